@@ -17,13 +17,13 @@ from redis import Redis
 
 from benchmarks.table import Table
 from bot.adapters.embedded import start_embedded_url
-from bot.adapters.redis import RedisAgenda, RedisCache, RedisJournal, RedisSubscriptions, connect
+from bot.adapters.redis import RedisCache, RedisDueQueue, RedisRunLog, RedisSubscriptionRepository, connect_server
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.services.digest.records import DigestRecords
-from bot.services.subscriptions.incidents import Watchdog
-from bot.services.subscriptions.repository import Directory
-from bot.services.subscriptions.scheduler import Schedule
+from bot.services.subscriptions.incidents import IncidentReporter
+from bot.services.subscriptions.repository import SubscriptionRepository
+from bot.services.subscriptions.scheduler import DigestScheduler
 from tests.helpers.records import digest_store, report_store
 from tests.services.digest.posting import MemoryMessenger
 
@@ -59,15 +59,17 @@ def time_ticks(table: Table) -> None:
     table.row(f"the same, {DUE:,} due in one minute", busy, MOST_BUSY, "s")
 
 
-def _schedule(store: Redis) -> Schedule:
+def _schedule(store: Redis) -> DigestScheduler:
     """Those that are due are due at nine, all others an hour later."""
-    kept, agenda, cache = RedisSubscriptions(store), RedisAgenda(store), RedisCache(store)
+    kept, agenda, cache = RedisSubscriptionRepository(store), RedisDueQueue(store), RedisCache(store)
     for number in range(SUBSCRIPTIONS):
         timing = Timing(dt.time(9 if number < DUE else 10), ZONE)
         kept.put(Subscription(f"C{number:06d}", Repository("octo", "engine"), timing, by="U0ADA"))
-    watchdog = Watchdog(agenda, cache, report_store(store), lambda _: False, MemoryMessenger(), "C0ADMIN")
-    digests, journal = DigestRecords(digest_store(store), lambda: "T0TEAM"), RedisJournal(store)
-    return Schedule(Directory(kept, None), agenda, digests, cache, journal, watchdog, timedelta(hours=24))
+    watchdog = IncidentReporter(agenda, cache, report_store(store), lambda _: False, MemoryMessenger(), "C0ADMIN")
+    digests, journal = DigestRecords(digest_store(store), lambda: "T0TEAM"), RedisRunLog(store)
+    return DigestScheduler(
+        SubscriptionRepository(kept, None), agenda, digests, cache, journal, watchdog, timedelta(hours=24)
+    )
 
 
 def _seconds(act: Callable[[], None]) -> float:
@@ -78,6 +80,6 @@ def _seconds(act: Callable[[], None]) -> float:
 
 @contextmanager
 def _store() -> Iterator[Redis]:
-    with tempfile.TemporaryDirectory() as folder, connect(start_embedded_url(Path(folder))) as store:
+    with tempfile.TemporaryDirectory() as folder, connect_server(start_embedded_url(Path(folder))) as store:
         store.ping()
         yield store

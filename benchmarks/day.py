@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.table import Table
 from bot.adapters.embedded import start_embedded_url
-from bot.adapters.redis import connect
+from bot.adapters.redis import connect_server
 from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON, SHARED
@@ -49,7 +49,7 @@ class Run:
 def empty_world() -> Iterator[World]:
     with tempfile.TemporaryDirectory(prefix="bench") as folder:
         url = start_embedded_url(Path(folder))
-        with connect(url) as keeper, world(url) as there:
+        with connect_server(url) as keeper, world(url) as there:
             keeper.ping()
             yield there
 

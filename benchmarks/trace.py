@@ -30,7 +30,7 @@ from benchmarks.questions import answers_at_once
 from benchmarks.table import Table
 from bot.clock import Clock
 from bot.container import Wiring
-from bot.jobs import Jobs, delivery_queue, repair_queue, watch_queue
+from bot.jobs import DramatiqJobQueue, make_delivery_queue, make_repair_queue, make_watch_queue
 from bot.processes import run_processes
 from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import load_settings
@@ -181,9 +181,9 @@ def office(wall: Wall) -> Iterator[Office]:
         settings, ending = load_settings(), ShutdownSignal()
         wiring = stack.enter_context(closing(Wiring(settings, wall, Sleeps())))
         port = stack.enter_context(run_processes(settings, wiring, wall, ending, "127.0.0.1"))
-        jobs = stack.enter_context(closing(Jobs(wiring, wiring.store, COMMANDS.jobs)))
-        queues = delivery_queue(jobs), repair_queue(jobs), watch_queue(jobs)
-        clock = Clock(wiring.scheduling.schedule, *queues, wall, ending)
+        jobs = stack.enter_context(closing(DramatiqJobQueue(wiring, wiring.store, COMMANDS.jobs)))
+        queues = make_delivery_queue(jobs), make_repair_queue(jobs), make_watch_queue(jobs)
+        clock = Clock(wiring.subscriptions.scheduler, *queues, wall, ending)
         wire = HttpTransport(f"http://127.0.0.1:{port}/slack/events", SECRET, patience=30)
         yield Office(there, wiring, clock, wall, wire)
 

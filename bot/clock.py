@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from bot.domain.errors import PrdigestError
-from bot.ports import Queue
+from bot.ports import WorkQueue
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
-from bot.services.subscriptions.scheduler import Schedule
+from bot.services.subscriptions.scheduler import DigestScheduler
 
 log = logging.getLogger(__name__)
 
@@ -44,10 +44,10 @@ class Clock:
 
     def __init__(
         self,
-        schedule: Schedule,
-        digests: Queue,
-        mends: Queue,
-        watches: Queue,
+        schedule: DigestScheduler,
+        digests: WorkQueue,
+        mends: WorkQueue,
+        watches: WorkQueue,
         now: Callable[[], datetime],
         ending: ShutdownSignal | None = None,
     ) -> None:

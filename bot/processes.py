@@ -11,11 +11,11 @@ from contextlib import ExitStack, contextmanager
 from datetime import datetime
 
 from bot.clock import Clock
-from bot.container import Wiring, required
+from bot.container import Wiring, require_secret
 from bot.domain.errors import SlackUnavailable, StoreUnavailable
-from bot.domain.keyspace.keys import READY
+from bot.domain.keyspace.keys import STORE_READINESS
 from bot.http_server import serve_app
-from bot.jobs import Jobs, delivery_queue, repair_queue, watch_queue
+from bot.jobs import DramatiqJobQueue, make_delivery_queue, make_repair_queue, make_watch_queue
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
 from bot.settings import Settings
@@ -161,9 +161,9 @@ def run_processes(
 def _start_clock(wiring: Wiring, now: Callable[[], datetime], ending: ShutdownSignal) -> Iterator[None]:
     """Run the clock until the end of the block."""
     _ = wiring.repositories
-    jobs = Jobs(wiring, wiring.store, COMMANDS.jobs)
-    queues = (delivery_queue(jobs), repair_queue(jobs), watch_queue(jobs))
-    clock = Clock(wiring.scheduling.schedule, *queues, now, ending)
+    jobs = DramatiqJobQueue(wiring, wiring.store, COMMANDS.jobs)
+    queues = (make_delivery_queue(jobs), make_repair_queue(jobs), make_watch_queue(jobs))
+    clock = Clock(wiring.subscriptions.scheduler, *queues, now, ending)
     scheduler = clock.start()
     try:
         yield
@@ -180,9 +180,9 @@ def _start_workers(
     commands: CommandRegistry = COMMANDS,
     last_work: float = _JOB_GRACE,
 ) -> Iterator[None]:
-    wiring.prepare()
-    jobs = Jobs(wiring, wiring.store, commands.jobs, ending)
-    workers = jobs.workers(settings.prdigest_worker_threads)
+    wiring.prepare_services()
+    jobs = DramatiqJobQueue(wiring, wiring.store, commands.jobs, ending)
+    workers = jobs.make_workers(settings.prdigest_worker_threads)
     for worker in workers:
         worker.start()
     try:
@@ -206,7 +206,7 @@ def _serve_web(
     if settings.slack_app_token is None:
         app = create_web_app(lambda: _is_store_writable(wiring))
         add_events_route(
-            app, bolt, required(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SIGNING_SECRET_HINT)
+            app, bolt, require_secret(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SIGNING_SECRET_HINT)
         )
         with serve_app(app, host, settings.port, MAX_REQUEST_BYTES) as port:
             yield port
@@ -220,22 +220,22 @@ def _serve_web(
 
 def _intake(wiring: Wiring, commands: CommandRegistry) -> RequestIntake:
     return RequestIntake(
-        jobs=Jobs(wiring, wiring.hurried_store, commands.jobs),
-        admission=wiring.admission,
+        jobs=DramatiqJobQueue(wiring, wiring.hurried_store, commands.jobs),
+        access_control=wiring.access_control,
         repositories=wiring.repositories,
         cache=wiring.hurried_cache,
-        line=wiring.talking.line,
-        attention=wiring.talking.attention,
-        welcomes=wiring.talking.welcomes,
-        today=wiring.today,
-        zone_of=wiring.scheduling.zone_of,
+        question_queue=wiring.questions.question_queue,
+        thread_muting=wiring.questions.thread_muting,
+        welcomes=wiring.questions.welcomes,
+        today=wiring.get_today,
+        get_channel_zone=wiring.subscriptions.get_channel_zone,
     )
 
 
 def _is_store_writable(wiring: Wiring) -> bool:
     """Return whether the store accepts writes: a process whose store is read-only can't accept a command."""
     try:
-        wiring.hurried_cache.put(READY.key(), "1", READY.lifetime)
+        wiring.hurried_cache.put(STORE_READINESS.build_key(), "1", STORE_READINESS.lifetime)
     except StoreUnavailable:
         return False
     return True

@@ -22,8 +22,8 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
 from bot.adapters.slack import translate_slack_errors
-from handlers import CommandRegistry, RequestIntake, register
-from handlers.payloads import UNREADABLE, BadPayload, check, unreadable
+from handlers import CommandRegistry, RequestIntake, register_listeners
+from handlers.payloads import PARSE_ERRORS, PayloadError, check_payload, describe_parse_error
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ def create_bolt_app(client: WebClient, intake: RequestIntake, commands: CommandR
     with translate_slack_errors():
         # without a name, Bolt reads the sources of the whole call stack for one: a third of a second at each start
         app = App(name=_NAME, client=client, process_before_response=True, request_verification_enabled=False)
-    register(app, intake, commands)
+    register_listeners(app, intake, commands)
     return app
 
 
@@ -89,7 +89,7 @@ def add_events_route(app: Flask, bolt: App, signing_secret: str) -> None:
             if not _is_from_slack(request, verifier):
                 return "", 401
             return to_flask_response(bolt.dispatch(_parse_request(lambda: to_bolt_request(request))))
-        except BadPayload as error:
+        except PayloadError as error:
             log.warning(_REFUSED_REQUEST_MESSAGE, error)
             return "", 400
 
@@ -103,7 +103,7 @@ def _require_utf8(body: bytes) -> None:
     try:
         body.decode()
     except UnicodeDecodeError as error:
-        raise BadPayload(unreadable(error)) from error
+        raise PayloadError(describe_parse_error(error)) from error
 
 
 def _parse_request(parse: Callable[[], BoltRequest]) -> BoltRequest:
@@ -114,10 +114,10 @@ def _parse_request(parse: Callable[[], BoltRequest]) -> BoltRequest:
     """
     try:
         bolt_request = parse()
-    except UNREADABLE as error:
+    except PARSE_ERRORS as error:
         # Bolt parses the JSON here and looks for the user
-        raise BadPayload(unreadable(error)) from error
-    check(bolt_request.body)
+        raise PayloadError(describe_parse_error(error)) from error
+    check_payload(bolt_request.body)
     return bolt_request
 
 
@@ -140,7 +140,7 @@ class _ValidatingSocketModeHandler(SocketModeHandler):
             bolt_request = _parse_request(
                 lambda: BoltRequest(mode="socket_mode", body=req.payload, headers=build_headers(req))
             )
-        except BadPayload as error:
+        except PayloadError as error:
             log.warning(_REFUSED_REQUEST_MESSAGE, error)
             client.send_socket_mode_response(SocketModeResponse(envelope_id=req.envelope_id))
         else:

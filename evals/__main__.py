@@ -17,7 +17,7 @@ from pathlib import Path
 import click
 
 from bot.container import Wiring
-from bot.container.providers import choose_provider, model_access
+from bot.container.providers import choose_provider, get_model_access
 from bot.domain.errors import ConfigurationError, PrdigestError
 from bot.settings import Settings, load_settings
 from evals.asking import marks_of
@@ -68,7 +68,7 @@ def questions(files: tuple[Path, ...], only: str, least: float, *, as_json: bool
         suites = [_narrowed(load(path), only) for path in files or sorted(_QUESTIONS.glob("*.toml"))]
         settings = load_settings()
         provider = choose_provider(settings)
-        if model_access(settings, provider) is None:
+        if get_model_access(settings, provider) is None:
             raise ConfigurationError(f"Set {provider.key_variable}: there is nothing to judge without a model.")
         marks = [mark for suite in suites for mark in _asked(suite, settings, as_json=as_json)]
     except PrdigestError as error:
@@ -93,9 +93,9 @@ def _asked(suite: Suite, settings: Settings, *, as_json: bool) -> list[Mark]:
     wiring = Wiring(_settings_for(suite, settings), lambda: datetime.now(UTC), time.sleep)
     try:
         # what people ask about has been summarised before
-        wiring.daily.build(suite.place, suite.day, suite.place.name)
+        wiring.digest_builder.build(suite.place, suite.day, suite.place.name)
         marks = []
-        for mark in marks_of(suite, wiring.talking.writer, wiring.provider.prices):
+        for mark in marks_of(suite, wiring.questions.answer_writer, wiring.provider.prices):
             click.echo(json.dumps(asdict(mark) | {"case": mark.case.model_dump()}) if as_json else _line(mark))
             marks.append(mark)
         return marks

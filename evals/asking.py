@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bot.domain.conversations.slack_request import Visit
-from bot.domain.conversations.thread import Memory, Question
-from bot.domain.conversations.thread_subject import About
+from bot.domain.conversations.thread import Question, ThreadMemory
+from bot.domain.conversations.thread_subject import SubjectKind
 from bot.domain.operations.usage import PriceList, Usage
-from bot.services.questions.answer_writer import Writer
+from bot.services.questions.answer_writer import AnswerWriter
 from evals.cases import Suite, Thread
 from evals.scoring import Mark, mark
 
@@ -33,7 +33,7 @@ class Silent:
 
 
 def marks_of(
-    suite: Suite, writer: Writer, prices: PriceList, clock: Callable[[], float] = time.monotonic
+    suite: Suite, writer: AnswerWriter, prices: PriceList, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Mark]:
     """Ask all of a suite's questions; each mark as soon as it is there."""
     for place, thread in enumerate(suite.thread):
@@ -41,15 +41,15 @@ def marks_of(
 
 
 def _of_thread(
-    suite: Suite, thread: Thread, name: str, writer: Writer, prices: PriceList, clock: Callable[[], float]
+    suite: Suite, thread: Thread, name: str, writer: AnswerWriter, prices: PriceList, clock: Callable[[], float]
 ) -> Iterator[Mark]:
-    memory = Memory(About.DIGEST.of(f"{suite.date} repo:{suite.repository}"))
+    memory = ThreadMemory(SubjectKind.DIGEST.format_subject(f"{suite.date} repo:{suite.repository}"))
     for number, case in enumerate(thread.question):
         visit = Visit(key=f"{name}:{number}", team="evals", channel="evals", user="evals", thread=name)
         question = Question(visit, case.ask, "0")
         started = clock()
-        draft = writer.write(question, memory, Silent())
-        memory = memory.with_answer(question, draft.said)
+        draft = writer.write_answer(question, memory, Silent())
+        memory = memory.add_answer(question, draft.raw_text)
         usage = Usage(**draft.inputs.get("usage", {}))
         cost = prices.cautious_cost(str(draft.inputs.get("model", "")), usage)
         yield mark(case, draft.text, draft.inputs, cost, clock() - started)

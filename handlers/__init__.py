@@ -9,13 +9,13 @@ from handlers.commands import registry, subscriptions
 from handlers.commands.registry import COMMANDS, CommandRegistry
 from handlers.intake import RequestIntake
 
-__all__ = ["COMMANDS", "CommandRegistry", "RequestIntake", "register"]
+__all__ = ["COMMANDS", "CommandRegistry", "RequestIntake", "register_listeners"]
 
 
-def register(app: App, intake: RequestIntake, commands: CommandRegistry) -> None:
+def register_listeners(app: App, intake: RequestIntake, commands: CommandRegistry) -> None:
     """Put every listener into the app."""
-    registry.register(app, intake, commands)
-    messages.register(app, intake, commands)
-    subscriptions.register(app, intake)
-    welcomes.register(app, intake)
-    actions.register(app, intake, commands)
+    registry.register_commands(app, intake, commands)
+    messages.register_message_listeners(app, intake, commands)
+    subscriptions.register_subscription_listeners(app, intake)
+    welcomes.register_join_listener(app, intake)
+    actions.register_actions(app, intake, commands)

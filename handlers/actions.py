@@ -19,72 +19,72 @@ from bot.render.blocks.button_values import (
     read_verdict,
 )
 from bot.render.conversations.answers import VOTE
-from bot.services.jobs.job_types import DETAILS, VOTES
+from bot.services.jobs.job_types import RECORD_VOTE, SHOW_DETAILS
 from bot.services.jobs.payloads import DetailsPayload, VotePayload
 from handlers import requests
 from handlers.commands import subscriptions
-from handlers.commands.declaration import AcceptVerb, Command
+from handlers.commands.declaration import Command, VerbHandler
 from handlers.commands.registry import CommandRegistry
 from handlers.intake import RequestIntake
 
-Click = Callable[[RequestIntake, SlackRequest, str], str | None]
+ClickHandler = Callable[[RequestIntake, SlackRequest, str], str | None]
 
-_HINT = (
+_ASK_HINT = (
     "Reply to this message in its thread, in your own words: which of these touch ROCm? does #35617 change a "
     "default? what must we do in our fork? I answer there, with links to the lines. No need to write my name."
 )
 
 
-def register(app: App, intake: RequestIntake, commands: CommandRegistry) -> None:
+def register_actions(app: App, intake: RequestIntake, commands: CommandRegistry) -> None:
     """Listen to clicks."""
 
-    def listen(action: str | re.Pattern[str], accept: Click) -> None:
+    def listen(action: str | re.Pattern[str], accept: ClickHandler) -> None:
         @app.action(action)
         def click(ack: Ack, body: dict[str, Any]) -> None:
-            asker = requests.of_action(body)
-            intake.handle_event(asker, lambda: accept(intake, asker, _value(body)))
+            asker = requests.parse_action(body)
+            intake.handle_event(asker, lambda: accept(intake, asker, _get_value(body)))
             ack()
 
-    listen(buttons.DETAILS, _show_details)
-    listen(buttons.DETAILS_OF, _show_details)
-    listen(buttons.ASK, lambda *_: _HINT)
-    listen(VOTE, _vote)
+    listen(buttons.DETAILS, _enqueue_details)
+    listen(buttons.DETAILS_OF, _enqueue_details)
+    listen(buttons.ASK, lambda *_: _ASK_HINT)
+    listen(VOTE, _enqueue_vote)
     for command in commands.commands:
-        if command.share:
-            listen(command.share, _sharing(command))
+        if command.share_action:
+            listen(command.share_action, _make_share_handler(command))
     for action, accept_verb in subscriptions.BUTTONS.items():
-        listen(action, _acting(accept_verb))
+        listen(action, _make_verb_handler(accept_verb))
     listen(re.compile(""), lambda *_: UNKNOWN_BUTTON)
 
 
-def _show_details(intake: RequestIntake, asker: SlackRequest, value: str) -> None:
+def _enqueue_details(intake: RequestIntake, asker: SlackRequest, value: str) -> None:
     reference = read_reference(value, intake.repositories)
-    intake.jobs.send(DETAILS, DetailsPayload(asker, reference))
+    intake.jobs.send(SHOW_DETAILS, DetailsPayload(asker, reference))
 
 
-def _vote(intake: RequestIntake, asker: SlackRequest, value: str) -> None:
+def _enqueue_vote(intake: RequestIntake, asker: SlackRequest, value: str) -> None:
     verdict = read_verdict(value)
     if not asker.message:
         raise UsageError(UNKNOWN_BUTTON)
-    intake.jobs.send(VOTES, VotePayload(asker, asker.message, verdict))
+    intake.jobs.send(RECORD_VOTE, VotePayload(asker, asker.message, verdict))
 
 
-def _sharing(command: Command[Any]) -> Click:
+def _make_share_handler(command: Command[Any]) -> ClickHandler:
     def share(intake: RequestIntake, asker: SlackRequest, value: str) -> None:
-        shared = read_request(value, command.requests)
+        shared = read_request(value, command.request_types)
         if isinstance(shared, str):
-            command.accept(intake, asker, shared, Audience.SHARED)
+            command.accept_text(intake, asker, shared, Audience.SHARED)
         else:
-            command.share_again(intake, asker, shared)
+            command.share_request(intake, asker, shared)
 
     return share
 
 
-def _acting(accept: AcceptVerb) -> Click:
+def _make_verb_handler(accept: VerbHandler) -> ClickHandler:
     return lambda intake, asker, value: accept(intake, asker, read_id(value))
 
 
-def _value(body: dict[str, Any]) -> str:
+def _get_value(body: dict[str, Any]) -> str:
     """Return what the button carries, or what was chosen in the menu."""
     action = body["actions"][0]
     return str(action.get("value") or (action.get("selected_option") or {}).get("value") or "")

@@ -8,27 +8,29 @@ from slack_bolt import App, BoltContext
 
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.render.conversations.greetings import Greeting
-from bot.services.jobs.job_types import GREET
+from bot.services.jobs.job_types import SEND_GREETING
 from bot.services.jobs.payloads import GreetingPayload
 from handlers import requests
 from handlers.intake import RequestIntake
 
 
-def register(app: App, intake: RequestIntake) -> None:
+def register_join_listener(app: App, intake: RequestIntake) -> None:
     """Listen to who joins channels. Slack tells of everybody; the bot itself is the one that counts."""
 
     @app.event("member_joined_channel")
     def joined(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
         if event["user"] == context.bot_user_id and event.get("inviter"):
-            _greet(intake, requests.of_inviter(body, event), Greeting.INVITED)
+            _enqueue_greeting(intake, requests.parse_inviter(body, event), Greeting.INVITED)
 
 
-def welcome(intake: RequestIntake, body: dict[str, Any], event: dict[str, Any]) -> None:
+def welcome_newcomer(intake: RequestIntake, body: dict[str, Any], event: dict[str, Any]) -> None:
     """Somebody opens the bot's direct messages, perhaps for the first time. Raises StoreUnavailable."""
-    asker = requests.of_newcomer(body, event)
+    asker = requests.parse_newcomer(body, event)
     if not intake.welcomes.has_welcomed(asker.user):
-        _greet(intake, asker, Greeting.HELLO)
+        _enqueue_greeting(intake, asker, Greeting.HELLO)
 
 
-def _greet(intake: RequestIntake, asker: SlackRequest, why: Greeting) -> None:
-    intake.handle_event(asker, lambda: intake.jobs.send(GREET, GreetingPayload(asker, why)), is_named=False)
+def _enqueue_greeting(intake: RequestIntake, asker: SlackRequest, why: Greeting) -> None:
+    intake.handle_event(
+        asker, lambda: intake.jobs.send(SEND_GREETING, GreetingPayload(asker, why)), is_named=False
+    )

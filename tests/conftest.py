@@ -14,7 +14,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.connection import connect
+from bot.adapters.redis.connection import connect_server
 from bot.settings import Settings
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.slack.server import SlackEmulator
@@ -136,7 +136,7 @@ def _clean_environment(
 def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of an embedded Valkey that lives as long as the tests."""
     url = start_embedded_url(tmp_path_factory.mktemp("store"))
-    with connect(url) as keeper:
+    with connect_server(url) as keeper:
         keeper.ping()
         yield url
 
@@ -144,7 +144,7 @@ def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 def store(store_url: str) -> Iterator[Redis]:
     """An empty store."""
-    with connect(store_url) as client:
+    with connect_server(store_url) as client:
         client.flushall()
         yield client
 

@@ -31,7 +31,7 @@ def cli() -> None:
 def votes_command() -> None:
     """Print the thumbs up and down, each with its question and answer, as lines of JSON."""
     with open_wiring() as (_, wiring):
-        for vote in wiring.talking.votes.all():
+        for vote in wiring.questions.votes.iterate_votes():
             click.echo(json.dumps(vote, ensure_ascii=False))
 
 

@@ -58,9 +58,7 @@ def backfill_command(
         try:
             with show_progress_bar("day", "Days") as show:
                 watch = _ProgressReporter(show, len(span), limit, outcomes)
-                for outcome in wiring.looking_back.backfill.fill_days(
-                    repository, span, limit, watch.show_progress
-                ):
+                for outcome in wiring.history.backfill.fill_days(repository, span, limit, watch.show_progress):
                     watch.add_outcome(outcome)
         finally:
             # also after an interruption, or when the cost limit is reached

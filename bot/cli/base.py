@@ -36,7 +36,7 @@ name_option = click.option(
 
 def find_repository(settings: Settings, repo: str | None) -> Repository | None:
     """Return the repository of the option, else that of the settings, else None. Raises UsageError."""
-    return Repository.parse(repo, settings.github_web) if repo else settings.prdigest_repo
+    return Repository.parse(repo, settings.github_web_url) if repo else settings.prdigest_repo
 
 
 def require_repository(settings: Settings, repo: str | None) -> Repository:

@@ -9,7 +9,7 @@ from contextlib import suppress
 import click
 
 from bot.cli.base import configure_logging, get_current_time, repo_option, require_repository
-from bot.demo.text_demo import demo
+from bot.demo.text_demo import render_demo
 from bot.domain.errors import UsageError
 from bot.settings import load_settings
 
@@ -31,12 +31,12 @@ def demo_command(is_text: bool, is_live: bool, repo: str | None, port: int, is_o
     if is_text and is_live:
         raise UsageError("--text prints the sample day: leave out --live, or --text.")
     if is_text:
-        for piece in demo(_read_line):
+        for piece in render_demo(_read_line):
             click.echo(piece)
         return
     # the SDKs take most of a second to import; the text and help must not wait for them
     from bot.demo.run import run_demo  # noqa: PLC0415
-    from bot.demo.stage import live_stage, sample_stage  # noqa: PLC0415
+    from bot.demo.stage import build_live_stage, build_sample_stage  # noqa: PLC0415
 
     configure_logging("WARNING")
 
@@ -48,9 +48,9 @@ def demo_command(is_text: bool, is_live: bool, repo: str | None, port: int, is_o
 
     if is_live:
         settings = load_settings()
-        run_demo(live_stage(settings, require_repository(settings, repo), get_current_time), port, started)
+        run_demo(build_live_stage(settings, require_repository(settings, repo), get_current_time), port, started)
     else:
-        run_demo(sample_stage(), port, started)
+        run_demo(build_sample_stage(), port, started)
     _exit_process()
 
 

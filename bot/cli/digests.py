@@ -37,7 +37,7 @@ from bot.settings import Settings
 
 if TYPE_CHECKING:
     from bot.container import Wiring
-    from bot.services.digest.builder import DailyDigest
+    from bot.services.digest.builder import DigestBuilder
 
 _NO_MODEL_NOTE = "{} is not set: summaries are made of facts alone."
 
@@ -54,7 +54,7 @@ def report_command(
     """Write the Markdown report of a local day."""
     with open_wiring() as (settings, wiring):
         selection = _parse_selection(settings, repo, date, timezone, name)
-        text = render_report(_build_digest(wiring, wiring.daily_for_reports, selection))
+        text = render_report(_build_digest(wiring, wiring.report_builder, selection))
     if out is None:
         sys.stdout.write(text)
         return
@@ -94,13 +94,13 @@ def digest_command(
         wiring.ownership.claim_store()
         span = Span(selection.day.date, selection.day.date, selection.day.zone)
         spec = DigestSpec(target, selection.repository, span)
-        names_zone = wiring.scheduling.composer.names_zone(spec)
-        published = wiring.scheduling.delivery.publish(
+        names_zone = wiring.subscriptions.composer.must_show_zone(spec)
+        published = wiring.subscriptions.delivery.post_digest(
             spec, lambda: _render_messages(wiring, selection, names_zone=names_zone)
         )
     for note in published.notes:
         click.echo(note, err=True)
-    click.echo(f"{'Was already posted' if published.already else 'Posted'}: {published.address}")
+    click.echo(f"{'Was already posted' if published.was_posted else 'Posted'}: {published.permalink}")
 
 
 @click.command("summary")
@@ -111,8 +111,8 @@ def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> No
     """Summarise one pull request: 35617, owner/repo#35617 or its address."""
     with open_wiring() as (settings, wiring):
         default = find_repository(settings, repo)
-        reference = parse_reference(pull_request, default, settings.github_web)
-        entry = wiring.entries.read_and_rate(
+        reference = parse_reference(pull_request, default, settings.github_web_url)
+        entry = wiring.entries.refresh_and_rate(
             wiring.pulls.fetch_pull_request(reference.repository, reference.number)
         )
     text = (
@@ -142,10 +142,10 @@ def _parse_selection(
 
 def _render_messages(wiring: Wiring, selection: _DigestSelection, *, names_zone: bool) -> RenderedDigest:
     """Render the messages of a digest; its heading names the zone if readers would expect another."""
-    return render_digest(replace(_build_digest(wiring, wiring.daily, selection), shows_zone=names_zone))
+    return render_digest(replace(_build_digest(wiring, wiring.digest_builder, selection), shows_zone=names_zone))
 
 
-def _build_digest(wiring: Wiring, daily: DailyDigest, selection: _DigestSelection) -> Digest:
+def _build_digest(wiring: Wiring, daily: DigestBuilder, selection: _DigestSelection) -> Digest:
     """Build the digest with a progress bar; say on stderr if there is no model."""
     if not wiring.has_model:
         click.echo(_NO_MODEL_NOTE.format(wiring.provider.key_variable), err=True)

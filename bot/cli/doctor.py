@@ -11,7 +11,7 @@ import click
 from bot.cli.base import get_current_time
 from bot.doctor.report import format_finding, format_findings_json, format_verdict
 from bot.domain.operations.finding import CheckStatus, Finding
-from bot.settings import usable_settings
+from bot.settings import load_usable_settings
 
 
 @click.command("doctor")
@@ -24,7 +24,7 @@ def doctor_command(*, for_scripts: bool) -> None:
     # the findings report the same in better words
     logging.basicConfig(level=logging.CRITICAL)
     findings: list[Finding] = []
-    with open_doctor(usable_settings(), get_current_time, time.sleep) as checkup:
+    with open_doctor(load_usable_settings(), get_current_time, time.sleep) as checkup:
         for finding in checkup.run_checks():
             findings.append(finding)
             if not for_scripts:

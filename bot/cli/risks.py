@@ -19,7 +19,7 @@ from bot.cli.base import (
     show_progress_bar,
     timezone_option,
 )
-from bot.domain.conversations.commands import USUAL_SCORE, Repositories, ScoreRequest
+from bot.domain.conversations.commands import DEFAULT_SCORE_SPAN, AllowedRepositories, ScoreRequest
 from bot.domain.errors import UsageError
 from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.pull_requests.models import Repository
@@ -75,16 +75,16 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     those of the time zone. Ends with a verdict: whether the list can be relied on in this repository.
     """
     # it imports the SDKs, which takes most of a second; help must not wait for them
-    from bot.container.from_settings import path_settings  # noqa: PLC0415
+    from bot.container.from_settings import load_path_settings  # noqa: PLC0415
 
     settings = load_settings()
-    repository = Repository.parse(repo, settings.github_web) if repo else None
+    repository = Repository.parse(repo, settings.github_web_url) if repo else None
     window = EvaluationWindow(parse_date(since), parse_date(until), choose_zone(settings, timezone))
     begin = _choose_history_start(window, history_from)
     _check_writable(scores)
     with show_progress_bar("commit", "Commits") as show:
         history = read_clone_history(
-            GitClone(clone, branch), repository, window, begin, show, path_settings(settings).get_path_classes
+            GitClone(clone, branch), repository, window, begin, show, load_path_settings(settings).get_path_classes
         )
     evaluation = evaluate_history(history, window)
     if scores:
@@ -93,15 +93,15 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
 
 
 @risks_group.command("score")
-@click.argument("days", default=USUAL_SCORE, metavar="[DAYS]")
+@click.argument("days", default=DEFAULT_SCORE_SPAN, metavar="[DAYS]")
 @repo_option
 @timezone_option
 def score_command(days: str, repo: str | None, timezone: str | None) -> None:
     """Print how good the lists of the posted digests were, for DAYS such as 90d or 2026-01-01..2026-03-31."""
     with open_wiring() as (settings, wiring):
         repository, zone = require_repository(settings, repo), choose_zone(settings, timezone)
-        request = ScoreRequest.parse(days, Repositories(repository), get_today(get_current_time(), zone))
-        score = wiring.looking_back.scoring.score_lists(request.repository, request.span)
+        request = ScoreRequest.parse(days, AllowedRepositories(repository), get_today(get_current_time(), zone))
+        score = wiring.history.track_record.score_lists(request.repository, request.span)
         click.echo(f"{repository}, {request.span.title}\n\n{format_score(score)}")
 
 

@@ -39,7 +39,7 @@ def export_command(out: Path | None) -> None:
         else show_progress_bar("record", "Export")
     )
     with open_wiring() as (_, wiring), bar as progress:
-        lines = (f"{line}\n".encode() for line in wiring.moving.export(get_current_time(), progress))
+        lines = (f"{line}\n".encode() for line in wiring.transfer.export_lines(get_current_time(), progress))
         try:
             if out is None:
                 _print_lines(lines)
@@ -70,7 +70,7 @@ def import_command(file: IO[bytes], *, overwrite: bool) -> None:
         show_progress_bar("record", "Import") as progress,
         _open_seekable(file) as seekable,
     ):
-        counts = wiring.moving.restore(seekable, progress, overwrite=overwrite)
+        counts = wiring.transfer.import_file(seekable, progress, overwrite=overwrite)
     for name, count in sorted(counts.items()):
         click.echo(f"{name}: {count:,}")
     if not counts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.container.credentials import required
+from bot.container.credentials import require_secret
 from bot.container.root import Wiring
 
-__all__ = ["Wiring", "required"]
+__all__ = ["Wiring", "require_secret"]

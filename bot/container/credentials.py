@@ -13,19 +13,21 @@ from bot.domain.errors import ConfigurationError
 from bot.settings import Settings
 
 
-def github_auth(settings: Settings) -> Auth.Auth:
+def create_github_auth(settings: Settings) -> Auth.Auth:
     if settings.github_token:
         return Auth.Token(settings.github_token.get_secret_value())
     if settings.github_app_id and settings.github_app_installation_id:
-        key = required(settings.github_app_private_key, "GITHUB_APP_PRIVATE_KEY", "the app's key or its file")
-        app = Auth.AppAuth(settings.github_app_id, _private_key(key))
+        key = require_secret(
+            settings.github_app_private_key, "GITHUB_APP_PRIVATE_KEY", "the app's key or its file"
+        )
+        app = Auth.AppAuth(settings.github_app_id, _load_private_key(key))
         return app.get_installation_auth(settings.github_app_installation_id)
     raise ConfigurationError(
         "Set GITHUB_TOKEN to a token that may read pull requests, or the GITHUB_APP_… variables."
     )
 
 
-def _private_key(text: str) -> str:
+def _load_private_key(text: str) -> str:
     """The key itself, or what is in the file that the text names."""
     try:
         key = text.replace("\\n", "\n") if "PRIVATE KEY" in text else Path(text).read_text(encoding="ascii")
@@ -37,7 +39,7 @@ def _private_key(text: str) -> str:
     return key
 
 
-def required(value: SecretStr | None, name: str, meaning: str) -> str:
+def require_secret(value: SecretStr | None, name: str, meaning: str) -> str:
     """A secret that the command can't do without. Raises NotSetUp, which names the variable."""
     if value is None:
         raise ConfigurationError(f"Set {name} to {meaning}.")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator
 from bot.ports import Chat, ChatEvent, Completion, ModelConnection, Prompt
 
 
-class LateModel:
+class LazyModelConnection:
     """:class:`bot.ports.ModelConnection`, opened by the first question. May be shared by threads."""
 
     def __init__(self, connect: Callable[[], ModelConnection]) -> None:
@@ -18,13 +18,13 @@ class LateModel:
 
     def complete(self, prompt: Prompt) -> Completion:
         """Ask once. See :class:`bot.ports.Model`."""
-        return self.open().complete(prompt)
+        return self.open_connection().complete(prompt)
 
-    def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+    def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
         """Ask for the next turn. See :class:`bot.ports.ChatModel`."""
-        return self.open().stream(chat)
+        return self.open_connection().stream_turn(chat)
 
-    def open(self) -> ModelConnection:
+    def open_connection(self) -> ModelConnection:
         """Open it, unless it is open, so that the next question does not wait for that."""
         with self._lock:
             if self._opened is None:

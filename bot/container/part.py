@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bot.container.root import Wiring
 
 
-class Part:
+class WiringPart:
     """Builds each of its services when it is first asked for, of the root's and of the settings."""
 
     def __init__(

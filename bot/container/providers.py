@@ -15,10 +15,10 @@ PROVIDERS: tuple[ModelProvider, ...] = (CLAUDE,)
 
 def choose_provider(settings: Settings, providers: Sequence[ModelProvider] = PROVIDERS) -> ModelProvider:
     """Return the first that has a key; where none has, the first of all."""
-    return next((each for each in providers if model_access(settings, each)), providers[0])
+    return next((each for each in providers if get_model_access(settings, each)), providers[0])
 
 
-def model_access(settings: Settings, provider: ModelProvider) -> ModelAccess | None:
+def get_model_access(settings: Settings, provider: ModelProvider) -> ModelAccess | None:
     """Return how the provider is reached; None without a key."""
     key: SecretStr | None = getattr(settings, provider.key_variable.lower())
     address: str = getattr(settings, provider.address_variable.lower())

@@ -16,7 +16,7 @@ def list_commands(registry: CommandRegistry) -> tuple[SlashCommand, ...]:
 
 
 COMMANDS = list_commands(DECLARED)
-_FRAME = {
+_COMMON_TEXTS = {
     "title": "prdigest in a local Slack",
     "program": "demo",
     "command": "prdigest demo",
@@ -24,8 +24,8 @@ _FRAME = {
     "example": "*Hello* from <https://github.com/vllm-project/vllm|vLLM>",
 }
 
-SAMPLE = About(
-    **_FRAME,
+SAMPLE_ABOUT = About(
+    **_COMMON_TEXTS,
     line="The bot is real, the day is a sample: vLLM's 28 February 2026, on the morning after. No model is asked.",
     facts=(
         Fact(
@@ -61,10 +61,10 @@ SAMPLE = About(
 )
 
 
-def live(repository: Repository) -> About:
+def build_live_about(repository: Repository) -> About:
     """The same of a repository as it is now."""
     return About(
-        **_FRAME,
+        **_COMMON_TEXTS,
         line=f"Live: {repository} as it is now, read from GitHub and by Claude. Only Slack is a local one.",
         facts=(
             Fact("Local", "Slack: this page. What is said here is forgotten when the demo ends."),

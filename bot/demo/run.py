@@ -29,12 +29,12 @@ from bot.domain.errors import ConfigurationError
 from bot.processes import limit_shutdown, listen_for_stop_signals, run_processes
 from bot.services.operations import deadlines
 
-_BOT = "prdigest"
+_BOT_NAME = "prdigest"
 # Slack's own limit of posts to a channel
 _POSTS_PER_SECOND = 1.0
-_LOCAL = "127.0.0.1"
+_LOOPBACK_HOST = "127.0.0.1"
 # seconds for what is being answered when somebody presses Ctrl-C: nobody will read it
-_LAST_WORK = 2.0
+_JOB_GRACE = 2.0
 
 
 def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
@@ -47,40 +47,42 @@ def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
         StoreUnavailable: no store can be started here.
     """
     stopped = listen_for_stop_signals()
-    stay_here(os.environ)
+    bypass_proxy(os.environ)
     with ExitStack() as parts:
-        state = parts.enter_context(stage.state())
+        state = parts.enter_context(stage.open_state())
         parts.callback(stop_embedded, state)
-        slack = parts.enter_context(_local_slack(stage))
+        slack = parts.enter_context(_run_local_slack(stage))
         team = LocalTeam(slack.url, slack.token, secrets.token_hex())
         connection = Connection()
-        started(parts.enter_context(_page(stage, slack, connection, port)).address)
-        settings = stage.settings(team, state)
-        wiring = parts.enter_context(closing(Wiring(settings, stage.now, deadlines.sleep, stage.outside)))
-        stage.prepare(wiring)
-        ending = parts.enter_context(limit_shutdown(stopped, _LAST_WORK))
-        events = parts.enter_context(run_processes(settings, wiring, stage.now, ending, _LOCAL, _LAST_WORK))
-        connection.connect(HttpTransport(f"http://{_LOCAL}:{events}/slack/events", team.signing_secret))
+        started(parts.enter_context(_serve_page(stage, slack, connection, port)).address)
+        settings = stage.build_settings(team, state)
+        wiring = parts.enter_context(closing(Wiring(settings, stage.now, deadlines.sleep, stage.sources)))
+        stage.prepare_bot(wiring)
+        ending = parts.enter_context(limit_shutdown(stopped, _JOB_GRACE))
+        events = parts.enter_context(
+            run_processes(settings, wiring, stage.now, ending, _LOOPBACK_HOST, _JOB_GRACE)
+        )
+        connection.connect(HttpTransport(f"http://{_LOOPBACK_HOST}:{events}/slack/events", team.signing_secret))
         stopped.wait()
 
 
-def stay_here(environment: MutableMapping[str, str]) -> None:
+def bypass_proxy(environment: MutableMapping[str, str]) -> None:
     """Ask nothing of this machine through a proxy, which would not find it; Slack's SDK asks all through one."""
     known = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
     if known != "*":
-        known = f"{known},{_LOCAL}".lstrip(",")
+        known = f"{known},{_LOOPBACK_HOST}".lstrip(",")
     environment.update(no_proxy=known, NO_PROXY=known)
 
 
 @contextmanager
-def _local_slack(stage: Stage) -> Iterator[LocalSlack]:
+def _run_local_slack(stage: Stage) -> Iterator[LocalSlack]:
     """A team with one channel, one person and the bot."""
     token, app_token = (f"{kind}-{secrets.token_hex()}" for kind in ("xoxb", "xapp"))
     slack = LocalSlack(
         token,
         scopes=frozenset(SCOPES),
         app_token=app_token,
-        bot_name=_BOT,
+        bot_name=_BOT_NAME,
         channel=(CHANNEL, stage.channel),
         posts_per_second=_POSTS_PER_SECOND,
         times=Times(now=lambda: stage.now().timestamp()),
@@ -91,7 +93,7 @@ def _local_slack(stage: Stage) -> Iterator[LocalSlack]:
 
 
 @contextmanager
-def _page(stage: Stage, slack: LocalSlack, connection: Connection, port: int) -> Iterator[Page]:
+def _serve_page(stage: Stage, slack: LocalSlack, connection: Connection, port: int) -> Iterator[Page]:
     icon = files("bot.demo").joinpath("icon.svg").read_text(encoding="utf-8")
     about = replace(stage.about, icon=icon)
     reader = Reader(YOU, "You", stage.zone, stage.now)

@@ -17,12 +17,12 @@ from pydantic import SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
 from bot.adapters.embedded import claim_state, is_platform_supported
-from bot.adapters.redis import forget_talk
+from bot.adapters.redis import reset_store
 from bot.container import Wiring
-from bot.container.credentials import github_auth
-from bot.container.providers import choose_provider, model_access
-from bot.demo.page_text import SAMPLE, live
-from bot.demo.sample.sources import Sample
+from bot.container.credentials import create_github_auth
+from bot.container.providers import choose_provider, get_model_access
+from bot.demo.page_text import SAMPLE_ABOUT, build_live_about
+from bot.demo.sample.sources import SampleSources
 from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.domain.pull_requests.models import Repository
 from bot.ports import Sources
@@ -30,9 +30,9 @@ from bot.settings import Settings
 
 CHANNEL, YOU = "C0DIGEST", "U0YOU"
 # the hour of the sample's digest, and how old it is when the demo starts
-_MORNING = 9
-_AFTER = timedelta(seconds=5)
-_TEXT = "see the sample day here with prdigest demo --text"
+_DIGEST_HOUR = 9
+_DIGEST_AGE = timedelta(seconds=5)
+_TEXT_DEMO_ADVICE = "see the sample day here with prdigest demo --text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +52,17 @@ class Stage:
     before the bot starts. ``outside`` is None for the real services.
     """
 
-    settings: Callable[[LocalTeam, Path], Settings]
-    state: Callable[[], AbstractContextManager[Path]]
-    prepare: Callable[[Wiring], None]
-    outside: Sources | None
+    build_settings: Callable[[LocalTeam, Path], Settings]
+    open_state: Callable[[], AbstractContextManager[Path]]
+    prepare_bot: Callable[[Wiring], None]
+    sources: Sources | None
     channel: str
     zone: ZoneInfo
     now: Callable[[], datetime]
     about: About
 
 
-class _Given(Settings):
+class _FixedSettings(Settings):
     """Settings that nothing in the environment changes: a demo shall be the same everywhere."""
 
     @classmethod
@@ -76,14 +76,14 @@ class _Given(Settings):
         return (init_settings,)
 
 
-def sample_stage(clock: Callable[[], float] = time.monotonic) -> Stage:
+def build_sample_stage(clock: Callable[[], float] = time.monotonic) -> Stage:
     """The sample day, seen on the morning after it. ``clock`` gives seconds that only go up."""
-    sample, began = Sample(time.sleep), clock()
-    due = sample.day.end.astimezone(sample.day.zone).replace(hour=_MORNING)
+    sample, began = SampleSources(time.sleep), clock()
+    due = sample.day.end.astimezone(sample.day.zone).replace(hour=_DIGEST_HOUR)
 
     def settings(team: LocalTeam, state: Path) -> Settings:
-        return _Given(
-            **_local(team, state),
+        return _FixedSettings(
+            **_build_local_settings(team, state),
             prdigest_repo=sample.repository,
             prdigest_name=sample.name,
             prdigest_timezone=sample.day.zone,
@@ -91,34 +91,34 @@ def sample_stage(clock: Callable[[], float] = time.monotonic) -> Stage:
         )
 
     return Stage(
-        settings=settings,
-        state=lent,
-        prepare=lambda wiring: None,
-        outside=sample,
+        build_settings=settings,
+        open_state=open_temporary_state,
+        prepare_bot=lambda wiring: None,
+        sources=sample,
         channel=f"{sample.repository.name}-digest",
         zone=sample.day.zone,
-        now=lambda: due + _AFTER + timedelta(seconds=clock() - began),
-        about=SAMPLE,
+        now=lambda: due + _DIGEST_AGE + timedelta(seconds=clock() - began),
+        about=SAMPLE_ABOUT,
     )
 
 
-def live_stage(settings: Settings, repository: Repository, now: Callable[[], datetime]) -> Stage:
+def build_live_stage(settings: Settings, repository: Repository, now: Callable[[], datetime]) -> Stage:
     """A repository as it is now, with the real services. Yesterday's digest comes at once.
 
     Raises:
         NotSetUp: a key is missing.
     """
     provider = choose_provider(settings)
-    if model_access(settings, provider) is None:
+    if get_model_access(settings, provider) is None:
         key, name = provider.key_variable, provider.name
         raise ConfigurationError(f"Set {key}: a live demo asks {name}. Without it: prdigest demo.")
-    github_auth(settings)
+    create_github_auth(settings)
     zone = settings.prdigest_timezone
 
     def own(team: LocalTeam, state: Path) -> Settings:
         minute = now().astimezone(zone).time().replace(second=0, microsecond=0)
         given = {
-            **_local(team, state),
+            **_build_local_settings(team, state),
             "prdigest_repo": repository,
             "prdigest_repos": (),
             "prdigest_post_at": minute,
@@ -137,18 +137,18 @@ def live_stage(settings: Settings, repository: Repository, now: Callable[[], dat
         return settings.model_copy(update={**given, **off, **allowed})
 
     return Stage(
-        settings=own,
-        state=lambda: kept(settings.prdigest_state_dir / "demo"),
-        prepare=lambda wiring: forget_talk(wiring.store),
-        outside=None,
+        build_settings=own,
+        open_state=lambda: open_persistent_state(settings.prdigest_state_dir / "demo"),
+        prepare_bot=lambda wiring: reset_store(wiring.store),
+        sources=None,
         channel=f"{repository.name}-digest",
         zone=zone,
         now=now,
-        about=live(repository),
+        about=build_live_about(repository),
     )
 
 
-def _local(team: LocalTeam, state: Path) -> dict[str, Any]:
+def _build_local_settings(team: LocalTeam, state: Path) -> dict[str, Any]:
     """What ties a bot to the local Slack."""
     return {
         "slack_api_url": team.url,
@@ -163,43 +163,47 @@ def _local(team: LocalTeam, state: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def lent(has_store: Callable[[], bool] = is_platform_supported) -> Iterator[Path]:
+def open_temporary_state(has_store: Callable[[], bool] = is_platform_supported) -> Iterator[Path]:
     """A folder that is gone afterwards.
 
     Raises:
         NotSetUp: there is nowhere to have one.
         StoreUnavailable: no store runs here.
     """
-    _require(has_store)
-    with _temporary() as folder:
+    _require_store(has_store)
+    with _create_temporary_folder() as folder:
         try:
             yield Path(folder)
         except StoreUnavailable as error:
             # what the store says leads to a log that is gone with the folder, and to a setting that is not read
-            raise StoreUnavailable(f"The store of the local Slack does not run here: {_TEXT}.") from error
+            raise StoreUnavailable(
+                f"The store of the local Slack does not run here: {_TEXT_DEMO_ADVICE}."
+            ) from error
 
 
 @contextmanager
-def kept(folder: Path, has_store: Callable[[], bool] = is_platform_supported) -> Iterator[Path]:
+def open_persistent_state(folder: Path, has_store: Callable[[], bool] = is_platform_supported) -> Iterator[Path]:
     """A folder that keeps what was bought and read, for one demo at a time.
 
     Raises:
         NotSetUp: another has it.
         StoreUnavailable: it can't be used, or no store runs here.
     """
-    _require(has_store)
+    _require_store(has_store)
     with claim_state(folder) as is_ours:
         if not is_ours:
             raise ConfigurationError("Another live demo is running: end it with Ctrl-C first.")
         yield folder
 
 
-def _require(has_store: Callable[[], bool]) -> None:
+def _require_store(has_store: Callable[[], bool]) -> None:
     if not has_store():
-        raise StoreUnavailable(f"The store of the local Slack does not exist for this platform: {_TEXT}.")
+        raise StoreUnavailable(
+            f"The store of the local Slack does not exist for this platform: {_TEXT_DEMO_ADVICE}."
+        )
 
 
-def _temporary() -> tempfile.TemporaryDirectory[str]:
+def _create_temporary_folder() -> tempfile.TemporaryDirectory[str]:
     try:
         return tempfile.TemporaryDirectory(prefix="prdigest-demo-", ignore_cleanup_errors=True)
     except OSError as error:

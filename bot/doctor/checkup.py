@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from bot.doctor.checks.clock import check_clock_skew, check_processes
 from bot.doctor.checks.failures import describe_failure
 from bot.doctor.checks.github import check_github
-from bot.doctor.checks.model import model_checks
+from bot.doctor.checks.model import check_models
 from bot.doctor.checks.paths import PATHS, check_paths
 from bot.doctor.checks.runs import check_runs
 from bot.doctor.checks.settings import SETTINGS, SettingsSnapshot, check_settings
@@ -29,7 +29,7 @@ from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import format_count
 from bot.ports import ModelProvider
 from bot.ports.probes import AppProbe, GitHubProbe, ModelProbe, SlackProbe, StoreRecords
-from bot.services.subscriptions.repository import Directory
+from bot.services.subscriptions.repository import SubscriptionRepository
 
 # seconds without a finding after which a group of checks is abandoned; single calls end before that
 GROUP_TIMEOUT = 10.0
@@ -118,7 +118,7 @@ class Doctor:
         )
 
     def _model(self) -> Iterator[Finding]:
-        yield from model_checks(self._probes.model, self._plan.models, self._plan.provider)
+        yield from check_models(self._probes.model, self._plan.models, self._plan.provider)
 
     def _check_slack(self) -> Iterator[Finding]:
         """Check Slack and the owner of the store; keep the probe."""
@@ -130,7 +130,9 @@ class Doctor:
         result = yield from check_store(self._probes.store, self._plan.store_address, self._now)
         self._records, self._clock_skews["the store"] = result
         if not isinstance(self._records, str):
-            self._subscriptions = Directory(self._records.subscriptions, self._plan.fixed_subscription).all()
+            self._subscriptions = SubscriptionRepository(
+                self._records.subscriptions, self._plan.fixed_subscription
+            ).list_all()
 
     def _check_channels(self) -> Iterator[Finding]:
         """Check the channels; those of the settings are checked even if the subscriptions can't be read."""

@@ -13,33 +13,38 @@ from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
 from bot.adapters.github.probe import PyGithubProbe
 from bot.adapters.redis import (
     Keyspace,
-    Patience,
-    RedisAgenda,
-    RedisAside,
     RedisCache,
-    RedisJournal,
+    RedisDueQueue,
+    RedisLostJobStore,
     RedisProbe,
-    RedisSubscriptions,
-    place_of,
+    RedisRunLog,
+    RedisSubscriptionRepository,
+    RedisTimeouts,
+    redact_address,
 )
 from bot.adapters.slack.probe import SlackBotProbe, SocketModeProbe
-from bot.container.credentials import github_auth, required
-from bot.container.from_settings import connected, fixed_subscription, known_repositories, path_settings
-from bot.container.providers import PROVIDERS, choose_provider, model_access
+from bot.container.credentials import create_github_auth, require_secret
+from bot.container.from_settings import (
+    build_fixed_subscription,
+    connect_store,
+    list_repositories,
+    load_path_settings,
+)
+from bot.container.providers import PROVIDERS, choose_provider, get_model_access
 from bot.doctor.checks.settings import SettingsSnapshot, find_faults
 from bot.doctor.checkup import CheckPlan, Doctor, ServiceProbes
 from bot.ports import ModelProvider
 from bot.ports.probes import AppProbe, GitHubProbe, ModelProbe, SlackProbe, StoreRecords
-from bot.settings import DOTENV, Settings, Usable, list_tokens
+from bot.settings import DOTENV, Settings, UsableSettings, list_tokens
 
 # seconds for one call, also on a busy machine; a service that takes longer fails its users too
 _TIMEOUT = 8
-_STORE_TIMEOUTS = Patience(connect=_TIMEOUT, answer=_TIMEOUT, retries=0)
+_STORE_TIMEOUTS = RedisTimeouts(connect=_TIMEOUT, answer=_TIMEOUT, retries=0)
 
 
 @contextmanager
 def open_doctor(
-    usable: Usable,
+    usable: UsableSettings,
     now: Callable[[], datetime],
     sleep: Callable[[float], None],
     providers: Sequence[ModelProvider] = PROVIDERS,
@@ -51,7 +56,7 @@ def open_doctor(
         yield Doctor(build_plan(usable.settings, given, provider), worlds, now, sleep)
 
 
-def read_snapshot(usable: Usable, providers: Sequence[ModelProvider] = PROVIDERS) -> SettingsSnapshot:
+def read_snapshot(usable: UsableSettings, providers: Sequence[ModelProvider] = PROVIDERS) -> SettingsSnapshot:
     """What was set, as it was written."""
     kind = type(usable.settings)
     known = frozenset(name.upper() for name in kind.model_fields)
@@ -74,7 +79,7 @@ def build_plan(settings: Settings, given: SettingsSnapshot, provider: ModelProvi
     """What is to be checked."""
     return CheckPlan(
         snapshot=given,
-        repositories=known_repositories(settings),
+        repositories=list_repositories(settings),
         models=_group_by_value(
             PRDIGEST_SUMMARY_MODEL=settings.prdigest_summary_model,
             PRDIGEST_ANSWER_MODEL=settings.prdigest_answer_model,
@@ -85,8 +90,8 @@ def build_plan(settings: Settings, given: SettingsSnapshot, provider: ModelProvi
         ),
         store_address=_describe_store_address(settings),
         zone=settings.prdigest_timezone,
-        fixed_subscription=fixed_subscription(settings),
-        read_path_settings=lambda: path_settings(settings),
+        fixed_subscription=build_fixed_subscription(settings),
+        read_path_settings=lambda: load_path_settings(settings),
         key_prefix=settings.prdigest_store_prefix,
     )
 
@@ -94,7 +99,7 @@ def build_plan(settings: Settings, given: SettingsSnapshot, provider: ModelProvi
 def _describe_store_address(settings: Settings) -> str:
     """Return the address of the store without its password, with the prefix of its keys."""
     url, prefix = settings.redis_url, settings.prdigest_store_prefix
-    place = place_of(url) if url else f"the embedded one in {settings.prdigest_state_dir}"
+    place = redact_address(url) if url else f"the embedded one in {settings.prdigest_state_dir}"
     return f"{place} (keys with the prefix {prefix})" if prefix else place
 
 
@@ -140,17 +145,17 @@ class _ProbeOpener:
 
     def _open_github(self) -> GitHubProbe:
         """Open the probe of GitHub."""
-        return PyGithubProbe(self._settings.github_api_url, github_auth(self._settings), _TIMEOUT)
+        return PyGithubProbe(self._settings.github_api_url, create_github_auth(self._settings), _TIMEOUT)
 
     def _model(self) -> Callable[[], ModelProbe] | str:
-        access = model_access(self._settings, self._provider)
+        access = get_model_access(self._settings, self._provider)
         if access is None:
             return "no model: summaries are made of facts alone"
         return lambda: self._provider.probe(access, _TIMEOUT)
 
     def _open_slack(self) -> SlackProbe:
         """Open the probe of Slack."""
-        token = required(self._settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
+        token = require_secret(self._settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
         return SlackBotProbe(token, self._settings.slack_api_url, _TIMEOUT)
 
     def _open_app(self) -> AppProbe:
@@ -161,15 +166,18 @@ class _ProbeOpener:
 
     def _open_store(self) -> StoreRecords:
         """Open the store; it is closed at the end of the doctor."""
-        client, keys = connected(self._settings, _STORE_TIMEOUTS), Keyspace(self._settings.prdigest_store_prefix)
+        client, keys = (
+            connect_store(self._settings, _STORE_TIMEOUTS),
+            Keyspace(self._settings.prdigest_store_prefix),
+        )
         self._parts.callback(client.close)
         return StoreRecords(
             RedisProbe(client, keys),
             RedisCache(client, keys),
-            RedisSubscriptions(client, keys),
-            RedisAgenda(client, keys),
-            RedisJournal(client, keys),
-            RedisAside(client, keys),
+            RedisSubscriptionRepository(client, keys),
+            RedisDueQueue(client, keys),
+            RedisRunLog(client, keys),
+            RedisLostJobStore(client, keys),
         )
 
 

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 from dramatiq import Actor, BrokerError, MessageProxy, Worker
 from redis import Redis
 
-from bot.adapters.redis import broker_of, in_a_line, translate_redis_errors
+from bot.adapters.redis import make_broker, translate_redis_errors, wrap_job
 from bot.container import Wiring
 from bot.domain.errors import StoreUnavailable
-from bot.domain.operations.lane import Lane
+from bot.domain.operations.lane import QueueName
 from bot.domain.operations.lost_job import LossReason
 from bot.jobs import asker_jobs, lost_jobs, schedule_jobs, subscription_jobs
-from bot.jobs.performer import Job, Performer
+from bot.jobs.performer import JobHandler, JobRunner
 from bot.services.jobs.command_jobs import CommandJobs
 from bot.services.jobs.declaration import JobType
 from bot.services.operations import deadlines
@@ -28,11 +28,11 @@ P = TypeVar("P")
 # days of a busy repository that nobody read before take minutes; such jobs don't keep the quick ones waiting
 _LONG_THREADS = 2
 # milliseconds between two looks for work; a second, as usual, would be felt by those who wait
-_LOOK = 200
+_POLL_MILLISECONDS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class JobTimeLimits:
     """How many seconds one try of a job may take.
 
     Who asked for something ``quick`` is told within that what came of it. A day of a busy repository that nobody
@@ -43,12 +43,12 @@ class Times:
     quick: float = 120.0
     long: float = 1_200.0
 
-    def of(self, lane: Lane) -> float:
+    def get_time_limit(self, lane: QueueName) -> float:
         """Return the time of a job on a queue."""
-        return {Lane.QUICK: self.quick, Lane.LONG: self.long, Lane.TALK: math.inf}[lane]
+        return {QueueName.QUICK: self.quick, QueueName.LONG: self.long, QueueName.TALK: math.inf}[lane]
 
 
-class Jobs:
+class DramatiqJobQueue:
     """``JobQueue`` on a store; a worker runs what is sent."""
 
     def __init__(
@@ -57,14 +57,14 @@ class Jobs:
         store: Redis,
         commands: CommandJobs,
         ending: ShutdownSignal | None = None,
-        times: Times = Times(),
+        times: JobTimeLimits = JobTimeLimits(),
     ) -> None:
         """``ending`` interrupts jobs that run, which go back to their queues."""
         self._ending = ending or ShutdownSignal()
         self._times = times
-        self._brokers = {lane: broker_of(store, self._lose, wiring.keys) for lane in Lane}
-        performer = Performer(wiring)
-        self._actors = {job.type.name: self._add(performer, job) for job in self._list_jobs(commands)}
+        self._brokers = {lane: make_broker(store, self._report_loss, wiring.keyspace) for lane in QueueName}
+        performer = JobRunner(wiring)
+        self._actors = {job.type.name: self._make_actor(performer, job) for job in self._list_jobs(commands)}
 
     def send(self, job: JobType[P], payload: P) -> None:
         """Enqueue a job. Raises StoreUnavailable."""
@@ -74,11 +74,11 @@ class Jobs:
         except BrokerError as error:
             raise StoreUnavailable("The store does not take jobs: start Redis or check REDIS_URL.") from error
 
-    def workers(self, threads: int) -> tuple[Worker, ...]:
+    def make_workers(self, threads: int) -> tuple[Worker, ...]:
         """Those who run the jobs: ``threads`` for the quick ones, as many for questions, two for the long ones."""
-        counts = {Lane.QUICK: threads, Lane.TALK: threads, Lane.LONG: _LONG_THREADS}
+        counts = {QueueName.QUICK: threads, QueueName.TALK: threads, QueueName.LONG: _LONG_THREADS}
         return tuple(
-            Worker(self._brokers[lane], worker_threads=count, worker_timeout=_LOOK)
+            Worker(self._brokers[lane], worker_threads=count, worker_timeout=_POLL_MILLISECONDS)
             for lane, count in counts.items()
         )
 
@@ -87,26 +87,28 @@ class Jobs:
         for broker in self._brokers.values():
             broker.close()
 
-    def _list_jobs(self, commands: CommandJobs) -> Iterable[Job[Any]]:
-        yield from (Job(each.type, each.run) for each in commands.jobs)
+    def _list_jobs(self, commands: CommandJobs) -> Iterable[JobHandler[Any]]:
+        yield from (JobHandler(each.type, each.run) for each in commands.jobs)
         yield from asker_jobs.list_jobs(commands.examples)
-        yield from subscription_jobs.JOBS
+        yield from subscription_jobs.SUBSCRIPTION_JOBS
         yield from schedule_jobs.list_jobs(self)
         yield from lost_jobs.list_jobs(self)
 
-    def _add(self, performer: Performer, job: Job[Any]) -> Actor[Any, None]:
+    def _make_actor(self, performer: JobRunner, job: JobHandler[Any]) -> Actor[Any, None]:
         kind = job.type
         # Dramatiq's own time limit does not run in workers that share their process, and would not reach a thread
         # that waits for another one
-        limited = partial(deadlines.bound_work, self._times.of(kind.lane), self._ending, deadlines.MAX_WAITS)
+        limited = partial(
+            deadlines.bound_work, self._times.get_time_limit(kind.lane), self._ending, deadlines.MAX_WAITS
+        )
         return Actor(
-            in_a_line(performer.work_of(job), limited),
+            wrap_job(performer.make_work(job), limited),
             broker=self._brokers[kind.lane],
             actor_name=kind.name,
             queue_name=kind.lane.value,
             priority=0,
-            options=kind.retries.options(),
+            options=kind.retries.to_dramatiq_options(),
         )
 
-    def _lose(self, message: MessageProxy, loss: LossReason) -> None:
-        lost_jobs.report(self, message, loss)
+    def _report_loss(self, message: MessageProxy, loss: LossReason) -> None:
+        lost_jobs.enqueue_loss_report(self, message, loss)

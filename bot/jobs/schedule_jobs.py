@@ -7,39 +7,39 @@ from functools import partial
 from typing import Any
 
 from bot.container import Wiring
-from bot.jobs.kind_queue import amend_queue
-from bot.jobs.performer import Job
+from bot.jobs.kind_queue import make_amendment_queue
+from bot.jobs.performer import JobHandler
 from bot.services.jobs.declaration import JobQueue
-from bot.services.jobs.job_types import AMEND, DELIVER, MEND, WATCH
-from bot.services.jobs.payloads import AmendPayload, DeliveryPayload, DigestPayload, RepositoryPayload
+from bot.services.jobs.job_types import AMEND_DIGEST, DELIVER_DIGEST, REPAIR_DIGEST, WATCH_REPOSITORY
+from bot.services.jobs.payloads import AmendmentPayload, DeliveryPayload, DigestPayload, RepositoryPayload
 
 
-def list_jobs(jobs: JobQueue) -> Iterable[Job[Any]]:
+def list_jobs(jobs: JobQueue) -> Iterable[JobHandler[Any]]:
     """Return them; a look at a repository puts further ones on ``jobs``."""
     return (
-        Job(DELIVER, deliver),
-        Job(MEND, repair),
-        Job(WATCH, partial(watch, jobs)),
-        Job(AMEND, amend),
+        JobHandler(DELIVER_DIGEST, deliver_digest),
+        JobHandler(REPAIR_DIGEST, repair_digest),
+        JobHandler(WATCH_REPOSITORY, partial(watch_repository, jobs)),
+        JobHandler(AMEND_DIGEST, amend_digest),
     )
 
 
-def deliver(wiring: Wiring, payload: DeliveryPayload) -> None:
+def deliver_digest(wiring: Wiring, payload: DeliveryPayload) -> None:
     """Post the digest of a subscription."""
-    wiring.scheduling.delivery.deliver(payload.name, payload.due)
-    wiring.scheduling.subscribing.keep_up(payload.name)
+    wiring.subscriptions.delivery.deliver_digest(payload.name, payload.due)
+    wiring.subscriptions.subscription_editor.refresh_time_zone(payload.name)
 
 
-def repair(wiring: Wiring, payload: DigestPayload) -> None:
+def repair_digest(wiring: Wiring, payload: DigestPayload) -> None:
     """Fill the gaps of a digest that was posted."""
-    wiring.scheduling.delivery.mend(payload.key)
+    wiring.subscriptions.delivery.repair_incomplete(payload.key)
 
 
-def watch(jobs: JobQueue, wiring: Wiring, payload: RepositoryPayload) -> None:
+def watch_repository(jobs: JobQueue, wiring: Wiring, payload: RepositoryPayload) -> None:
     """Look at what became of the pull requests of a repository."""
-    wiring.scheduling.aftermath.look(payload.repository, amend_queue(jobs))
+    wiring.subscriptions.outcome_watcher.check_repository(payload.repository, make_amendment_queue(jobs))
 
 
-def amend(wiring: Wiring, payload: AmendPayload) -> None:
+def amend_digest(wiring: Wiring, payload: AmendmentPayload) -> None:
     """Say in a digest what became of its pull requests."""
-    wiring.scheduling.aftermath.amend(payload.key, payload.looked_at)
+    wiring.subscriptions.outcome_watcher.amend_digest(payload.key, payload.looked_at)

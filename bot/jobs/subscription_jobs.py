@@ -8,9 +8,9 @@ from typing import Any
 from bot.container import Wiring
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.errors import PrdigestError, SlackUnavailable, StoreUnavailable, UsageError
-from bot.jobs.performer import Job
+from bot.jobs.performer import JobHandler
 from bot.render.conversations.notices import describe_error
-from bot.services.jobs.job_types import FORM, HOME, PREVIEW, REGULAR
+from bot.services.jobs.job_types import CHANGE_SUBSCRIPTION, SHOW_FORM, SHOW_HOME, SHOW_PREVIEW
 from bot.services.jobs.payloads import AskerPayload, FormPayload, PreviewPayload, SubscriptionPayload
 from bot.services.slack.replies import Answer
 
@@ -20,23 +20,23 @@ log = logging.getLogger(__name__)
 def change_subscription(wiring: Wiring, payload: SubscriptionPayload) -> None:
     """Do what a verb says. Who is in App Home sees there what came of it."""
     if payload.asker.channel:
-        wiring.replies.give(payload.asker, "regular", Audience.HERE, lambda: _change(wiring, payload))
+        wiring.replies.give_answer(payload.asker, "regular", Audience.HERE, lambda: _apply_change(wiring, payload))
     else:
-        wiring.scheduling.home.show(payload.asker.user, _change_noted(wiring, payload))
+        wiring.subscriptions.home.show_home(payload.asker.user, _describe_change(wiring, payload))
 
 
-def _change(wiring: Wiring, payload: SubscriptionPayload) -> Answer:
+def _apply_change(wiring: Wiring, payload: SubscriptionPayload) -> Answer:
     known = wiring.repositories
     wish = payload.wish and payload.wish.require_known(known)
     which = payload.which and payload.which.require_known(known)
-    regular = wiring.scheduling.regular
-    return regular.answer(payload.asker, payload.verb, wish or which, payload.channel, payload.replaces)
+    regular = wiring.subscriptions.subscription_commands
+    return regular.answer_command(payload.asker, payload.verb, wish or which, payload.channel, payload.replaces)
 
 
-def _change_noted(wiring: Wiring, payload: SubscriptionPayload) -> str:
+def _describe_change(wiring: Wiring, payload: SubscriptionPayload) -> str:
     """Do it; what came of it, as a note. Raises SlackUnavailable, StoreUnavailable."""
     try:
-        return _change(wiring, payload).private.text
+        return _apply_change(wiring, payload).private.text
     except (SlackUnavailable, StoreUnavailable):
         raise
     except UsageError as error:
@@ -46,29 +46,29 @@ def _change_noted(wiring: Wiring, payload: SubscriptionPayload) -> str:
         return describe_error(error, payload.asker.reference)
 
 
-def preview(wiring: Wiring, payload: PreviewPayload) -> None:
+def show_preview(wiring: Wiring, payload: PreviewPayload) -> None:
     """Show the asker what would come."""
 
     def make() -> Answer:
         wish = payload.wish and payload.wish.require_known(wiring.repositories)
-        return wiring.scheduling.regular.preview(payload.asker, payload.id, wish)
+        return wiring.subscriptions.subscription_commands.preview_digest(payload.asker, payload.id, wish)
 
-    wiring.replies.give(payload.asker, "preview", Audience.ASKER, make)
+    wiring.replies.give_answer(payload.asker, "preview", Audience.ASKER, make)
 
 
 def open_form(wiring: Wiring, payload: FormPayload) -> None:
     """Open the form."""
-    wiring.scheduling.forms.open_form(payload.asker, payload.id)
+    wiring.subscriptions.forms.open_form(payload.asker, payload.id)
 
 
 def open_home(wiring: Wiring, payload: AskerPayload) -> None:
     """Show App Home to somebody who opens it."""
-    wiring.scheduling.home.open(payload.asker)
+    wiring.subscriptions.home.open_home(payload.asker)
 
 
-JOBS: tuple[Job[Any], ...] = (
-    Job(REGULAR, change_subscription),
-    Job(PREVIEW, preview),
-    Job(FORM, open_form),
-    Job(HOME, open_home),
+SUBSCRIPTION_JOBS: tuple[JobHandler[Any], ...] = (
+    JobHandler(CHANGE_SUBSCRIPTION, change_subscription),
+    JobHandler(SHOW_PREVIEW, show_preview),
+    JobHandler(SHOW_FORM, open_form),
+    JobHandler(SHOW_HOME, open_home),
 )

@@ -32,7 +32,7 @@ class Prompt:
     def key(self) -> str:
         """Address of the answer by content: equal for equal model, version, schema and rendered input."""
         parts = [self.model, self.version, self.system, self.user, self.schema]
-        return COMPLETION.key(hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest())
+        return COMPLETION.build_key(hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest())
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextPart:
     """Words in a turn. All up to a ``stable`` one is the same in many talks: the prompt cache shall keep it."""
 
     text: str
@@ -75,7 +75,7 @@ class Turn:
     """
 
     by: Literal["person", "model"]
-    parts: tuple[Text | ToolResult, ...] = ()
+    parts: tuple[TextPart | ToolResult, ...] = ()
     given: tuple[Mapping[str, Any], ...] = ()
 
 
@@ -133,7 +133,7 @@ ChatEvent = TextDelta | ToolCall | TurnUsage | TurnEnd
 class ChatModel(Protocol):
     """A language model that talks."""
 
-    def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+    def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
         """Ask for the model's next turn; yield its events as they come, ``TurnEnd`` last.
 
         Nothing is asked before the first event is wanted. Close it: that ends the call wherever it is, so that

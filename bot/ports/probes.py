@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from bot.domain.pull_requests.models import Repository
-from bot.ports.store import Agenda, Aside, Cache, Journal, Subscriptions
+from bot.ports.store import Cache, DueQueue, LostJobStore, RunLog, SubscriptionStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class StoreRecords:
 
     probe: StoreProbe
     cache: Cache
-    subscriptions: Subscriptions
-    agenda: Agenda
-    journal: Journal
-    aside: Aside
+    subscriptions: SubscriptionStore
+    agenda: DueQueue
+    journal: RunLog
+    aside: LostJobStore

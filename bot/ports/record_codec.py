@@ -17,13 +17,13 @@ from bot.domain.errors import StoreUnavailable
 
 log = logging.getLogger(__name__)
 
-_FORM = "form"
-_VERSION = "version"
+_FORMAT_KEY = "form"
+_VERSION_FIELD = "version"
 V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)
-class Form(Generic[V]):
+class FieldFormat(Generic[V]):
     """A kind of value: what stands for nothing, and how a value becomes a string and a value again."""
 
     default: V
@@ -31,18 +31,20 @@ class Form(Generic[V]):
     load: Callable[[str], V]
 
 
-TEXT: Form[str] = Form("", str, str)
-COUNT: Form[int] = Form(0, str, int)
-FLAG: Form[bool] = Form(False, lambda flag: "1" if flag else "", bool)  # noqa: FBT003 (the value for nothing)
-TEXTS: Form[tuple[str, ...]] = Form((), json.dumps, lambda text: tuple(json.loads(text)))
-INSTANT: Form[datetime | None] = Form(None, lambda at: at.isoformat() if at else "", datetime.fromisoformat)
+TEXT: FieldFormat[str] = FieldFormat("", str, str)
+COUNT: FieldFormat[int] = FieldFormat(0, str, int)
+FLAG: FieldFormat[bool] = FieldFormat(False, lambda flag: "1" if flag else "", bool)  # noqa: FBT003 (the value for nothing)
+TEXTS: FieldFormat[tuple[str, ...]] = FieldFormat((), json.dumps, lambda text: tuple(json.loads(text)))
+INSTANT: FieldFormat[datetime | None] = FieldFormat(
+    None, lambda at: at.isoformat() if at else "", datetime.fromisoformat
+)
 # a number that may not be known, unlike one that is nought
-NUMBER: Form[int | None] = Form(None, lambda number: "" if number is None else str(number), int)
+NUMBER: FieldFormat[int | None] = FieldFormat(None, lambda number: "" if number is None else str(number), int)
 
 
-def stored(name: str, form: Form[V]) -> V:
+def declare_field(name: str, form: FieldFormat[V]) -> V:
     """Declare an attribute that is kept as the field ``name`` of the hash."""
-    made: V = field(default=form.default, metadata={_FORM: (name, form)})
+    made: V = field(default=form.default, metadata={_FORMAT_KEY: (name, form)})
     return made
 
 
@@ -50,7 +52,7 @@ def stored(name: str, form: Form[V]) -> V:
 class Record:
     """What is kept in one hash; ``version`` is 0 for one that was written before records had one."""
 
-    version: int = stored("version", COUNT)
+    version: int = declare_field("version", COUNT)
 
 
 R = TypeVar("R", bound=Record)
@@ -60,8 +62,8 @@ class RecordCodec(Generic[R]):
     """Reads and writes records of one kind, at the ``version`` of their fields that is written now."""
 
     def __init__(self, kind: type[R], version: int) -> None:
-        declared = [(each.name, *each.metadata[_FORM]) for each in fields(kind)]
-        self._forms: dict[str, tuple[str, Form[Any]]] = {name: (key, form) for name, key, form in declared}
+        declared = [(each.name, *each.metadata[_FORMAT_KEY]) for each in fields(kind)]
+        self._forms: dict[str, tuple[str, FieldFormat[Any]]] = {name: (key, form) for name, key, form in declared}
         self._names = {key: name for name, (key, _) in self._forms.items()}
         self._kind = kind
         self._version = version
@@ -80,12 +82,12 @@ class RecordCodec(Generic[R]):
         if not hashed:
             return self.empty
         known = {self._names[key]: text for key, text in hashed.items() if text and key in self._names}
-        record = self._kind(**dict(self._read(known)))
+        record = self._kind(**dict(self._load_fields(known)))
         if record.version > self._version:
             raise StoreUnavailable("The store holds records of a newer version: update this process too.")
         return record
 
-    def _read(self, known: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
+    def _load_fields(self, known: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
         for name, text in known.items():
             key, form = self._forms[name]
             try:
@@ -93,7 +95,7 @@ class RecordCodec(Generic[R]):
             except ValueError as error:
                 log.warning("the field %s of a record can't be read: %s", key, error)
 
-    def changes(self, before: R, after: R) -> dict[str, str]:
+    def dump_changes(self, before: R, after: R) -> dict[str, str]:
         """Return the fields that differ, with the version where it was another; empty where nothing differs."""
         changed = {
             key: form.dump(getattr(after, name))
@@ -101,9 +103,9 @@ class RecordCodec(Generic[R]):
             if getattr(after, name) != getattr(before, name)
         }
         if changed and before.version != self._version:
-            changed[_VERSION] = str(self._version)
+            changed[_VERSION_FIELD] = str(self._version)
         return changed
 
-    def claims(self, before: R, after: R) -> dict[str, str]:
+    def dump_claims(self, before: R, after: R) -> dict[str, str]:
         """Return the same less the version, which others may have written: only who was first may write these."""
-        return {key: text for key, text in self.changes(before, after).items() if key != _VERSION}
+        return {key: text for key, text in self.dump_changes(before, after).items() if key != _VERSION_FIELD}

@@ -31,11 +31,11 @@ class Cache(Protocol):
     def add(self, key: str, value: str, lifetime: timedelta) -> bool:
         """Keep a value where there is none; whether there was none."""
 
-    def lease(self, name: str) -> AbstractContextManager[None]:
+    def acquire_lease(self, name: str) -> AbstractContextManager[None]:
         """Waits until nobody else, in any process, holds the lease of that name, and holds it."""
 
 
-class Contexts(Protocol):
+class ThreadStateStore(Protocol):
     """What is known of threads, kept for good. Every method may raise StoreUnavailable."""
 
     def get(self, key: str) -> str | None:
@@ -45,24 +45,24 @@ class Contexts(Protocol):
         """Keep a text, in place of the one of that key."""
 
 
-class Aside(Protocol):
+class LostJobStore(Protocol):
     """Jobs that were set aside. May raise StoreUnavailable."""
 
     def add(self, job: LostJob) -> None:
         """Keep one for a week; of many, the oldest are forgotten."""
 
-    def recent(self, now: datetime) -> Sequence[LostJob]:
+    def list_recent(self, now: datetime) -> Sequence[LostJob]:
         """Those of the last week before ``now`` (aware), newest first."""
 
 
-class Limiter(Protocol):
+class RateLimiter(Protocol):
     """How often somebody may ask. May raise StoreUnavailable."""
 
-    def admits(self, name: str) -> bool:
+    def try_acquire(self, name: str) -> bool:
         """Count a request of that name; whether it is still within the limit."""
 
 
-class Queue(Protocol):
+class WorkQueue(Protocol):
     """Work of one kind for another process."""
 
     def send(self, *arguments: Any) -> None:
@@ -96,66 +96,66 @@ class RecordStore(Protocol[R]):
             InProgress: somebody has.
         """
 
-    def exclusive(self, key: str) -> AbstractContextManager[None]:
+    def hold_lock(self, key: str) -> AbstractContextManager[None]:
         """Hold the right to go on with this record, or raise InProgress if another process keeps it."""
 
 
-class Line(Protocol):
+class QuestionQueue(Protocol):
     """Questions that wait for their turn in a thread, by the time at which they were asked. Durable.
 
     Every method may raise StoreUnavailable.
     """
 
-    def join(self, place: str, question: Question) -> None:
+    def add_question(self, place: str, question: Question) -> None:
         """Wait; somebody who waits already does not wait twice."""
 
-    def first(self, place: str) -> Question | None:
+    def get_first(self, place: str) -> Question | None:
         """Whose turn it is."""
 
-    def leave(self, place: str, question: Question) -> None:
+    def remove_question(self, place: str, question: Question) -> None:
         """This one has its answer."""
 
-    def serve(self, place: str) -> AbstractContextManager[bool]:
+    def try_lock(self, place: str) -> AbstractContextManager[bool]:
         """Whether nobody else, in any process, serves this line while the block runs."""
 
 
-class Ballot(Protocol):
+class FeedbackStore(Protocol):
     """Votes, kept for good. May raise StoreUnavailable."""
 
     def put(self, name: str, vote: str) -> None:
         """Keep a vote, in place of the one of that name."""
 
-    def all(self) -> Iterator[str]:
+    def list_votes(self) -> Iterator[str]:
         """Every vote."""
 
 
-class Spending(Protocol):
+class SpendingStore(Protocol):
     """US dollars by name, such as of a person on a day. May raise StoreUnavailable."""
 
-    def spent(self, name: str) -> float:
+    def get_spending(self, name: str) -> float:
         """All that was settled in the last two days."""
 
-    def hold(self, hold: BudgetHold, caps: Sequence[tuple[str, float]]) -> int | None:
+    def reserve_budget(self, hold: BudgetHold, caps: Sequence[tuple[str, float]]) -> int | None:
         """Reserve dollars while all that was spent or is reserved stays below each cap, at once.
 
         ``caps`` are names and dollars. Returns the place of the first cap that is reached, and nothing is reserved
         then. What nobody settles is free again in some minutes.
         """
 
-    def settle(self, hold: BudgetHold, dollars: float) -> None:
+    def settle_hold(self, hold: BudgetHold, dollars: float) -> None:
         """Add dollars to the names of what was reserved, in its place."""
 
 
-class Subscriptions(Protocol):
+class SubscriptionStore(Protocol):
     """Subscriptions by their ids, kept until they are removed. Every method may raise StoreUnavailable."""
 
-    def all(self) -> Sequence[Subscription]:
+    def list_all(self) -> Sequence[Subscription]:
         """Every one, in no order."""
 
     def get(self, name: str) -> Subscription | None:
         """The one of that id."""
 
-    def those(self, names: Sequence[str]) -> Mapping[str, Subscription]:
+    def get_many(self, names: Sequence[str]) -> Mapping[str, Subscription]:
         """By their ids the ones of these that there are and that can be read, at once."""
 
     def put(self, subscription: Subscription) -> None:
@@ -165,19 +165,19 @@ class Subscriptions(Protocol):
         """Forget it."""
 
 
-class Agenda(Protocol):
+class DueQueue(Protocol):
     """What is to be done next, and when. Durable.
 
     Every method may raise StoreUnavailable.
     """
 
-    def due(self, now: datetime) -> Sequence[tuple[DueItem, datetime]]:
+    def list_due(self, now: datetime) -> Sequence[tuple[DueItem, datetime]]:
         """Return all that was to be done by now, the oldest first."""
 
-    def at(self, item: DueItem) -> datetime | None:
+    def get_time(self, item: DueItem) -> datetime | None:
         """Return when an item is to be done."""
 
-    def at_each(self, items: Sequence[DueItem]) -> Sequence[datetime | None]:
+    def get_times(self, items: Sequence[DueItem]) -> Sequence[datetime | None]:
         """Return when each is to be done, in their order, at once."""
 
     def put(self, item: DueItem, instant: datetime) -> None:
@@ -189,33 +189,33 @@ class Agenda(Protocol):
     def move(self, item: DueItem, before: datetime, after: datetime) -> bool:
         """Plan an item for ``after`` if it is still planned for ``before``; return whether it was."""
 
-    def move_each(self, moves: Sequence[tuple[DueItem, datetime, datetime]]) -> None:
+    def move_all(self, moves: Sequence[tuple[DueItem, datetime, datetime]]) -> None:
         """Do the same for many, at once."""
 
     def drop(self, item: DueItem) -> None:
         """Plan an item no more."""
 
 
-class Journal(Protocol):
+class RunLog(Protocol):
     """What was done lately. May raise StoreUnavailable."""
 
-    def note(self, run: Run) -> None:
+    def add_run(self, run: Run) -> None:
         """Add a run; the oldest are forgotten."""
 
-    def recent(self, count: int) -> Sequence[Run]:
+    def list_recent(self, count: int) -> Sequence[Run]:
         """The last ones, newest first."""
 
 
-class History(Protocol):
+class HistoryStore(Protocol):
     """What is known of merged pull requests, for those who look back. Durable. May raise StoreUnavailable."""
 
-    def record(self, pulls: Iterable[PullRequest]) -> None:
+    def record_merges(self, pulls: Iterable[PullRequest]) -> None:
         """Keep merged pull requests less their patches and the ends of long descriptions.
 
         Each takes the place of what was recorded of it; one without files is kept only where nothing was.
         """
 
-    def read(self, repository: Repository, since: datetime, until: datetime) -> Sequence[PullRequest]:
+    def read_merges(self, repository: Repository, since: datetime, until: datetime) -> Sequence[PullRequest]:
         """What was merged from ``since`` up to but not including ``until`` (aware instants), newest first."""
 
 
@@ -225,11 +225,11 @@ class PostedDigestIndex(Protocol):
     def add(self, repository: Repository, end: datetime, key: str) -> None:
         """Note the digest of that key, whose last day ended at an instant (aware)."""
 
-    def between(self, repository: Repository, since: datetime, until: datetime) -> Sequence[str]:
+    def list_between(self, repository: Repository, since: datetime, until: datetime) -> Sequence[str]:
         """The keys of the digests whose last day ended from ``since`` to ``until`` (aware), oldest first."""
 
 
-class Backfilled(Protocol):
+class BackfillLog(Protocol):
     """Which past days were filled. Durable. May raise StoreUnavailable."""
 
     def get(self, repository: Repository, day: LocalDay) -> BackfillRecord | None:
@@ -239,11 +239,11 @@ class Backfilled(Protocol):
         """Note what was done; a fill without summaries replaces none."""
 
 
-class Owner(Protocol):
+class WorkspaceOwner(Protocol):
     """Whose a store is. Both may raise StoreUnavailable."""
 
-    def read(self) -> str | None:
+    def read_workspace(self) -> str | None:
         """The id of the workspace; None where no bot has used the store yet."""
 
-    def claim(self, workspace: str) -> str:
+    def claim_workspace(self, workspace: str) -> str:
         """Write a workspace down where none is; whose the store is now."""

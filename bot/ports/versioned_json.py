@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 T = TypeVar("T")
 
-VERSION = "version"
+VERSION_FIELD = "version"
 
 
 class UnknownVersion(ValueError):
@@ -30,7 +30,7 @@ class VersionedJson(Generic[T]):
     def dump(self, value: T) -> dict[str, Any]:
         """Return an object of JSON."""
         fields = self._adapter.dump_python(value, mode="json", exclude_defaults=True)
-        return {VERSION: self._version, **fields}
+        return {VERSION_FIELD: self._version, **fields}
 
     def load(self, fields: Mapping[str, Any]) -> T:
         """Read such an object.
@@ -39,9 +39,11 @@ class VersionedJson(Generic[T]):
             UnknownVersion: it has another version.
             ValueError, UsageError: it holds no such value.
         """
-        if fields.get(VERSION) != self._version:
-            raise UnknownVersion(f"version {fields.get(VERSION)} of {self._shape} is not known here")
-        return self._adapter.validate_python({name: value for name, value in fields.items() if name != VERSION})
+        if fields.get(VERSION_FIELD) != self._version:
+            raise UnknownVersion(f"version {fields.get(VERSION_FIELD)} of {self._shape} is not known here")
+        return self._adapter.validate_python(
+            {name: value for name, value in fields.items() if name != VERSION_FIELD}
+        )
 
     @cached_property
     def _adapter(self) -> TypeAdapter[T]:

@@ -10,11 +10,11 @@ from bot.settings.description import (
     SettingsGroup,
     SettingUse,
     format_default,
+    get_setting_use,
     is_secret,
     list_tokens,
-    use_of,
 )
-from bot.settings.loading import Usable, load_settings, usable_settings
+from bot.settings.loading import UsableSettings, load_settings, load_usable_settings
 from bot.settings.model import GROUPS, Settings
 
 __all__ = [
@@ -24,11 +24,11 @@ __all__ = [
     "SettingUse",
     "Settings",
     "SettingsGroup",
-    "Usable",
+    "UsableSettings",
     "format_default",
+    "get_setting_use",
     "is_secret",
     "list_tokens",
     "load_settings",
-    "usable_settings",
-    "use_of",
+    "load_usable_settings",
 ]

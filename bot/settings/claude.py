@@ -9,7 +9,7 @@ from pydantic import Field, SecretStr
 from bot.settings.description import Process, SettingsGroup, SettingUse
 from bot.settings.values import Address
 
-_ASKS_CLAUDE = (Process.WORKER, Process.COMMANDS)
+_CLAUDE_PROCESSES = (Process.WORKER, Process.COMMANDS)
 
 
 class ClaudeSettings(SettingsGroup):
@@ -18,22 +18,22 @@ class ClaudeSettings(SettingsGroup):
     heading: ClassVar = "Claude"
 
     anthropic_api_key: Annotated[
-        SecretStr | None, SettingUse(_ASKS_CLAUDE, sent_to="anthropic_base_url", is_token=True)
+        SecretStr | None, SettingUse(_CLAUDE_PROCESSES, sent_to="anthropic_base_url", is_token=True)
     ] = Field(
         default=None,
         description="The key of Claude's API. Without one every summary is made of facts alone, and says so.",
     )
-    anthropic_base_url: Annotated[Address, SettingUse(_ASKS_CLAUDE)] = Field(
+    anthropic_base_url: Annotated[Address, SettingUse(_CLAUDE_PROCESSES)] = Field(
         default="https://api.anthropic.com",
         description="Another address for a gateway to Claude; the key is sent there.",
     )
-    prdigest_summary_model: Annotated[str, SettingUse(_ASKS_CLAUDE)] = Field(
+    prdigest_summary_model: Annotated[str, SettingUse(_CLAUDE_PROCESSES)] = Field(
         default="claude-haiku-5-5", description="The model that reads each pull request."
     )
-    prdigest_answer_model: Annotated[str, SettingUse(_ASKS_CLAUDE)] = Field(
+    prdigest_answer_model: Annotated[str, SettingUse(_CLAUDE_PROCESSES)] = Field(
         default="claude-sonnet-5-5", description="The larger model, for the day's overview and for answers."
     )
-    prdigest_diff_tokens: Annotated[int, Field(ge=1_000, le=90_000), SettingUse(_ASKS_CLAUDE)] = Field(
+    prdigest_diff_tokens: Annotated[int, Field(ge=1_000, le=90_000), SettingUse(_CLAUDE_PROCESSES)] = Field(
         default=30_000,
         description=(
             "Tokens of diff in one prompt, 1000 to 90000 (4 characters each). What does not fit is named "

@@ -35,10 +35,10 @@ class SettingUse:
     addresses that may hold a password; what is a ``SecretStr`` need not say so.
     """
 
-    read_by: tuple[Process, ...]
-    sent_to: str = ""
+    processes: tuple[Process, ...]
+    address_field: str = ""
     is_token: bool = False
-    beginnings: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
     may_be_secret: bool = False
 
 
@@ -52,7 +52,7 @@ class SettingsGroup(BaseSettings):
     )
 
 
-def use_of(field: FieldInfo) -> SettingUse:
+def get_setting_use(field: FieldInfo) -> SettingUse:
     """Return how a setting is used. Raises LookupError where its annotation does not say."""
     uses = [each for each in field.metadata if isinstance(each, SettingUse)]
     if len(uses) != 1:
@@ -62,13 +62,13 @@ def use_of(field: FieldInfo) -> SettingUse:
 
 def is_secret(field: FieldInfo) -> bool:
     """Return whether a setting must not be shown to anybody."""
-    return SecretStr in get_args(field.annotation) or use_of(field).may_be_secret
+    return SecretStr in get_args(field.annotation) or get_setting_use(field).may_be_secret
 
 
 def list_tokens(group: type[SettingsGroup]) -> Mapping[str, tuple[str, ...]]:
     """Return the variables that hold a token, each with what it may begin with; nothing means anything."""
-    uses = {name: use_of(field) for name, field in group.model_fields.items()}
-    return {name.upper(): use.beginnings for name, use in uses.items() if use.is_token}
+    uses = {name: get_setting_use(field) for name, field in group.model_fields.items()}
+    return {name.upper(): use.prefixes for name, use in uses.items() if use.is_token}
 
 
 def format_default(field: FieldInfo) -> str:

@@ -15,9 +15,9 @@ from bot.domain.time.day import parse_zone
 from bot.settings.description import Process, SettingsGroup, SettingUse
 from bot.settings.values import SlackId, parse_or_advise, split_list
 
-_EVERYBODY = tuple(Process)
-_BUILDS_DIGESTS = (Process.WORKER, Process.COMMANDS)
-_POSTS = (Process.WORKER, Process.CLOCK, Process.COMMANDS)
+_ALL_PROCESSES = tuple(Process)
+_DIGEST_PROCESSES = (Process.WORKER, Process.COMMANDS)
+_POSTING_PROCESSES = (Process.WORKER, Process.CLOCK, Process.COMMANDS)
 
 _PATHS_EXAMPLE = """\
 ["vllm-project/vllm"]
@@ -36,20 +36,20 @@ class DigestSettings(SettingsGroup):
 
     heading: ClassVar = "What to post, where and when"
 
-    prdigest_repo: Annotated[Repository | None, NoDecode, SettingUse(_EVERYBODY)] = Field(
+    prdigest_repo: Annotated[Repository | None, NoDecode, SettingUse(_ALL_PROCESSES)] = Field(
         default=None, description="The repository that the bot speaks of.", examples=["owner/name"]
     )
-    prdigest_repos: Annotated[tuple[Repository, ...], NoDecode, SettingUse(_EVERYBODY)] = Field(
+    prdigest_repos: Annotated[tuple[Repository, ...], NoDecode, SettingUse(_ALL_PROCESSES)] = Field(
         default=(),
         description=(
             "Further repositories that people may ask about, separated by commas. The bot speaks of no "
             "other, so that its token never tells of a private repository to someone who may not see it."
         ),
     )
-    prdigest_name: Annotated[str | None, SettingUse(_BUILDS_DIGESTS)] = Field(
+    prdigest_name: Annotated[str | None, SettingUse(_DIGEST_PROCESSES)] = Field(
         default=None, description="What headings call the repository; its own name if empty."
     )
-    prdigest_paths: Annotated[Path | None, SettingUse(_BUILDS_DIGESTS)] = Field(
+    prdigest_paths: Annotated[Path | None, SettingUse(_DIGEST_PROCESSES)] = Field(
         default=None,
         description=(
             "A TOML file that says which paths are product code, tests, documentation and so on, and "
@@ -61,15 +61,17 @@ class DigestSettings(SettingsGroup):
         ),
         examples=[_PATHS_EXAMPLE],
     )
-    prdigest_channel: Annotated[str | None, SettingUse(_EVERYBODY)] = Field(
+    prdigest_channel: Annotated[str | None, SettingUse(_ALL_PROCESSES)] = Field(
         default=None, description="The id of the channel for the daily digest (C…), not its name."
     )
-    prdigest_timezone: Annotated[ZoneInfo, NoDecode, BeforeValidator(_parse_zone), SettingUse(_EVERYBODY)] = Field(
-        default_factory=lambda: ZoneInfo("UTC"),
-        description="IANA name of the zone in which a day begins and ends.",
-        examples=["America/Los_Angeles"],
+    prdigest_timezone: Annotated[ZoneInfo, NoDecode, BeforeValidator(_parse_zone), SettingUse(_ALL_PROCESSES)] = (
+        Field(
+            default_factory=lambda: ZoneInfo("UTC"),
+            description="IANA name of the zone in which a day begins and ends.",
+            examples=["America/Los_Angeles"],
+        )
     )
-    prdigest_post_at: Annotated[time, SettingUse(_EVERYBODY)] = Field(
+    prdigest_post_at: Annotated[time, SettingUse(_ALL_PROCESSES)] = Field(
         default=time(9, 0), description="Local time in that zone at which yesterday's digest is posted."
     )
     prdigest_catch_up_hours: Annotated[int, Field(ge=1, le=168), SettingUse((Process.CLOCK,))] = Field(
@@ -79,7 +81,7 @@ class DigestSettings(SettingsGroup):
             "of what is older, the next digest says that it was skipped, and how to see it."
         ),
     )
-    prdigest_admin_channel: Annotated[SlackId, SettingUse(_POSTS)] = Field(
+    prdigest_admin_channel: Annotated[SlackId, SettingUse(_POSTING_PROCESSES)] = Field(
         default=None,
         description=(
             "Id of a channel that is told when a digest is late, failed, skipped or incomplete, and of "

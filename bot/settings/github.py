@@ -10,7 +10,7 @@ from bot.domain.pull_requests.models import derive_web_address
 from bot.settings.description import Process, SettingsGroup, SettingUse
 from bot.settings.values import Address
 
-_READS_GITHUB = (Process.WORKER, Process.COMMANDS)
+_GITHUB_PROCESSES = (Process.WORKER, Process.COMMANDS)
 
 
 class GitHubSettings(SettingsGroup):
@@ -19,7 +19,7 @@ class GitHubSettings(SettingsGroup):
     heading: ClassVar = "GitHub"
 
     github_token: Annotated[
-        SecretStr | None, SettingUse(_READS_GITHUB, sent_to="github_api_url", is_token=True)
+        SecretStr | None, SettingUse(_GITHUB_PROCESSES, sent_to="github_api_url", is_token=True)
     ] = Field(
         default=None,
         description=(
@@ -28,15 +28,15 @@ class GitHubSettings(SettingsGroup):
             "GitHub App is set below."
         ),
     )
-    github_app_id: Annotated[str | None, SettingUse(_READS_GITHUB)] = Field(
+    github_app_id: Annotated[str | None, SettingUse(_GITHUB_PROCESSES)] = Field(
         default=None, description="Instead of a token: the id of a GitHub App that is installed on the repository."
     )
-    github_app_private_key: Annotated[SecretStr | None, SettingUse(_READS_GITHUB, sent_to="github_api_url")] = (
-        Field(
-            default=None, description="The private key of that app: the PEM text, or the path of a file with it."
-        )
+    github_app_private_key: Annotated[
+        SecretStr | None, SettingUse(_GITHUB_PROCESSES, sent_to="github_api_url")
+    ] = Field(
+        default=None, description="The private key of that app: the PEM text, or the path of a file with it."
     )
-    github_app_installation_id: Annotated[int | None, SettingUse(_READS_GITHUB)] = Field(
+    github_app_installation_id: Annotated[int | None, SettingUse(_GITHUB_PROCESSES)] = Field(
         default=None,
         description="The id of the app's installation: the number at the end of the address of its settings page.",
     )
@@ -47,6 +47,6 @@ class GitHubSettings(SettingsGroup):
     )
 
     @property
-    def github_web(self) -> str:
+    def github_web_url(self) -> str:
         """Where the pages are of the GitHub that is asked."""
         return derive_web_address(self.github_api_url)

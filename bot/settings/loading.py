@@ -10,33 +10,33 @@ from pydantic import ValidationError
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
 
 from bot.domain.errors import ConfigurationError
-from bot.settings.description import DOTENV, use_of
+from bot.settings.description import DOTENV, get_setting_use
 from bot.settings.model import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Usable:
+class UsableSettings:
     """What can be used of the settings. ``problems`` says by variable why the others have their defaults."""
 
     settings: Settings
     problems: Mapping[str, str]
 
 
-def usable_settings() -> Usable:
+def load_usable_settings() -> UsableSettings:
     """The settings of this process. A file that can't be read at all leaves nothing but defaults."""
     try:
-        problems = {**_mixed_origins(), **_bad_values()}
+        problems = {**_find_mixed_origins(), **_find_bad_values()}
     except UnicodeDecodeError:
-        return Usable(Settings.model_construct(), {DOTENV: "save it as UTF-8 text"})
+        return UsableSettings(Settings.model_construct(), {DOTENV: "save it as UTF-8 text"})
     except OSError as error:
-        return Usable(Settings.model_construct(), {DOTENV: f"it can't be read ({error.strerror})"})
+        return UsableSettings(Settings.model_construct(), {DOTENV: f"it can't be read ({error.strerror})"})
     defaults: dict[str, Any] = {
         name: Settings.model_fields[name].get_default(call_default_factory=True) for name in problems
     }
-    return Usable(Settings(**defaults), {name.upper(): reason for name, reason in problems.items()})
+    return UsableSettings(Settings(**defaults), {name.upper(): reason for name, reason in problems.items()})
 
 
-def _mixed_origins() -> dict[str, str]:
+def _find_mixed_origins() -> dict[str, str]:
     """Which addresses would be sent a secret that was set in another place, and what to do.
 
     A file that came with a folder shall not send tokens of the environment to its own host, nor shall a gateway
@@ -46,7 +46,7 @@ def _mixed_origins() -> dict[str, str]:
     origins = dict.fromkeys(file, DOTENV) | dict.fromkeys(environment, "the environment")
     values = file | environment
     problems: dict[str, str] = {}
-    for address, secrets in _secrets_by_address().items():
+    for address, secrets in _group_secrets_by_address().items():
         strays = [name for name in secrets if name in origins and origins[name] != origins.get(address)]
         usual = Settings.model_fields[address].default
         if strays and values.get(address, usual) != usual:
@@ -57,16 +57,16 @@ def _mixed_origins() -> dict[str, str]:
     return problems
 
 
-def _secrets_by_address() -> dict[str, list[str]]:
+def _group_secrets_by_address() -> dict[str, list[str]]:
     """Return the secrets that whoever answers at an address is shown, by the field with the address."""
     secrets: dict[str, list[str]] = {}
     for name, field in Settings.model_fields.items():
-        if address := use_of(field).sent_to:
+        if address := get_setting_use(field).address_field:
             secrets.setdefault(address, []).append(name)
     return secrets
 
 
-def _bad_values() -> dict[str, str]:
+def _find_bad_values() -> dict[str, str]:
     """Which values can't be used, and what to write."""
     problems: dict[str, str] = {}
     try:
@@ -84,7 +84,7 @@ def load_settings() -> Settings:
     Raises:
         NotSetUp: a value can't be used; the sentence names the variable, never the value.
     """
-    usable = usable_settings()
+    usable = load_usable_settings()
     for name, reason in usable.problems.items():
         raise ConfigurationError(f"{name} can't be used: {reason}. See `prdigest env`.")
     return usable.settings

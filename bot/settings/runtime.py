@@ -11,7 +11,7 @@ from pydantic import Field
 from bot.settings.description import Process, SettingsGroup, SettingUse
 from bot.settings.values import StorePrefix
 
-_EVERYBODY = tuple(Process)
+_ALL_PROCESSES = tuple(Process)
 
 
 class RuntimeSettings(SettingsGroup):
@@ -19,7 +19,7 @@ class RuntimeSettings(SettingsGroup):
 
     heading: ClassVar = "Running"
 
-    redis_url: Annotated[str | None, SettingUse(_EVERYBODY, may_be_secret=True)] = Field(
+    redis_url: Annotated[str | None, SettingUse(_ALL_PROCESSES, may_be_secret=True)] = Field(
         default=None,
         description=(
             "The server that keeps the bot's data. Without it an embedded Valkey keeps it in "
@@ -28,7 +28,7 @@ class RuntimeSettings(SettingsGroup):
         ),
         examples=["redis://host:6379/0"],
     )
-    prdigest_store_prefix: Annotated[StorePrefix, SettingUse(_EVERYBODY)] = Field(
+    prdigest_store_prefix: Annotated[StorePrefix, SettingUse(_ALL_PROCESSES)] = Field(
         default="",
         description=(
             "Stands before every key, so that several bots can share a server; letters, digits, `.`, `-` "
@@ -37,7 +37,7 @@ class RuntimeSettings(SettingsGroup):
         ),
         examples=["team-a"],
     )
-    prdigest_state_dir: Annotated[Path, SettingUse(_EVERYBODY)] = Field(
+    prdigest_state_dir: Annotated[Path, SettingUse(_ALL_PROCESSES)] = Field(
         default_factory=lambda: user_state_path("prdigest"),
         description=(
             "Where the embedded store lives, readable by you alone; empty means the usual place for this "
@@ -59,12 +59,12 @@ class RuntimeSettings(SettingsGroup):
             "Jobs that a worker runs at a time, 1 to 64; two long ones (digests, overviews) run beside them."
         ),
     )
-    prdigest_log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None, SettingUse(_EVERYBODY)] = (
-        Field(
-            default=None,
-            description=(
-                "DEBUG, INFO, WARNING or ERROR, to stderr. If empty, the processes tell INFO and single "
-                "commands WARNING."
-            ),
-        )
+    prdigest_log_level: Annotated[
+        Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None, SettingUse(_ALL_PROCESSES)
+    ] = Field(
+        default=None,
+        description=(
+            "DEBUG, INFO, WARNING or ERROR, to stderr. If empty, the processes tell INFO and single "
+            "commands WARNING."
+        ),
     )

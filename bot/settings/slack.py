@@ -9,7 +9,7 @@ from pydantic import Field, SecretStr
 from bot.settings.description import Process, SettingsGroup, SettingUse
 from bot.settings.values import Address
 
-_TAKES_REQUESTS = (Process.WEB,)
+_REQUEST_PROCESSES = (Process.WEB,)
 
 
 class SlackSettings(SettingsGroup):
@@ -29,14 +29,14 @@ class SlackSettings(SettingsGroup):
     ] = Field(default=None, description="The bot's token (xoxb-…). Needed to post, not for --dry-run.")
     slack_app_token: Annotated[
         SecretStr | None,
-        SettingUse(_TAKES_REQUESTS, sent_to="slack_api_url", is_token=True, beginnings=("xapp-",)),
+        SettingUse(_REQUEST_PROCESSES, sent_to="slack_api_url", is_token=True, beginnings=("xapp-",)),
     ] = Field(
         default=None,
         description=(
             "The app-level token (xapp-…, scope connections:write) for Socket Mode, which needs no public address."
         ),
     )
-    slack_signing_secret: Annotated[SecretStr | None, SettingUse(_TAKES_REQUESTS, is_token=True)] = Field(
+    slack_signing_secret: Annotated[SecretStr | None, SettingUse(_REQUEST_PROCESSES, is_token=True)] = Field(
         default=None,
         description=(
             "The app's signing secret, which proves that requests over HTTP are Slack's: without an app "

@@ -13,10 +13,10 @@ from pydantic_settings import NoDecode
 from bot.domain.errors import UsageError
 
 # workspaces and organisations, channels, users
-_SLACK_ID = re.compile(r"[TECGDUW][A-Z0-9]{2,}")
+_SLACK_ID_PATTERN = re.compile(r"[TECGDUW][A-Z0-9]{2,}")
 
 # what stands before keys; no colon and no slash, which separate
-_PREFIX = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_PREFIX_PATTERN = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 def split_list(value: str) -> list[str]:
@@ -46,7 +46,7 @@ def _check_address(value: str) -> str:
 
 
 def _check_slack_id(value: str | None) -> str | None:
-    if value is not None and not _SLACK_ID.fullmatch(value):
+    if value is not None and not _SLACK_ID_PATTERN.fullmatch(value):
         raise ValueError("use an id of Slack, as C0123ABCD; not a name")
     return value
 
@@ -57,13 +57,13 @@ def _parse_slack_ids(value: object) -> object:
     ids = frozenset(split_list(value))
     if not ids:
         raise ValueError("name at least one, or leave it empty to allow all")
-    if not all(_SLACK_ID.fullmatch(each) for each in ids):
+    if not all(_SLACK_ID_PATTERN.fullmatch(each) for each in ids):
         raise ValueError("use ids of Slack, as C0123ABCD, separated by commas; not names")
     return ids
 
 
 def _check_prefix(value: str) -> str:
-    if value and not _PREFIX.fullmatch(value):
+    if value and not _PREFIX_PATTERN.fullmatch(value):
         raise ValueError("use up to 64 letters, digits, dots, dashes and underscores, as in team-a")
     return value
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pydantic.fields import FieldInfo
 
-from bot.settings import GROUPS, Process, SettingsGroup, format_default, is_secret, use_of
+from bot.settings import GROUPS, Process, SettingsGroup, format_default, get_setting_use, is_secret
 
 _TEMPLATES = Path(__file__).parent
 _ROOT = _TEMPLATES.parents[1]
@@ -40,7 +40,7 @@ def describe_setting(variable: str, field: FieldInfo) -> dict[str, object]:
     """Return what the templates show of a setting. Raises LookupError where it has no description."""
     if not field.description:
         raise LookupError(f"{variable} has no description")
-    use = use_of(field)
+    use = get_setting_use(field)
     examples = field.examples or []
     return {
         "variable": variable,
@@ -48,7 +48,7 @@ def describe_setting(variable: str, field: FieldInfo) -> dict[str, object]:
         "default": format_default(field),
         "examples": [each for each in examples if "\n" not in each],
         "files": [each for each in examples if "\n" in each],
-        "read_by": "all" if set(use.read_by) == set(Process) else ", ".join(use.read_by),
+        "read_by": "all" if set(use.processes) == set(Process) else ", ".join(use.processes),
         "secret": "" if not is_secret(field) else "may be" if use.may_be_secret else "yes",
     }
 

@@ -9,18 +9,18 @@ from typing import Any, Generic, TypeVar
 from bot.domain.conversations.commands import CommandRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.command_jobs import CommandJob, Parse
+from bot.services.jobs.command_jobs import CommandJob, TextParser
 from bot.services.jobs.declaration import JobType
 from bot.services.jobs.payloads import CommandPayload
 from handlers.intake import RequestIntake
 
 R = TypeVar("R", bound=CommandRequest)
 
-Enqueue = Callable[[RequestIntake, SlackRequest, R, Audience], str]
-AcceptVerb = Callable[[RequestIntake, SlackRequest, str], str]
+RequestEnqueuer = Callable[[RequestIntake, SlackRequest, R, Audience], str]
+VerbHandler = Callable[[RequestIntake, SlackRequest, str], str]
 
 
-def _is_never_alone(_: str) -> bool:
+def _is_never_bare(_: str) -> bool:
     return False
 
 
@@ -42,18 +42,18 @@ class Command(Generic[R]):
     description: str
     hint: str
     usage: str
-    words: tuple[str, ...]
-    requests: tuple[type[R], ...]
-    parse: Parse[R]
-    enqueue: Enqueue[R]
+    trigger_words: tuple[str, ...]
+    request_types: tuple[type[R], ...]
+    parse: TextParser[R]
+    enqueue: RequestEnqueuer[R]
     jobs: tuple[CommandJob[Any], ...]
     examples: tuple[HelpExample, ...] = ()
-    share: str = ""
+    share_action: str = ""
     needs_text: bool = False
-    is_alone: Callable[[str], bool] = _is_never_alone
-    verbs: Mapping[str, AcceptVerb] = field(default_factory=dict)
+    is_bare_form: Callable[[str], bool] = _is_never_bare
+    verbs: Mapping[str, VerbHandler] = field(default_factory=dict)
 
-    def accept(
+    def accept_text(
         self, intake: RequestIntake, asker: SlackRequest, text: str, audience: Audience = Audience.CHANNEL
     ) -> str:
         """Put what a text asks for on a queue; return what to tell the asker.
@@ -64,14 +64,14 @@ class Command(Generic[R]):
         accept_verb = self.verbs.get(verb.lower())
         if accept_verb:
             return accept_verb(intake, asker, "".join(rest))
-        return self.enqueue(intake, asker, self.parse(text, intake.context_of(asker)), audience)
+        return self.enqueue(intake, asker, self.parse(text, intake.build_parse_context(asker)), audience)
 
-    def share_again(self, intake: RequestIntake, asker: SlackRequest, request: R) -> str:
+    def share_request(self, intake: RequestIntake, asker: SlackRequest, request: R) -> str:
         """Put a request on its queue for everybody to see. Raises UsageError, StoreUnavailable."""
         return self.enqueue(intake, asker, request.require_known(intake.repositories), Audience.SHARED)
 
 
-def send_request(
+def enqueue_request(
     intake: RequestIntake,
     job: JobType[CommandPayload[R]],
     asker: SlackRequest,
@@ -82,9 +82,9 @@ def send_request(
 
     Raises StoreUnavailable.
     """
-    intake.jobs.send(job, CommandPayload(asker, request, audience_of(request, audience)))
+    intake.jobs.send(job, CommandPayload(asker, request, choose_audience(request, audience)))
 
 
-def audience_of(request: CommandRequest, audience: Audience) -> Audience:
+def choose_audience(request: CommandRequest, audience: Audience) -> Audience:
     """Return who is to see the answer."""
     return Audience.ASKER if request.is_private else audience

@@ -12,7 +12,7 @@ from bot.domain.text.redaction import redact_text
 from bot.services.jobs.command_jobs import CommandJobs
 from handlers import requests
 from handlers.commands import digest, risks, summary
-from handlers.commands.declaration import AcceptVerb, Command
+from handlers.commands.declaration import Command, VerbHandler
 from handlers.intake import RequestIntake
 
 
@@ -29,38 +29,38 @@ class CommandRegistry:
         return CommandJobs(jobs, tuple(example for command in self.commands for example in command.examples))
 
     @property
-    def verbs(self) -> Mapping[str, AcceptVerb]:
+    def verbs(self) -> Mapping[str, VerbHandler]:
         """What their verbs do, by word in small letters."""
         return {verb: accept for command in self.commands for verb, accept in command.verbs.items()}
 
     def find_by_word(self, word: str) -> Command[Any] | None:
         """Return the command that a word in small letters begins."""
-        return next((command for command in self.commands if word in command.words), None)
+        return next((command for command in self.commands if word in command.trigger_words), None)
 
-    def find_alone(self, text: str) -> Command[Any] | None:
+    def find_by_text(self, text: str) -> Command[Any] | None:
         """Return the command that a text is without any of its words."""
-        return next((command for command in self.commands if command.is_alone(text)), None)
+        return next((command for command in self.commands if command.is_bare_form(text)), None)
 
 
 COMMANDS = CommandRegistry((summary.COMMAND, risks.COMMAND, digest.COMMAND))
 
 
-def register(app: App, intake: RequestIntake, commands: CommandRegistry) -> None:
+def register_commands(app: App, intake: RequestIntake, commands: CommandRegistry) -> None:
     """Listen to the commands."""
 
     def listen(declared: Command[Any]) -> None:
         # Bolt gives its arguments by their names
         @app.command(declared.name)
         def answer(ack: Ack, command: dict[str, Any]) -> None:
-            ack(_answer(intake, declared, command))
+            ack(_answer_command(intake, declared, command))
 
     for each in commands.commands:
         listen(each)
 
 
-def _answer(intake: RequestIntake, command: Command[Any], payload: Mapping[str, Any]) -> str:
-    asker, text = requests.of_command(payload), redact_text(str(payload.get("text") or "").strip())
+def _answer_command(intake: RequestIntake, command: Command[Any], payload: Mapping[str, Any]) -> str:
+    asker, text = requests.parse_command(payload), redact_text(str(payload.get("text") or "").strip())
     asks_for_help = text.lower() == "help" or (command.needs_text and not text)
     return intake.handle_command(
-        asker, lambda: command.usage if asks_for_help else command.accept(intake, asker, text)
+        asker, lambda: command.usage if asks_for_help else command.accept_text(intake, asker, text)
     )

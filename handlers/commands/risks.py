@@ -6,35 +6,35 @@
 from __future__ import annotations
 
 from bot.domain.conversations.commands import (
-    LONGEST_RISKS,
-    LONGEST_SCORE,
-    MOST_RISKS,
+    MAX_RISKS_DAYS,
+    MAX_SCORE_DAYS,
+    MAX_TOP_RISKS,
     ParseContext,
     RisksRequest,
     ScoreRequest,
-    is_score,
+    is_score_request,
 )
 from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.operations.lane import Lane
+from bot.domain.operations.lane import QueueName
 from bot.render.blocks.buttons import SHARE_RISKS
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, command_job_type
-from bot.services.jobs.job_types import LONG
+from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
+from bot.services.jobs.job_types import LONG_RETRIES
 from bot.services.slack.replies import Answer
-from handlers.commands.declaration import Command, send_request
+from handlers.commands.declaration import Command, enqueue_request
 from handlers.intake import RequestIntake
 
 USAGE = (
     "Ask what may hurt: `/prrisks`, `/prrisks today`, `7d`, `2026-02-28` or `2026-02-24..2026-02-28` "
-    f"(up to {LONGEST_RISKS} days), narrowed by `path:vllm/v1`, `author:name`, `label:bug`, `repo:owner/name`; "
-    f"`top:{MOST_RISKS}` lists as many, also those that don't stand out, `private` keeps it to yourself. "
-    f"`/prrisks score 90d` says how good my lists were (up to {LONGEST_SCORE} days)."
+    f"(up to {MAX_RISKS_DAYS} days), narrowed by `path:vllm/v1`, `author:name`, `label:bug`, `repo:owner/name`; "
+    f"`top:{MAX_TOP_RISKS}` lists as many, also those that don't stand out, `private` keeps it to yourself. "
+    f"`/prrisks score 90d` says how good my lists were (up to {MAX_SCORE_DAYS} days)."
 )
 
 # the files of more than a hundred pull requests may have to be asked for; quick answers shall not wait behind that
-_FEW_DAYS = 3
-_STANDS_OUT = "what was taken back, and what deserves a second look"
+_MAX_QUICK_DAYS = 3
+_LIST_MEANING = "what was taken back, and what deserves a second look"
 
 
 def _parse_list(text: str, context: ParseContext) -> RisksRequest:
@@ -45,22 +45,24 @@ def _parse_score(text: str, context: ParseContext) -> ScoreRequest:
     return ScoreRequest.parse(text, context.repositories, context.today())
 
 
-def _parse(text: str, context: ParseContext) -> RisksRequest | ScoreRequest:
-    return _parse_score(text, context) if is_score(text) else _parse_list(text, context)
+def _parse_request(text: str, context: ParseContext) -> RisksRequest | ScoreRequest:
+    return _parse_score(text, context) if is_score_request(text) else _parse_list(text, context)
 
 
-RISKS = command_job_type("risks", RisksRequest, _parse_list)
-LONG_RISKS = command_job_type("long_risks", RisksRequest, _parse_list, Lane.LONG, LONG)
-SCORE = command_job_type("score", ScoreRequest, _parse_score)
+RISKS_JOB = make_command_job_type("risks", RisksRequest, _parse_list)
+LONG_RISKS_JOB = make_command_job_type("long_risks", RisksRequest, _parse_list, QueueName.LONG, LONG_RETRIES)
+SCORE_JOB = make_command_job_type("score", ScoreRequest, _parse_score)
 
 
-def _enqueue(
+def _enqueue_risks(
     intake: RequestIntake, asker: SlackRequest, request: RisksRequest | ScoreRequest, audience: Audience
 ) -> str:
     if isinstance(request, ScoreRequest):
-        send_request(intake, SCORE, asker, request, audience)
+        enqueue_request(intake, SCORE_JOB, asker, request, audience)
         return escape_mrkdwn(f"Looking at what became of the lists of {request.repository}, {request.span.title}…")
-    send_request(intake, RISKS if len(request.span) <= _FEW_DAYS else LONG_RISKS, asker, request, audience)
+    enqueue_request(
+        intake, RISKS_JOB if len(request.span) <= _MAX_QUICK_DAYS else LONG_RISKS_JOB, asker, request, audience
+    )
     narrowed = f", {request.filters}" if request.filters else ""
     return escape_mrkdwn(f"Looking at {request.repository}, {request.span.title}{narrowed}…")
 
@@ -78,18 +80,18 @@ COMMAND: Command[RisksRequest | ScoreRequest] = Command(
     description="List what was taken back and what deserves a second look",
     hint="[7d | 2026-02-28] [path:… author:… label:…] [top:5] | score 90d | help",
     usage=USAGE,
-    words=("risks", "prrisks"),
-    requests=(RisksRequest, ScoreRequest),
-    parse=_parse,
-    enqueue=_enqueue,
+    trigger_words=("risks", "prrisks"),
+    request_types=(RisksRequest, ScoreRequest),
+    parse=_parse_request,
+    enqueue=_enqueue_risks,
     jobs=(
-        CommandJob(RISKS, answer_once("risks", _answer_list)),
-        CommandJob(LONG_RISKS, answer_once("risks", _answer_list)),
-        CommandJob(SCORE, answer_once("score", _answer_score)),
+        CommandJob(RISKS_JOB, answer_once("risks", _answer_list)),
+        CommandJob(LONG_RISKS_JOB, answer_once("risks", _answer_list)),
+        CommandJob(SCORE_JOB, answer_once("score", _answer_score)),
     ),
     examples=(
-        HelpExample("risks 7d", _STANDS_OUT, _STANDS_OUT),
+        HelpExample("risks 7d", _LIST_MEANING, _LIST_MEANING),
         HelpExample("risks score", "how good such lists were"),
     ),
-    share=SHARE_RISKS,
+    share_action=SHARE_RISKS,
 )

@@ -9,32 +9,34 @@ from typing import Any
 from slack_bolt import Ack, App
 
 from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.conversations.slack_text import labelled
+from bot.domain.conversations.slack_text import restore_bot_text
 from bot.domain.errors import UsageError
-from bot.domain.subscriptions.request import ID, Which, Wish
+from bot.domain.subscriptions.request import ID_PATTERN, SubscriptionRequest, SubscriptionSelector
 from bot.render.conversations.greetings import HelpExample
 from bot.render.subscriptions import subscription_list
 from bot.render.subscriptions.form import FILTER, FORM, ZONE, FormErrors, parse_form, suggest_zones
-from bot.services.jobs.job_types import FORM as OPEN_FORM
-from bot.services.jobs.job_types import HOME, PREVIEW, REGULAR, preview_of
+from bot.services.jobs.job_types import CHANGE_SUBSCRIPTION, SHOW_HOME, SHOW_PREVIEW, parse_preview
+from bot.services.jobs.job_types import SHOW_FORM as OPEN_FORM
 from bot.services.jobs.payloads import AskerPayload, FormPayload, SubscriptionPayload
 from bot.services.subscriptions.subscription_commands import LIST, PAUSE, RESUME, SUBSCRIBE, UNSUBSCRIBE
 from handlers import requests, welcomes
-from handlers.commands.declaration import AcceptVerb
+from handlers.commands.declaration import VerbHandler
 from handlers.intake import RequestIntake
 
 log = logging.getLogger(__name__)
 
-TEST, SCHEDULE = "test", "schedule"
+TEST_VERB, SCHEDULE_VERB = "test", "schedule"
 USAGE = (
     "Get it regularly: `/prdigest subscribe owner/repo at 09:00 tz Europe/Berlin weekdays path:vllm/v1 "
     "not-author:bots only:substantial` (all of it optional; `tz mine` for your own zone, `me` for a digest to you "
     "alone), or `/prdigest schedule` for a form. `/prdigest list`, `pause`, `resume`, `unsubscribe`; `test` shows "
     "you a preview, posting nothing."
 )
-_OLD_FORM = "This form is of another version of mine: close it and open it again."
-_BY_COMMAND = "Slack opens a form only after a command: type /prdigest schedule, or write me subscribe at 09:00."
-_LOOKING = "Looking at yesterday for a preview…"
+_OLD_FORM_SENTENCE = "This form is of another version of mine: close it and open it again."
+_NO_TRIGGER_SENTENCE = (
+    "Slack opens a form only after a command: type /prdigest schedule, or write me subscribe at 09:00."
+)
+_PREVIEW_STARTED = "Looking at yesterday for a preview…"
 
 EXAMPLE = HelpExample(
     "subscribe at 09:00",
@@ -43,20 +45,20 @@ EXAMPLE = HelpExample(
 )
 
 
-def register(app: App, intake: RequestIntake) -> None:
+def register_subscription_listeners(app: App, intake: RequestIntake) -> None:
     """Listen to App Home, the form and its pickers."""
 
     @app.event("app_home_opened")
     def home(body: dict[str, Any], event: dict[str, Any]) -> None:
         if event.get("tab") == "home":
-            asker = requests.of_home(body, event)
-            intake.handle_event(asker, lambda: intake.jobs.send(HOME, AskerPayload(asker)), is_named=False)
+            asker = requests.parse_home_visit(body, event)
+            intake.handle_event(asker, lambda: intake.jobs.send(SHOW_HOME, AskerPayload(asker)), is_named=False)
         elif event.get("tab") == "messages":
-            welcomes.welcome(intake, body, event)
+            welcomes.welcome_newcomer(intake, body, event)
 
     @app.view(FORM)
     def sent(ack: Ack, body: dict[str, Any]) -> None:
-        errors = _find_errors(intake, body)
+        errors = _accept_form(intake, body)
         if errors:
             ack(response_action="errors", errors=errors)
         else:
@@ -67,57 +69,57 @@ def register(app: App, intake: RequestIntake) -> None:
         ack(options=suggest_zones(str(payload.get("value") or "")))
 
 
-def _find_errors(intake: RequestIntake, body: dict[str, Any]) -> dict[str, str]:
+def _accept_form(intake: RequestIntake, body: dict[str, Any]) -> dict[str, str]:
     """Return what is wrong with a form, by its fields; nothing where its work is on the queue."""
-    asker = requests.of_form(body)
+    asker = requests.parse_form(body)
     try:
         wish, channel, replaces = parse_form(body["view"], intake.repositories)
     except FormErrors as error:
         return error.errors
     except (KeyError, ValueError) as error:
         log.warning("a form that can't be read [%s]: %r", asker.reference, error)
-        return {FILTER: _OLD_FORM}
+        return {FILTER: _OLD_FORM_SENTENCE}
 
     def accept() -> str:
         payload = SubscriptionPayload(asker, SUBSCRIBE, wish, channel=channel, replaces=replaces)
-        intake.jobs.send(REGULAR, payload)
+        intake.jobs.send(CHANGE_SUBSCRIPTION, payload)
         return ""
 
     words = intake.handle_command(asker, accept)
-    return {FILTER: labelled(words)} if words else {}
+    return {FILTER: restore_bot_text(words)} if words else {}
 
 
-def _subscribe(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
-    wish = Wish.parse(text, intake.repositories)
-    intake.jobs.send(REGULAR, SubscriptionPayload(asker, SUBSCRIBE, wish))
+def _enqueue_subscription(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
+    wish = SubscriptionRequest.parse(text, intake.repositories)
+    intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, SUBSCRIBE, wish))
     return ""
 
 
-def _change(verb: str) -> AcceptVerb:
+def _make_change_handler(verb: str) -> VerbHandler:
     def accept(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
-        which = Which.parse(text, intake.repositories)
-        intake.jobs.send(REGULAR, SubscriptionPayload(asker, verb, which=which))
+        which = SubscriptionSelector.parse(text, intake.repositories)
+        intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, verb, which=which))
         return ""
 
     return accept
 
 
-def _list(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
+def _enqueue_list(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
     if text:
         raise UsageError("The list takes no words: it shows all that comes to this channel.")
-    intake.jobs.send(REGULAR, SubscriptionPayload(asker, LIST))
+    intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, LIST))
     return ""
 
 
-def _preview(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
-    intake.jobs.send(PREVIEW, preview_of(asker, text, intake.repositories))
-    return _LOOKING
+def _enqueue_preview(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
+    intake.jobs.send(SHOW_PREVIEW, parse_preview(asker, text, intake.repositories))
+    return _PREVIEW_STARTED
 
 
-def _open(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
+def _enqueue_form(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
     if not asker.trigger:
-        raise UsageError(_BY_COMMAND)
-    if text and not ID.fullmatch(text):
+        raise UsageError(_NO_TRIGGER_SENTENCE)
+    if text and not ID_PATTERN.fullmatch(text):
         raise UsageError(
             "The form asks for all there is: write schedule alone, or with an id that the list shows."
         )
@@ -125,25 +127,25 @@ def _open(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
     return ""
 
 
-def _open_new(intake: RequestIntake, asker: SlackRequest, _: str) -> str:
-    return _open(intake, asker, "")
+def _enqueue_new_form(intake: RequestIntake, asker: SlackRequest, _: str) -> str:
+    return _enqueue_form(intake, asker, "")
 
 
-VERBS: Mapping[str, AcceptVerb] = {
-    SUBSCRIBE: _subscribe,
-    UNSUBSCRIBE: _change(UNSUBSCRIBE),
-    PAUSE: _change(PAUSE),
-    RESUME: _change(RESUME),
-    LIST: _list,
-    TEST: _preview,
-    SCHEDULE: _open,
+VERBS: Mapping[str, VerbHandler] = {
+    SUBSCRIBE: _enqueue_subscription,
+    UNSUBSCRIBE: _make_change_handler(UNSUBSCRIBE),
+    PAUSE: _make_change_handler(PAUSE),
+    RESUME: _make_change_handler(RESUME),
+    LIST: _enqueue_list,
+    TEST_VERB: _enqueue_preview,
+    SCHEDULE_VERB: _enqueue_form,
 }
 # the buttons do what the verbs do; they carry an id
-BUTTONS: Mapping[str, AcceptVerb] = {
+BUTTONS: Mapping[str, VerbHandler] = {
     subscription_list.PAUSE: VERBS[PAUSE],
     subscription_list.RESUME: VERBS[RESUME],
     subscription_list.REMOVE: VERBS[UNSUBSCRIBE],
-    subscription_list.PREVIEW: _preview,
-    subscription_list.CHANGE: _open,
-    subscription_list.NEW: _open_new,
+    subscription_list.PREVIEW: _enqueue_preview,
+    subscription_list.CHANGE: _enqueue_form,
+    subscription_list.NEW: _enqueue_new_form,
 }

@@ -5,41 +5,43 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from bot.domain.conversations.commands import MOST_PULLS, ParseContext, SummaryRequest
+from bot.domain.conversations.commands import MAX_PULL_REQUESTS, ParseContext, SummaryRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import RateLimited
 from bot.domain.pull_requests.query_options import PRIVATE_WORD
 from bot.render.blocks.buttons import SHARE_SUMMARY
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.command_jobs import CommandJob, CommandServices, command_job_type
+from bot.services.jobs.command_jobs import CommandJob, CommandServices, make_command_job_type
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.operations import deadlines
 from bot.services.operations.worker_threads import DeadlineExecutor, wait_for_result
-from handlers.commands.declaration import Command, send_request
+from handlers.commands.declaration import Command, enqueue_request
 from handlers.intake import RequestIntake
 
 USAGE = (
     "Ask for a pull request: `/prsummary 35617`, `#35617`, `owner/repo#35617` or its address, "
-    f"up to {MOST_PULLS} at a time. Everybody here sees the answer; add `private` to keep it to yourself."
+    f"up to {MAX_PULL_REQUESTS} at a time. Everybody here sees the answer; add `private` to keep it to yourself."
 )
-_REFERENCE = re.compile(r"(?:[\w.-]+/[\w.-]+)?#?\d{1,9}|https?://\S+/pull/\d+\S*")
+_REFERENCE_PATTERN = re.compile(r"(?:[\w.-]+/[\w.-]+)?#?\d{1,9}|https?://\S+/pull/\d+\S*")
 
 
-def names_pulls_alone(text: str) -> bool:
+def is_only_references(text: str) -> bool:
     """Tell whether a text is nothing but pull requests, such as ``#35617, 35618 private``."""
     named = [word for word in re.split(r"[\s,]+", text) if word and word.lower() != PRIVATE_WORD]
-    return bool(named) and all(map(_REFERENCE.fullmatch, named))
+    return bool(named) and all(map(_REFERENCE_PATTERN.fullmatch, named))
 
 
-def _parse(text: str, context: ParseContext) -> SummaryRequest:
+def _parse_request(text: str, context: ParseContext) -> SummaryRequest:
     return SummaryRequest.parse(text, context.repositories)
 
 
-SUMMARY = command_job_type("summary", SummaryRequest, _parse)
+SUMMARY_JOB = make_command_job_type("summary", SummaryRequest, _parse_request)
 
 
-def _enqueue(intake: RequestIntake, asker: SlackRequest, request: SummaryRequest, audience: Audience) -> str:
-    send_request(intake, SUMMARY, asker, request, audience)
+def _enqueue_summary(
+    intake: RequestIntake, asker: SlackRequest, request: SummaryRequest, audience: Audience
+) -> str:
+    enqueue_request(intake, SUMMARY_JOB, asker, request, audience)
     named = ", ".join(f"#{reference.number}" for reference in request.references)
     return f"Looking at {named}…"
 
@@ -53,7 +55,7 @@ def _answer_each(services: CommandServices, payload: CommandPayload[SummaryReque
     late: RateLimited | None = None
     for named, answer in made.items():
         try:
-            services.replies.give(asker, str(named), payload.audience, partial(wait_for_result, answer))
+            services.replies.give_answer(asker, str(named), payload.audience, partial(wait_for_result, answer))
         except RateLimited as error:
             # the others need not wait until this one may be read
             late = error
@@ -66,17 +68,17 @@ COMMAND = Command(
     description="Summarise pull requests",
     hint="35617 | owner/repo#35617 | private | help",
     usage=USAGE,
-    words=("summary", "prsummary"),
-    requests=(SummaryRequest,),
-    parse=_parse,
-    enqueue=_enqueue,
-    jobs=(CommandJob(SUMMARY, _answer_each),),
+    trigger_words=("summary", "prsummary"),
+    request_types=(SummaryRequest,),
+    parse=_parse_request,
+    enqueue=_enqueue_summary,
+    jobs=(CommandJob(SUMMARY_JOB, _answer_each),),
     examples=(
         HelpExample(
             "35617", "a summary of that pull request; several numbers work too", "a summary of that pull request"
         ),
     ),
-    share=SHARE_SUMMARY,
+    share_action=SHARE_SUMMARY,
     needs_text=True,
-    is_alone=names_pulls_alone,
+    is_bare_form=is_only_references,
 )

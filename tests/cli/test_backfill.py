@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.history import RedisBackfilled, RedisHistory
+from bot.adapters.redis.history import RedisBackfillLog, RedisHistoryStore
 from bot.cli import run_cli
 from bot.container import Wiring
 from bot.domain.errors import GitHubAccessDenied, PrdigestError, RepositoryNotFound, UsageError
@@ -79,7 +79,9 @@ def calls(there: World) -> Counter[str]:
 
 def recorded(store: Redis, repository: Repository = REPOSITORY) -> dict[int, PullRequest]:
     month = timedelta(days=30)
-    return {each.number: each for each in RedisHistory(store).read(repository, NOON - month, NOON + month)}
+    return {
+        each.number: each for each in RedisHistoryStore(store).read_merges(repository, NOON - month, NOON + month)
+    }
 
 
 class TestCommand:
@@ -234,7 +236,7 @@ class TestLimits:
     ) -> tuple[list[BackfillOutcome], list[float], list[str]]:
         waits, heard = Waits(there), list[str]()
         with closing(Wiring(load_settings(), lambda: datetime.now(UTC), waits)) as wiring:
-            outcomes = list(wiring.looking_back.backfill.fill_days(REPOSITORY, SPAN, limit, heard.append))
+            outcomes = list(wiring.history.backfill.fill_days(REPOSITORY, SPAN, limit, heard.append))
         return outcomes, waits.seconds, heard
 
     @pytest.mark.parametrize("kind", ["429", "secondary", "primary"])
@@ -301,7 +303,8 @@ class TestReplay:
         there.claude.requests.clear()
         with closing(Wiring(load_settings(), lambda: datetime.now(UTC), time.sleep)) as wiring:
             digests = [
-                wiring.daily.build(VLLM, LocalDay(date.fromisoformat(day), ZONE), "vLLM") for day in REPLAYED
+                wiring.digest_builder.build(VLLM, LocalDay(date.fromisoformat(day), ZONE), "vLLM")
+                for day in REPLAYED
             ]
         assert [len(digest.entries) for digest in digests] == [10, 43, 18]
         assert all(entry.from_cache for digest in digests for entry in digest.entries)
@@ -351,7 +354,7 @@ class TestProcesses:
         self, there: World, store: Redis, tmp_path: Path
     ) -> None:
         there.github.latency = 0.4  # so long is each step: it is killed in the middle of one
-        marked = RedisBackfilled(store)
+        marked = RedisBackfillLog(store)
         process = started("backfill", *DAYS, settings=there.settings, folder=tmp_path)
         try:
             eventually(lambda: marked.get(REPOSITORY, SPAN.days[-1]) and _files_of(there, 3))

@@ -10,7 +10,7 @@ import pytest
 from localslack.rules.messages import find_links, find_mentions
 from redis import Redis
 
-from bot.adapters.redis.feedback import RedisBallot
+from bot.adapters.redis.feedback import RedisFeedbackStore
 from bot.cli import cli
 from tests.emulators.claude.server import Failure, Json, Refusal, Step, overview_answer, schema_of, summary_answer
 from tests.emulators.github.store import changed_file, pull
@@ -264,7 +264,7 @@ def test_a_busy_model_is_waited_for(there: World, tmp_path: Path) -> None:
 
 class TestVotes:
     def test_they_are_printed_as_lines_of_json(self, there: World, store: Redis, tmp_path: Path) -> None:
-        ballot = RedisBallot(store)
+        ballot = RedisFeedbackStore(store)
         ballot.put("C1:1.0:U1", '{"verdict": "good", "question": "Größer?"}')
         ballot.put("C1:1.0:U2", '{"verdict": "bad"}')
         done = prdigest("votes", settings=there.settings, folder=tmp_path)

@@ -14,7 +14,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisCache
-from bot.domain.keyspace.keys import TICKED
+from bot.domain.keyspace.keys import LAST_TICK
 from tests.helpers.command import prdigest
 from tests.helpers.world import CHANNEL, World, world
 
@@ -33,7 +33,7 @@ def there(store: Redis, store_url: str) -> Iterator[World]:
 @contextmanager
 def running(store: Redis) -> Iterator[None]:
     """A clock and a worker, as far as the store can tell."""
-    RedisCache(store).put(TICKED.key(), datetime.now(UTC).isoformat(), timedelta(days=1))
+    RedisCache(store).put(LAST_TICK.build_key(), datetime.now(UTC).isoformat(), timedelta(days=1))
     stopped = threading.Event()
 
     def beat() -> None:

@@ -15,7 +15,7 @@ from redis import Redis
 from bot.adapters.caching.changed_files import FileCache
 from bot.adapters.caching.day_lists import DayListCache
 from bot.adapters.redis.connection import RedisCache
-from bot.adapters.redis.history import RedisHistory
+from bot.adapters.redis.history import RedisHistoryStore
 from bot.domain.conversations.commands import RisksRequest
 from bot.domain.digest.models import Digest
 from bot.domain.pull_requests.models import PullRequest
@@ -28,13 +28,13 @@ from bot.render.digest.report import render_report
 from bot.render.summaries.details import render_details_view
 from bot.render.summaries.post import render_summary
 from bot.render.summaries.summary_json import build_summary_json
-from bot.services.digest.builder import DailyDigest, Surroundings
-from bot.services.digest.overview import Overviewer
+from bot.services.digest.builder import DigestBuilder, DigestDependencies
+from bot.services.digest.overview import OverviewWriter
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.risk.risk_lister import RiskLister
-from bot.services.summaries.entry_cache import Entries
-from bot.services.summaries.reader import Reader
-from bot.services.summaries.summarizer import Summarised, Summariser
+from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.summarizer import Summariser, SummaryResult
 from tests.adapters.worlds import LONG_AFTER, MORNING, REPO, ScriptedGitHub
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.command import prdigest
@@ -61,17 +61,17 @@ class Bot:
     def __init__(self, github: ScriptedGitHub, store: Redis, now: datetime = MORNING) -> None:
         cache = RedisCache(store)
         self.pulls = FileCache(DayListCache(github.pulls(now), cache, lambda: now), cache)
-        self.reader = Reader(self.pulls, Summariser(None, "none", 30_000).summarise)
-        self.entries = Entries(self.pulls, self.reader, cache, "v1")
-        chronicle = MergeTimeline(lambda: RedisHistory(store), self.pulls.list_merged, lambda: now)
-        self.daily = DailyDigest(
+        self.reader = EntryBuilder(self.pulls, Summariser(None, "none", 30_000).summarise_pull_request)
+        self.entries = EntryCache(self.pulls, self.reader, cache, "v1")
+        chronicle = MergeTimeline(lambda: RedisHistoryStore(store), self.pulls.list_merged, lambda: now)
+        self.daily = DigestBuilder(
             self.pulls,
-            self.entries.read,
-            Overviewer(None, "none").overview,
-            self.reader.with_files,
+            self.entries.refresh_entry,
+            OverviewWriter(None, "none").write_overview,
+            self.reader.load_files,
             4,
             get_default_classes,
-            Surroundings(chronicle.load_day_context, chronicle.record_merges),
+            DigestDependencies(chronicle.load_day_context, chronicle.record_merges),
         )
         self.risks = RiskLister(self.pulls, self.reader, self.entries, 4, recorded=chronicle.read_merges_or_none)
 
@@ -143,7 +143,7 @@ def test_each_is_told_by_itself_and_listed_with_the_risks(github: ScriptedGitHub
     told = add(github, TABLE)
     bot = Bot(github, store)
     for number in told:
-        found = bot.entries.named(Reference(REPOSITORY, number))
+        found = bot.entries.get_entry(Reference(REPOSITORY, number))
         json.dumps(render_summary(found).build_payload(), ensure_ascii=False).encode()
     request = RisksRequest(REPOSITORY, Span(DAY.date, DAY.date, DAY.zone))
     assert bot.risks.build_list(request, "Engine", DAY).merged == len(GOOD) + len(told)
@@ -192,13 +192,15 @@ def test_a_defect_is_logged_in_one_line_and_the_others_are_read(
 ) -> None:
     bot = Bot(github, store)
 
-    def failing(pull: PullRequest) -> Summarised:
+    def failing(pull: PullRequest) -> SummaryResult:
         if pull.number == 102:
             raise ValueError("two\nlines")
-        return Summariser(None, "none", 30_000).summarise(pull)
+        return Summariser(None, "none", 30_000).summarise_pull_request(pull)
 
-    reader = Reader(bot.pulls, failing)
-    daily = DailyDigest(bot.pulls, reader.read, Overviewer(None, "none").overview, reader.with_files, 4)
+    reader = EntryBuilder(bot.pulls, failing)
+    daily = DigestBuilder(
+        bot.pulls, reader.build_entry, OverviewWriter(None, "none").write_overview, reader.load_files, 4
+    )
     with caplog.at_level(logging.INFO):
         found = daily.build(REPOSITORY, DAY, "Engine")
     assert [each.number for each in found.unreadable_entries] == [102]

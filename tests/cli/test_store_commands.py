@@ -15,21 +15,21 @@ from typing import Any, cast
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
-from bot.adapters.redis.connection import connect
-from bot.adapters.redis.transfer.schema import SCHEMA_KEY, family_of
-from bot.adapters.redis.transfer.transfer import Moving
+from bot.adapters.redis.agenda import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.redis.connection import connect_server
+from bot.adapters.redis.transfer.schema import SCHEMA_KEY, find_exported_family
+from bot.adapters.redis.transfer.transfer import StoreTransfer
 from bot.container import Wiring
 from bot.domain.conversations.thread import Question
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.jobs import Jobs
-from bot.services.jobs.job_types import QUESTIONS, SAY, VOTES
-from bot.services.jobs.payloads import PlacePayload, SentencePayload, VotePayload
+from bot.jobs import DramatiqJobQueue
+from bot.services.jobs.job_types import ANSWER_QUESTIONS, POST_PUBLIC_NOTICE, RECORD_VOTE
+from bot.services.jobs.payloads import NoticePayload, ThreadPayload, VotePayload
 from bot.settings import load_settings
 from handlers import COMMANDS
-from handlers.commands.summary import SUMMARY
+from handlers.commands.summary import SUMMARY_JOB
 from tests.emulators.claude.server import Text, default_answer
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.checks import eventually, is_one_sentence, waiting_jobs
@@ -61,33 +61,33 @@ def there(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iter
 def use(there: World, store: Redis) -> None:
     """What a team does in a day: on the desk, through the queue, by the clock."""
     subscription = Subscription(CHANNEL, REPOSITORY, Timing(time(8), DAY.zone))
-    RedisSubscriptions(store).put(subscription)
-    RedisAgenda(store).put(NextDigest(subscription.id), NOON)
-    RedisJournal(store).note(Run(NOON, f"digest:{CHANNEL}", RunOutcome.POSTED))
+    RedisSubscriptionRepository(store).put(subscription)
+    RedisDueQueue(store).put(NextDigest(subscription.id), NOON)
+    RedisRunLog(store).add_run(Run(NOON, f"digest:{CHANNEL}", RunOutcome.POSTED))
     lead = there.digest()[0]["ts"]
     asked = visit(channel=CHANNEL, thread=lead, response_url=HOOK)
     place = f"{CHANNEL}:{lead}"
     with closing(Wiring(load_settings(), lambda: datetime.now(UTC), clock.sleep)) as wiring:
-        assert wiring.admission.explain_refusal(asked) == ""
-        wiring.talking.attention.quiet(CHANNEL, lead)
+        assert wiring.access_control.explain_refusal(asked) == ""
+        wiring.questions.thread_muting.mute(CHANNEL, lead)
         wiring.hurried_cache.put(f"asked:{asked.key}", "", timedelta(hours=1))
-        wiring.talking.line.join(place, Question(asked, ASKED, f"{clock.time():.6f}"))
-        jobs = Jobs(wiring, wiring.hurried_store, COMMANDS.jobs)
-        workers = jobs.workers(2)
+        wiring.questions.question_queue.add_question(place, Question(asked, ASKED, f"{clock.time():.6f}"))
+        jobs = DramatiqJobQueue(wiring, wiring.hurried_store, COMMANDS.jobs)
+        workers = jobs.make_workers(2)
         for worker in workers:
             worker.start()
-        jobs.send(QUESTIONS, PlacePayload(place))
-        enqueue(jobs, wiring, SUMMARY, visit("command:2", channel=CHANNEL), "101")
+        jobs.send(ANSWER_QUESTIONS, ThreadPayload(place))
+        enqueue(jobs, wiring, SUMMARY_JOB, visit("command:2", channel=CHANNEL), "101")
         answer = eventually(lambda: answers(there, lead))[0]
         eventually(lambda: not waiting_jobs(store))
-        jobs.send(VOTES, VotePayload(replace(asked, response_url=""), answer["ts"], "good"))
+        jobs.send(RECORD_VOTE, VotePayload(replace(asked, response_url=""), answer["ts"], "good"))
         # and what nobody takes stays on the queue
-        eventually(lambda: list(wiring.talking.votes.all()))
+        eventually(lambda: list(wiring.questions.votes.iterate_votes()))
         eventually(lambda: not waiting_jobs(store))
         for worker in workers:
             worker.stop()
-        jobs.send(SAY, SentencePayload(asked, "Hello."))
-        wiring.talking.line.join(place, Question(asked, "And now?", f"{clock.time():.6f}"))
+        jobs.send(POST_PUBLIC_NOTICE, NoticePayload(asked, "Hello."))
+        wiring.questions.question_queue.add_question(place, Question(asked, "And now?", f"{clock.time():.6f}"))
         jobs.close()
 
 
@@ -116,7 +116,7 @@ def test_what_was_done_moves_to_another_store_and_the_cache_does_not(
     use(there, store)
 
     found = keys(store)
-    lasting = {key for key in found if family_of(key)}
+    lasting = {key for key in found if find_exported_family(key)}
     assert {key.partition(":")[0] for key in lasting} == {
         "subscriptions",
         "agenda",
@@ -147,7 +147,7 @@ def test_what_was_done_moves_to_another_store_and_the_cache_does_not(
     secrets = [there.settings[name] for name in ("GITHUB_TOKEN", "ANTHROPIC_API_KEY", "SLACK_BOT_TOKEN")]
     assert [secret for secret in (*secrets, HOOK) if secret in text] == []
 
-    with connect(f"{store_url}?db=1") as other:
+    with connect_server(f"{store_url}?db=1") as other:
         there.settings["REDIS_URL"] = f"{store_url}?db=1"
         done = prdigest("import", "-", settings=there.settings, folder=tmp_path, typed=text)
         assert (done.returncode, done.stderr) == (0, "")
@@ -163,7 +163,7 @@ def test_what_was_done_moves_to_another_store_and_the_cache_does_not(
             "votes: 1",
         ]
         assert keys(other) == dict.fromkeys({*lasting, SCHEMA_KEY}, -1)
-        again = list(Moving(other).export(NOON, lambda *_: None))
+        again = list(StoreTransfer(other).export_lines(NOON, lambda *_: None))
     assert again[1:] == text.split("\n")[1:-1]
 
 

@@ -15,9 +15,9 @@ from redis import Redis
 
 from bot.adapters.embedded.keeper import LINGER_SECONDS
 from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.connection import connect
+from bot.adapters.redis.connection import connect_server
 from bot.container import Wiring
-from bot.domain.conversations.commands import Repositories, RisksRequest
+from bot.domain.conversations.commands import AllowedRepositories, RisksRequest
 from bot.domain.errors import ConfigurationError, PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
@@ -141,7 +141,7 @@ def test_without_credentials_it_says_what_to_set() -> None:
 
 def test_without_a_slack_token_it_says_what_to_set() -> None:
     with pytest.raises(UsageError, match=r"Set SLACK_BOT_TOKEN to the bot's token \(xoxb-…\)\."):
-        _ = wired().scheduling.poster
+        _ = wired().subscriptions.poster
 
 
 def test_a_model_needs_its_key(monkeypatch: Env) -> None:
@@ -156,7 +156,7 @@ def test_a_publisher_refuses_a_store_that_may_drop_records(monkeypatch: Env, sto
     store.config_set("maxmemory-policy", "allkeys-lru")
     try:
         with closing(wired()) as wiring, pytest.raises(StoreUnavailable, match="allkeys-lru"):
-            _ = wiring.scheduling.poster.post
+            _ = wiring.subscriptions.poster.post_digest
     finally:
         store.config_set("maxmemory-policy", "noeviction")
 
@@ -176,7 +176,7 @@ def test_the_embedded_store_stays_however_long_the_list_of_the_day_takes(
     monkeypatch.setenv("PRDIGEST_STATE_DIR", str(state))
     monkeypatch.setenv("GITHUB_TOKEN", github.token)
     monkeypatch.setenv("GITHUB_API_URL", github.url)
-    with connect(start_embedded_url(state)) as earlier_command:
+    with connect_server(start_embedded_url(state)) as earlier_command:
         earlier_command.ping()
         time.sleep(LINGER_SECONDS / 5)
     with closing(wired()) as wiring:
@@ -191,19 +191,19 @@ def test_the_embedded_store_stays_however_long_the_list_of_the_day_takes(
 
 
 ENGINE, OTHER, THIRD = (Repository("octo", name) for name in ("engine", "other", "third"))
-SPOKEN_OF: dict[str, tuple[dict[str, str], Repositories]] = {
-    "one": ({"PRDIGEST_REPO": "octo/engine"}, Repositories(ENGINE)),
+SPOKEN_OF: dict[str, tuple[dict[str, str], AllowedRepositories]] = {
+    "one": ({"PRDIGEST_REPO": "octo/engine"}, AllowedRepositories(ENGINE)),
     "others": (
         {"PRDIGEST_REPO": "octo/engine", "PRDIGEST_REPOS": "octo/other,octo/third"},
-        Repositories(ENGINE, (OTHER, THIRD)),
+        AllowedRepositories(ENGINE, (OTHER, THIRD)),
     ),
-    "a list alone": ({"PRDIGEST_REPOS": "octo/other octo/engine"}, Repositories(OTHER, (ENGINE,))),
+    "a list alone": ({"PRDIGEST_REPOS": "octo/other octo/engine"}, AllowedRepositories(OTHER, (ENGINE,))),
 }
 
 
 @pytest.mark.parametrize(("settings", "expected"), SPOKEN_OF.values(), ids=SPOKEN_OF)
 def test_the_first_repository_is_the_one_that_is_meant_without_a_name(
-    monkeypatch: Env, settings: dict[str, str], expected: Repositories
+    monkeypatch: Env, settings: dict[str, str], expected: AllowedRepositories
 ) -> None:
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
@@ -230,14 +230,14 @@ def test_the_name_of_the_settings_is_that_of_their_repository(
 ) -> None:
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    assert wired().name_of(repository) == expected
+    assert wired().get_display_name(repository) == expected
 
 
 def test_today_is_the_day_in_the_zone_of_the_settings(monkeypatch: Env) -> None:
     monkeypatch.setenv("PRDIGEST_TIMEZONE", "America/Los_Angeles")
-    assert wired().today() == LocalDay(date(2026, 3, 1), parse_zone("America/Los_Angeles"))
+    assert wired().get_today() == LocalDay(date(2026, 3, 1), parse_zone("America/Los_Angeles"))
     monkeypatch.setenv("PRDIGEST_TIMEZONE", "Pacific/Kiritimati")
-    assert wired().today() == LocalDay(date(2026, 3, 2), parse_zone("Pacific/Kiritimati"))
+    assert wired().get_today() == LocalDay(date(2026, 3, 2), parse_zone("Pacific/Kiritimati"))
 
 
 @pytest.fixture
@@ -255,8 +255,8 @@ def bot(monkeypatch: Env, slack: SlackEmulator, store: Redis, store_url: str) ->
 
 def test_the_bots_own_workspace_may_ask_without_being_named(bot: Env) -> None:
     with closing(wired()) as wiring:
-        assert wiring.admission.explain_refusal(visit()) == ""
-        assert wiring.admission.explain_refusal(visit(team="T0ELSE"))
+        assert wiring.access_control.explain_refusal(visit()) == ""
+        assert wiring.access_control.explain_refusal(visit(team="T0ELSE"))
 
 
 def test_other_workspaces_are_added_to_its_own(bot: Env) -> None:
@@ -268,7 +268,7 @@ def test_other_workspaces_are_added_to_its_own(bot: Env) -> None:
             visit(team="T0ELSE", enterprise="E0GRID"),
             visit(team="T0ELSE"),
         ]
-        assert [not wiring.admission.explain_refusal(asked) for asked in visits] == [True, True, True, False]
+        assert [not wiring.access_control.explain_refusal(asked) for asked in visits] == [True, True, True, False]
 
 
 def test_channels_people_and_the_limit_are_those_of_the_settings(bot: Env) -> None:
@@ -277,13 +277,18 @@ def test_channels_people_and_the_limit_are_those_of_the_settings(bot: Env) -> No
     bot.setenv("PRDIGEST_USER_LIMIT", "1")
     with closing(wired()) as wiring:
         visits = [visit(channel="C0ELSE"), visit(user="U0ELSE"), visit(), visit()]
-        assert [not wiring.admission.explain_refusal(asked) for asked in visits] == [False, False, True, False]
+        assert [not wiring.access_control.explain_refusal(asked) for asked in visits] == [
+            False,
+            False,
+            True,
+            False,
+        ]
 
 
 def test_who_may_ask_is_not_known_without_slack(bot: Env) -> None:
     bot.setenv("SLACK_BOT_TOKEN", "xoxb-wrong")
     with closing(wired()) as wiring, pytest.raises(SlackCallRefused, match="SLACK_BOT_TOKEN"):
-        _ = wiring.admission
+        _ = wiring.access_control
 
 
 def test_the_hurried_store_is_the_same_store_with_less_patience(bot: Env) -> None:
@@ -338,7 +343,7 @@ def test_answering_needs_the_bots_token(bot: Env, name: str) -> None:
 
 def test_answers_are_remembered_for_a_day_and_not_for_ever(bot: Env, store: Redis) -> None:
     with closing(wired()) as wiring:
-        wiring.replies.tell(visit(), "Hello.")
+        wiring.replies.tell_asker(visit(), "Hello.")
     (key,) = store.scan_iter("answer:*")
     assert 86_000 < int(str(store.ttl(key))) <= 86_400
 
@@ -353,12 +358,12 @@ def test_what_an_entry_depends_on_makes_it_another_one(
     app.setenv("ANTHROPIC_BASE_URL", claude.url)
     seven = Reference(REPOSITORY, 7)
     with closing(wired()) as wiring:
-        wiring.entries.named(seven)
+        wiring.entries.get_entry(seven)
     with closing(wired()) as wiring:
-        assert wiring.entries.known(seven)
+        assert wiring.entries.get_cached(seven)
     app.setenv(name, value)
     with closing(wired()) as wiring:
-        assert wiring.entries.known(seven) is None
+        assert wiring.entries.get_cached(seven) is None
 
 
 # --- which paths are what
@@ -373,7 +378,7 @@ def test_a_file_of_path_classes_makes_entries_anew(
 
     def area() -> str:
         with closing(wired()) as wiring:
-            return wiring.entries.named(seven).area
+            return wiring.entries.get_entry(seven).area
 
     assert area() == "of"
     app.setenv("PRDIGEST_PATHS", "paths.toml")
@@ -392,12 +397,20 @@ def test_every_service_goes_by_the_file_of_path_classes(app: Env, github: Script
     def found() -> tuple[bool, str, str, list[int], bool]:
         with closing(wired()) as wiring:
             is_listed = "/pull/90" in str(wiring.answers.build_risks(risky, "U0ASKER").public)
-            impact = wiring.entries.named(ninety).summary.technical_impact
-            digest = [entry.number for entry in wiring.daily.build(REPOSITORY, DAY, "Engine").riskiest_entries]
-            rated = wiring.looking_back.chronicle.assess_risk(
+            impact = wiring.entries.get_entry(ninety).summary.technical_impact
+            digest = [
+                entry.number for entry in wiring.digest_builder.build(REPOSITORY, DAY, "Engine").riskiest_entries
+            ]
+            rated = wiring.history.merge_timeline.assess_risk(
                 pull(90, files=[of_product("of/much.py", 900, 900)])
             ).is_listed
-            return is_listed, impact.rpartition(": ")[2], wiring.talking.archive.one(ninety).area, digest, rated
+            return (
+                is_listed,
+                impact.rpartition(": ")[2],
+                wiring.questions.archive.read_pull_request(ninety).area,
+                digest,
+                rated,
+            )
 
     assert found() == (True, "1 product.", "of", [90], True)
     app.setenv("PRDIGEST_PATHS", "paths.toml")
@@ -412,5 +425,5 @@ def test_a_file_of_path_classes_that_can_not_be_used_stops_the_bot_before_its_fi
         closing(wired()) as wiring,
         pytest.raises(ConfigurationError, match=r"^PRDIGEST_PATHS, nowhere\.toml: ") as caught,
     ):
-        wiring.prepare()
+        wiring.prepare_services()
     assert is_one_sentence(str(caught.value))

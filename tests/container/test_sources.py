@@ -63,10 +63,10 @@ def wired(outside: Sources) -> Wiring:
 
 def test_what_is_given_is_asked_instead_of_github_and_claude(known: Known) -> None:
     with closing(wired(known)) as wiring:
-        digest = wiring.daily.build(REPOSITORY, DAY, "Engine")
+        digest = wiring.digest_builder.build(REPOSITORY, DAY, "Engine")
         assert [entry.summary.headline for entry in digest.entries] == ["Counts once"]
         assert wiring.has_model
-        assert wiring.entries.known(Reference(REPOSITORY, 7))
+        assert wiring.entries.get_cached(Reference(REPOSITORY, 7))
 
 
 def test_it_is_let_go_of_at_the_end(known: Known) -> None:
@@ -79,7 +79,7 @@ def test_without_a_model_nothing_is_a_models(known: Known) -> None:
     known.model, known.has_model = None, False
     with closing(wired(known)) as wiring:
         assert not wiring.has_model
-        assert wiring.entries.named(Reference(REPOSITORY, 7)).summary.is_fallback
+        assert wiring.entries.get_entry(Reference(REPOSITORY, 7)).summary.is_fallback
 
 
 def test_claude_is_there_with_its_key_alone(monkeypatch: Env) -> None:
@@ -100,7 +100,7 @@ def test_it_is_made_ready_before_the_first_job(known: Known, monkeypatch: Env, s
     }.items():
         monkeypatch.setenv(name, value)
     with closing(wired(known)) as wiring:
-        wiring.prepare()
+        wiring.prepare_services()
         assert known.closed == ["prepared"]
 
 

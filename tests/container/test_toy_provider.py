@@ -13,13 +13,13 @@ from redis import Redis
 
 from bot.adapters.claude import CLAUDE
 from bot.container import Wiring
-from bot.container.providers import PROVIDERS, choose_provider, model_access
+from bot.container.providers import PROVIDERS, choose_provider, get_model_access
 from bot.doctor.container import open_doctor
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.conversations.thread import Question
 from bot.domain.operations.usage import NO_PRICES, Usage
 from bot.ports import ModelProvider
-from bot.settings import Settings, Usable
+from bot.settings import Settings, UsableSettings
 from tests.adapters.worlds import MORNING, ScriptedGitHub
 from tests.container.toy_provider import COMPLETED, KEY, TALKED, TEXT, TOY, ToyServer, ToySettings
 from tests.doctor.findings import told
@@ -72,7 +72,7 @@ def paid(calls: int, used: tuple[int, int]) -> float:
 
 
 def test_summaries_and_the_overview_are_the_toys_and_paid_by_its_prices(wiring: Wiring, toy: ToyServer) -> None:
-    digest = wiring.daily.build(REPOSITORY, DAY, "Engine")
+    digest = wiring.digest_builder.build(REPOSITORY, DAY, "Engine")
     assert [entry.summary.headline for entry in digest.entries] == ["Counts once"] * 2
     assert digest.overview.text == "A toy day."
     assert toy.requests == ["/complete"] * 3
@@ -86,8 +86,8 @@ def test_an_answer_is_streamed_after_a_tool_was_used(wiring: Wiring, toy: ToySer
     asked = slack.add_message(CHANNEL, "What was counted twice?", "U0ASKER", thread)
     visit = Visit("Ev1", "T0TEAM", CHANNEL, "U0ASKER", thread=thread)
     place = f"{CHANNEL}:{thread}"
-    wiring.talking.line.join(place, Question(visit, "What was counted twice?", asked))
-    wiring.talking.conversations.serve(place)
+    wiring.questions.question_queue.add_question(place, Question(visit, "What was counted twice?", asked))
+    wiring.questions.conversations.serve_thread(place)
     (answer,) = [each for each in slack.list_replies(CHANNEL, thread) if each.get("bot_id")]
     assert answer["blocks"][0]["text"].split() == (TEXT * 20).split()
     assert next(method for method, _ in slack.calls if method.endswith("Stream")) == "chat.startStream"
@@ -99,7 +99,7 @@ def test_an_answer_is_streamed_after_a_tool_was_used(wiring: Wiring, toy: ToySer
 
 
 def examined(settings: Settings) -> list[str]:
-    usable = Usable(settings, {})
+    usable = UsableSettings(settings, {})
     with open_doctor(usable, lambda: datetime.now(UTC), lambda _: None, REGISTERED) as found:
         return told(found.run_checks())
 
@@ -135,14 +135,14 @@ def test_the_one_with_a_key_is_chosen_and_without_any_the_first(settings: ToySet
     for name in ("ANTHROPIC_API_KEY", "TOY_API_KEY"):
         monkeypatch.delenv(name)
     assert choose_provider(ToySettings(), REGISTERED) is CLAUDE
-    assert model_access(ToySettings(), TOY) is None
+    assert get_model_access(ToySettings(), TOY) is None
 
 
 @pytest.mark.parametrize("provider", PROVIDERS, ids=lambda each: each.name)
 def test_every_registered_provider_has_its_settings(monkeypatch: Env, provider: ModelProvider) -> None:
-    assert model_access(Settings(), provider) is None
+    assert get_model_access(Settings(), provider) is None
     monkeypatch.setenv(provider.key_variable, "a-key")
-    access = model_access(Settings(), provider)
+    access = get_model_access(Settings(), provider)
     assert access is not None
     assert (access.key, "a-key" in repr(access)) == ("a-key", False)
 

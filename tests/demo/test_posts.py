@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from localslack.blockkit import Names, render_document, render_message, render_view
 from localslack.testing.html import Parsed, parse_html
 
-from bot.demo.sample.sources import Sample
+from bot.demo.sample.sources import SampleSources
 from bot.domain.digest.models import Digest
 from bot.domain.operations.bot_health import LatestDigest
 from bot.domain.pull_requests.reference import Reference
@@ -38,7 +38,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NAMES = Names(
     {"U0ADA": "ada", "U0BOB": "bob"}, {"C0DIGEST": "digest", "C0OPEN": "open"}, UTC, lambda: NOW, "U0ADA"
 )
-SAMPLE = Sample().digest()
+SAMPLE = SampleSources().build_digest()
 ENTRY = SAMPLE.entries[0]
 
 
@@ -96,7 +96,7 @@ def test_the_report_of_the_sample_day_is_shown_whole() -> None:
     attachment = render_digest(SAMPLE).attachment
     assert attachment is not None
     found = parse_html(render_document(attachment.text))
-    assert len(found.find_all("h2")) == len(Sample().numbers)
+    assert len(found.find_all("h2")) == len(SampleSources().numbers)
     assert {tag["href"].split("/")[2] for tag in found.find_all("a")} == {"github.com"}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.demo.run import stay_here
+from bot.demo.run import bypass_proxy
 
 
 @pytest.mark.parametrize(
@@ -17,5 +17,5 @@ from bot.demo.run import stay_here
     ],
 )
 def test_nothing_of_this_machine_is_asked_through_a_proxy(before: dict[str, str], after: str) -> None:
-    stay_here(before)
+    bypass_proxy(before)
     assert (before["no_proxy"], before["NO_PROXY"]) == (after, after)

@@ -12,7 +12,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.claude import CLAUDE
-from bot.adapters.redis.agenda import RedisAgenda, RedisSubscriptions
+from bot.adapters.redis.agenda import RedisDueQueue, RedisSubscriptionRepository
 from bot.doctor.checks.settings import SettingsSnapshot
 from bot.doctor.checkup import CheckPlan, Doctor, ServiceProbes
 from bot.domain.errors import SlackCallRefused, StoreUnavailable
@@ -91,7 +91,7 @@ def test_the_checks_come_in_the_order_in_which_people_set_a_bot_up(store: Redis)
 
 
 def test_channels_are_checked_once_with_all_that_they_are_for(store: Redis) -> None:
-    stored = RedisSubscriptions(store)
+    stored = RedisSubscriptionRepository(store)
     for subscription in (
         replace(FIXED, repository=Repository("octo", "other"), by="U0ADA"),
         replace(FIXED, repository=Repository("octo", "third"), by="U0ADA", is_paused=True),
@@ -112,7 +112,7 @@ def test_without_any_channel_it_says_so(store: Redis) -> None:
 
 
 def test_the_subscription_of_the_settings_is_one_of_those_that_are_due(store: Redis) -> None:
-    RedisAgenda(store).put(NextDigest(FIXED.id), NOW)
+    RedisDueQueue(store).put(NextDigest(FIXED.id), NOW)
     assert examined(worlds(store))[-1] == (
         "+ Schedule: 1 subscription, the next is octo/engine for C0DIGEST at 2026-03-01 17:20 UTC"
     )

@@ -13,7 +13,7 @@ from redis import Redis
 from bot.doctor.container import open_doctor, read_snapshot
 from bot.doctor.report import format_finding, format_findings_json
 from bot.domain.operations.finding import Finding
-from bot.settings import usable_settings
+from bot.settings import load_usable_settings
 from tests.adapters.worlds import WebPage
 from tests.doctor.findings import told
 from tests.helpers.checks import closed_port
@@ -29,7 +29,7 @@ def no_pause(_: float) -> None:
 
 
 def findings() -> list[Finding]:
-    with open_doctor(usable_settings(), lambda: datetime.now(UTC), no_pause) as found:
+    with open_doctor(load_usable_settings(), lambda: datetime.now(UTC), no_pause) as found:
         return list(found.run_checks())
 
 
@@ -160,7 +160,7 @@ def test_variables_are_those_of_the_environment_and_of_the_file(monkeypatch: Env
     (tmp_path / ".env").write_text("PRDIGEST_CHANEL=x\nPORT=1111\nPRDIGEST_NAME=\n")
     monkeypatch.setenv("prdigest_repo", "octo/engine")
     monkeypatch.setenv("PORT", "2222")
-    given = read_snapshot(usable_settings())
+    given = read_snapshot(load_usable_settings())
     names = {"PRDIGEST_CHANEL", "PORT", "PRDIGEST_NAME", "PRDIGEST_REPO"} & given.variables.keys()
     assert names == {"PRDIGEST_CHANEL", "PORT", "PRDIGEST_REPO"}
     assert given.variables["PORT"] == "2222"
@@ -168,7 +168,7 @@ def test_variables_are_those_of_the_environment_and_of_the_file(monkeypatch: Env
 
 
 def test_a_folder_without_a_file_is_named(tmp_path: Path) -> None:
-    assert read_snapshot(usable_settings()).source == f"from the environment, there is no .env in {tmp_path}"
+    assert read_snapshot(load_usable_settings()).source == f"from the environment, there is no .env in {tmp_path}"
 
 
 # --- secrets

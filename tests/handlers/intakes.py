@@ -9,13 +9,13 @@ from datetime import date
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
-from bot.domain.conversations.commands import ParseContext, Repositories
+from bot.domain.conversations.commands import AllowedRepositories, ParseContext
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.conversations.thread import Question
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import LocalDay
 from bot.services.jobs.declaration import JobType
-from bot.services.questions.thread_muting import Attention
+from bot.services.questions.thread_muting import ThreadMuting
 from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.slack.welcomes import WelcomeLog
 from handlers.intake import RequestIntake
@@ -23,7 +23,7 @@ from tests.services.doubles import CountingLimiter, MemoryCache, MemoryContexts
 
 ENGINE = Repository("octo", "engine")
 TODAY = LocalDay(date(2026, 3, 1), ZoneInfo("UTC"))
-CONTEXT = ParseContext(Repositories(ENGINE), lambda zone=None: TODAY)
+CONTEXT = ParseContext(AllowedRepositories(ENGINE), lambda zone=None: TODAY)
 
 P = TypeVar("P")
 
@@ -45,17 +45,17 @@ class Waiting:
 
     questions: list[Question] = field(default_factory=list)
 
-    def join(self, place: str, question: Question) -> None:
+    def add_question(self, place: str, question: Question) -> None:
         self.questions.append(question)
 
-    def first(self, place: str) -> Question | None:
+    def get_first(self, place: str) -> Question | None:
         return self.questions[0] if self.questions else None
 
-    def leave(self, place: str, question: Question) -> None:
+    def remove_question(self, place: str, question: Question) -> None:
         self.questions.remove(question)
 
     @contextmanager
-    def serve(self, place: str) -> Iterator[bool]:
+    def try_lock(self, place: str) -> Iterator[bool]:
         yield True
 
 
@@ -71,14 +71,14 @@ class Office:
     def intake(self) -> RequestIntake:
         return RequestIntake(
             jobs=SentJobs(self.sent),
-            admission=AccessControl(AccessRules(frozenset({"T0TEAM"})), CountingLimiter()),
-            repositories=Repositories(ENGINE),
+            access_control=AccessControl(AccessRules(frozenset({"T0TEAM"})), CountingLimiter()),
+            repositories=AllowedRepositories(ENGINE),
             cache=MemoryCache(),
-            line=self.line,
-            attention=Attention(self.contexts),
+            question_queue=self.line,
+            thread_muting=ThreadMuting(self.contexts),
             welcomes=WelcomeLog(self.contexts),
             today=lambda zone=None: TODAY,
-            zone_of=lambda _: TODAY.zone,
+            get_channel_zone=lambda _: TODAY.zone,
         )
 
     @property

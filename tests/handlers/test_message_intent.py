@@ -13,7 +13,7 @@ from bot.domain.conversations.thread import is_remark
 from bot.domain.errors import UsageError
 from handlers import message_intent
 from handlers.commands.registry import COMMANDS as DECLARED
-from handlers.commands.summary import names_pulls_alone
+from handlers.commands.summary import is_only_references
 from tests.handlers.intakes import Office, written
 
 THREAD = "1772300000.000100"
@@ -43,7 +43,7 @@ def heard(text: str, visit: Visit) -> tuple[str, ...]:
     """What came of a text: the queues that got something, or the refusal's first words."""
     office = Office()
     try:
-        message_intent.accept(office.intake, DECLARED, visit, text, visit.message, is_named=True)
+        message_intent.accept_message(office.intake, DECLARED, visit, text, visit.message, is_named=True)
     except UsageError as error:
         return ("refused", str(error))
     return tuple(office.queues)
@@ -167,8 +167,8 @@ def test_no_sentence_without_an_option_is_refused_in_a_thread(
     verb: str, rest: list[str], place: Callable[[], Visit]
 ) -> None:
     text = " ".join([verb, *rest])
-    assume(not any(f"{name}:" in text for name in message_intent.OPTIONS) and not is_remark(text))
-    assume(not names_pulls_alone(text))
+    assume(not any(f"{name}:" in text for name in message_intent.OPTION_NAMES) and not is_remark(text))
+    assume(not is_only_references(text))
     assert heard(text, place())[0] != "refused"
 
 
@@ -182,7 +182,7 @@ def test_greetings_are_returned(text: str, place: Callable[[], Visit]) -> None:
 
 def test_colleagues_who_greet_each_other_in_a_thread_are_left_alone() -> None:
     office = Office()
-    message_intent.accept(office.intake, DECLARED, in_thread(), "Hello!", THREAD, is_named=False)
+    message_intent.accept_message(office.intake, DECLARED, in_thread(), "Hello!", THREAD, is_named=False)
     assert office.queues == []
-    message_intent.accept(office.intake, DECLARED, in_thread(), "help", THREAD, is_named=False)
+    message_intent.accept_message(office.intake, DECLARED, in_thread(), "help", THREAD, is_named=False)
     assert office.queues == ["greet"]

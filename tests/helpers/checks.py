@@ -12,7 +12,7 @@ from typing import Any
 
 from redis import Redis
 
-from bot.domain.operations.lane import Lane
+from bot.domain.operations.lane import QueueName
 
 # below the ports that the system gives to connections, and a part for each process of the tests: what is closed
 # now would otherwise be taken before a test uses it
@@ -32,7 +32,7 @@ def closed_port() -> int:
 def waiting_jobs(store: Redis) -> int:
     """How many jobs are left, in all queues at the same moment: they move from one to the other."""
     with store.pipeline() as together:
-        for queue in (f"{lane}{kind}" for lane in Lane for kind in ("", ".DQ")):
+        for queue in (f"{lane}{kind}" for lane in QueueName for kind in ("", ".DQ")):
             together.hlen(f"dramatiq:{queue}.msgs")
         return sum(together.execute())
 

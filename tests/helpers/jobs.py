@@ -20,6 +20,6 @@ def enqueue(
     audience: Audience = Audience.CHANNEL,
 ) -> None:
     """Enqueue the job for what somebody typed behind a command."""
-    context = ParseContext(wiring.repositories, wiring.today)
+    context = ParseContext(wiring.repositories, wiring.get_today)
     assert job.read_old
     jobs.send(job, job.read_old(context, asdict(asker), text, audience.value))

@@ -10,21 +10,21 @@ from typing import Any, Generic, TypeVar
 
 from redis import Redis
 
-from bot.adapters.redis.connection import packed, unpacked
+from bot.adapters.redis.connection import pack_value, unpack_value
 from bot.adapters.redis.record_store import RedisRecordStore
 from bot.domain.errors import PostingInProgress
 from bot.ports import RecordStore
 from bot.ports.record_codec import Record, RecordCodec
-from bot.services.digest.posted_digest import POSTED_DIGEST, PostedDigest
+from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC, PostedDigest
 from bot.services.slack.answered_request import ANSWERED_REQUEST, AnsweredRequest
-from bot.services.subscriptions.incident_report import INCIDENT_REPORT, PostedIncidentReport
+from bot.services.subscriptions.incident_report import INCIDENT_REPORT_CODEC, PostedIncidentReport
 
 R = TypeVar("R", bound=Record)
 Digests = RedisRecordStore[PostedDigest]
 
 
 def digest_store(client: Redis) -> Digests:
-    return RedisRecordStore(client, POSTED_DIGEST)
+    return RedisRecordStore(client, POSTED_DIGEST_CODEC)
 
 
 def answer_store(client: Redis, lifetime: timedelta = timedelta(days=1)) -> RedisRecordStore[AnsweredRequest]:
@@ -32,7 +32,7 @@ def answer_store(client: Redis, lifetime: timedelta = timedelta(days=1)) -> Redi
 
 
 def report_store(client: Redis) -> RedisRecordStore[PostedIncidentReport]:
-    return RedisRecordStore(client, INCIDENT_REPORT, timedelta(days=30))
+    return RedisRecordStore(client, INCIDENT_REPORT_CODEC, timedelta(days=30))
 
 
 def plant(store: RecordStore[R], key: str, **changes: Any) -> R:
@@ -43,13 +43,13 @@ def plant(store: RecordStore[R], key: str, **changes: Any) -> R:
 
 def plant_hash(client: Redis, key: str, **fields: str) -> None:
     """Write fields as any version wrote them."""
-    client.hset(key, mapping={name: packed(value) for name, value in fields.items()})
+    client.hset(key, mapping={name: pack_value(value) for name, value in fields.items()})
 
 
 def read_hash(client: Redis, key: str) -> dict[str, str]:
     """All fields that are kept."""
     found: Any = client.hgetall(key)
-    return {name.decode(): unpacked(value) for name, value in found.items()}
+    return {name.decode(): unpack_value(value) for name, value in found.items()}
 
 
 @dataclass
@@ -67,19 +67,19 @@ class MemoryRecords(Generic[R]):
         return [self.load(key) for key in keys]
 
     def save(self, key: str, before: R, after: R) -> R:
-        if changes := self.codec.changes(before, after):
+        if changes := self.codec.dump_changes(before, after):
             self.kept.setdefault(key, {}).update(changes)
         return after
 
     def claim(self, key: str, before: R, after: R) -> R:
-        kept, claimed = self.kept.setdefault(key, {}), self.codec.claims(before, after)
+        kept, claimed = self.kept.setdefault(key, {}), self.codec.dump_claims(before, after)
         if any(name in kept for name in claimed):
             raise PostingInProgress(f"{key} is being posted.")
         kept.update(claimed)
         return after
 
     @contextmanager
-    def exclusive(self, key: str) -> Iterator[None]:
+    def hold_lock(self, key: str) -> Iterator[None]:
         if self.busy:
             raise PostingInProgress(f"{key} is being posted.")
         yield
@@ -88,7 +88,7 @@ class MemoryRecords(Generic[R]):
 def memory_digests(
     kept: dict[str, dict[str, str]] | None = None, *, busy: bool = False
 ) -> MemoryRecords[PostedDigest]:
-    return MemoryRecords(POSTED_DIGEST, kept or {}, busy)
+    return MemoryRecords(POSTED_DIGEST_CODEC, kept or {}, busy)
 
 
 def memory_answers(*, busy: bool = False) -> MemoryRecords[AnsweredRequest]:
@@ -96,4 +96,4 @@ def memory_answers(*, busy: bool = False) -> MemoryRecords[AnsweredRequest]:
 
 
 def memory_reports() -> MemoryRecords[PostedIncidentReport]:
-    return MemoryRecords(INCIDENT_REPORT)
+    return MemoryRecords(INCIDENT_REPORT_CODEC)

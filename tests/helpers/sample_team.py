@@ -19,10 +19,10 @@ from pydantic import SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 from redis import Redis
 
-from bot.adapters.redis.connection import connect
+from bot.adapters.redis.connection import connect_server
 from bot.container import Wiring
-from bot.demo.sample.sources import Sample
-from bot.jobs import Jobs, delivery_queue, repair_queue, watch_queue
+from bot.demo.sample.sources import SampleSources
+from bot.jobs import DramatiqJobQueue, make_delivery_queue, make_repair_queue, make_watch_queue
 from bot.processes import limit_shutdown, run_processes
 from bot.services.operations import deadlines
 from bot.settings import Settings
@@ -73,7 +73,7 @@ class SampleTeam:
     store: Redis
     hands: Hands
     wiring: Wiring
-    jobs: Jobs
+    jobs: DramatiqJobQueue
     url: str
 
     def person(self, user: str) -> Person:
@@ -91,8 +91,8 @@ class SampleTeam:
     def tick(self, times: int = 2) -> None:
         """Let the clock look at what is due, and do it."""
         for _ in range(times):
-            queues = (delivery_queue(self.jobs), repair_queue(self.jobs), watch_queue(self.jobs))
-            self.wiring.scheduling.schedule.tick(self.hands.now(), *queues)
+            queues = (make_delivery_queue(self.jobs), make_repair_queue(self.jobs), make_watch_queue(self.jobs))
+            self.wiring.subscriptions.scheduler.tick(self.hands.now(), *queues)
             self.settle()
 
     def posted(self, channel: str) -> list[Json]:
@@ -118,10 +118,10 @@ def start_bot(
 ) -> Iterator[SampleTeam]:
     """Start the bot at an instant on a store; ``prepare`` fills Slack and the store before."""
     hands = Hands(instant)
-    sample, stopped = Sample(), Event()
+    sample, stopped = SampleSources(), Event()
     with ExitStack() as parts:
         slack = parts.enter_context(SlackEmulator(now=lambda: hands.now().timestamp()))
-        store = parts.enter_context(connect(store_url))
+        store = parts.enter_context(connect_server(store_url))
         prepare(slack, store)
         settings = _Given(
             slack_api_url=slack.url,
@@ -141,7 +141,7 @@ def start_bot(
         wiring = parts.enter_context(closing(Wiring(settings, hands.now, deadlines.sleep, sample)))
         ending = parts.enter_context(limit_shutdown(stopped))
         port = parts.enter_context(run_processes(settings, wiring, hands.now, ending, "127.0.0.1"))
-        jobs = Jobs(wiring, wiring.store, COMMANDS.jobs)
+        jobs = DramatiqJobQueue(wiring, wiring.store, COMMANDS.jobs)
         parts.callback(jobs.close)
         team = SampleTeam(slack, store, hands, wiring, jobs, f"http://127.0.0.1:{port}/slack/events")
         team.settle()

@@ -43,7 +43,7 @@ def converse(model: ChatModel, chat: Chat, hear: Callable[[str], bool] = lambda 
     """
     reply = Reply()
     try:
-        with closing(model.stream(chat)) as events:
+        with closing(model.stream_turn(chat)) as events:
             for event in events:
                 reply.note(event)
                 if isinstance(event, TextDelta) and not hear(event.text):

@@ -19,13 +19,13 @@ from bot.domain.operations.usage import Usage
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import parse_exact_span
 from bot.domain.time.day import parse_zone
-from bot.jobs import Jobs
+from bot.jobs import DramatiqJobQueue
 from bot.services.jobs.declaration import JobType
 from bot.services.jobs.payloads import CommandPayload
 from handlers import COMMANDS
-from handlers.commands.digest import DIGEST, OVERVIEW
-from handlers.commands.risks import RISKS
-from handlers.commands.summary import SUMMARY as SUMMARY_JOB
+from handlers.commands.digest import DIGEST_JOB, OVERVIEW_JOB
+from handlers.commands.risks import RISKS_JOB
+from handlers.commands.summary import SUMMARY_JOB
 from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON
@@ -53,7 +53,7 @@ class Desk:
 
     bot: Bot
     store: Redis
-    jobs: Jobs
+    jobs: DramatiqJobQueue
     asked: int = 0
 
     def take(self, user: str, command: str, text: str, channel: str = HOME) -> None:
@@ -71,11 +71,15 @@ class Desk:
         return channels
 
     def send(self, own: Visit, command: str, text: str) -> None:
-        kinds: dict[str, JobType[Any]] = {"/prsummary": SUMMARY_JOB, "/prrisks": RISKS, "/prdigest": OVERVIEW}
+        kinds: dict[str, JobType[Any]] = {
+            "/prsummary": SUMMARY_JOB,
+            "/prrisks": RISKS_JOB,
+            "/prdigest": OVERVIEW_JOB,
+        }
         if (command, text) == ("/prdigest", "yesterday"):
             span = parse_exact_span("2026-02-28", parse_zone("America/Los_Angeles"))
             day = DigestRequest(Repository.parse(REPO), span)
-            self.jobs.send(DIGEST, CommandPayload(own, day, Audience.ASKER))
+            self.jobs.send(DIGEST_JOB, CommandPayload(own, day, Audience.ASKER))
             return
         enqueue(self.jobs, self.bot.wiring, kinds[command], own, text)
 
@@ -92,8 +96,8 @@ class Desk:
 
 @contextmanager
 def desk(bot: Bot, store: Redis) -> Iterator[Desk]:
-    jobs = Jobs(bot.wiring, store, COMMANDS.jobs)
-    workers = jobs.workers(8)
+    jobs = DramatiqJobQueue(bot.wiring, store, COMMANDS.jobs)
+    workers = jobs.make_workers(8)
     for worker in workers:
         worker.start()
     try:

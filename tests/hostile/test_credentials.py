@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.adapters.records.cleaning import clean_line, clean_path, clean_text, clean_title, parse_file
-from bot.domain.conversations.thread import Memory, Said
+from bot.domain.conversations.thread import RememberedMessage, ThreadMemory
 from bot.domain.digest.models import Entry
 from bot.domain.summaries.diff_packing import Coverage, pack_diff
 from bot.domain.summaries.models import Summary, build_fallback_summary
@@ -21,7 +21,7 @@ from bot.render.digest.post import render_digest
 from bot.render.digest.report import render_report
 from bot.render.summaries.details import render_details_view
 from bot.render.summaries.post import render_summary
-from bot.services.summaries.prompts import overview_prompt, summary_prompt
+from bot.services.summaries.prompts import build_overview_prompt, build_summary_prompt
 from bot.services.summaries.schemas import OverviewAnswer, SummaryAnswer
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, digest, entry, pull, summary
 from tests.hostile.tables.credentials import CREDENTIALS, PLAUSIBLE
@@ -66,9 +66,9 @@ def test_a_diff_keeps_its_lines(text: str, hidden: str) -> None:
 @each_credential
 def test_no_prompt_holds_one(text: str, hidden: str) -> None:
     made = pull(title=text, body=text, files=[changed_file(f"{text}.py", patch=diff(text))])
-    prompt = summary_prompt("m", made, pack_diff(made.files or (), 9_000, 1))
+    prompt = build_summary_prompt("m", made, pack_diff(made.files or (), 9_000, 1))
     assert hidden not in prompt.user
-    listed = overview_prompt(
+    listed = build_overview_prompt(
         "m", REPOSITORY, LocalDay(DAY.date, parse_zone("UTC")), [entry(1, title=text, said=told(text))]
     )
     assert hidden not in listed.user
@@ -94,10 +94,10 @@ def test_no_answer_holds_one_wherever_it_is_cut_into_pieces(step: int, text: str
     answer = AnswerMarkdown(NOWHERE)
     said = f"<answer>It is {text} as you see.</answer>"
     shown = [answer.feed(said[at : at + step]) for at in range(0, len(said), step)]
-    shown.append(answer.end())
+    shown.append(answer.end_answer())
     assert hidden.replace("\n", "") not in "".join(shown).replace("\n", "")
     assert "as you see." in "".join(shown)
-    assert hidden not in answer.said
+    assert hidden not in answer.raw_text
 
 
 @each_credential
@@ -122,7 +122,9 @@ def shown_of(one: Entry) -> tuple[str, ...]:
 
 @each_credential
 def test_no_thread_is_remembered_with_one(text: str, hidden: str) -> None:
-    assert hidden not in repr(Memory("days").with_said(Said("person", text), Said("bot", text)))
+    assert hidden not in repr(
+        ThreadMemory("days").add_messages(RememberedMessage("person", text), RememberedMessage("bot", text))
+    )
 
 
 @each_plausible

@@ -10,7 +10,7 @@ import pytest
 
 from bot.adapters.embedded.server import is_store_running, start_embedded_url, stop_embedded
 from bot.adapters.embedded.socket_path import MAX_SOCKET_PATH, get_socket_path
-from bot.adapters.redis.connection import connect, connect_embedded
+from bot.adapters.redis.connection import connect_embedded, connect_server
 from tests.helpers.command import prdigest
 from tests.hostile.tables.folders import FOLDERS
 
@@ -25,7 +25,7 @@ def test_the_store_starts_in_any_folder_keeps_its_data_there_and_its_address_lea
     with connect_embedded(state) as client:
         client.set("kept", name.encode("utf-8", "surrogateescape"))
         if name != FOLDERS["not UTF-8"]:
-            with connect(start_embedded_url(state)) as other:
+            with connect_server(start_embedded_url(state)) as other:
                 assert other.get("kept") == name.encode()
     stop_embedded(state)
     assert not is_store_running(state)
@@ -38,7 +38,7 @@ def test_the_store_starts_in_any_folder_keeps_its_data_there_and_its_address_lea
 
 def test_the_address_of_a_store_starts_it(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    with connect(start_embedded_url(state)) as client, connect_embedded(state) as other:
+    with connect_server(start_embedded_url(state)) as client, connect_embedded(state) as other:
         client.set("key", "value")
         assert other.get("key") == b"value"
     stop_embedded(state)

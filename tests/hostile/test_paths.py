@@ -14,7 +14,7 @@ from bot.domain.pull_requests.filters import MAX_PATH_LENGTH, Filters
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import CustomPaths, PathClass, PathClasses
 from bot.domain.pull_requests.path_patterns import find_fault
-from bot.services.questions.tools.selection import chosen
+from bot.services.questions.tools.selection import select_files
 from tests.helpers.builders import changed_file, pull
 from tests.hostile.tables.paths import SLOW_PATTERNS
 
@@ -42,7 +42,7 @@ def test_a_filter_compares_at_once(pattern: str, path: str, fits: bool) -> None:
 @pytest.mark.parametrize(("pattern", "path", "fits"), SLOW_PATTERNS.values(), ids=SLOW_PATTERNS)
 def test_the_tool_of_the_model_compares_at_once(pattern: str, path: str, fits: bool) -> None:
     with at_once():
-        assert bool(chosen(changing(path), (pattern,))) is fits
+        assert bool(select_files(changing(path), (pattern,))) is fits
 
 
 @pytest.mark.parametrize(("pattern", "path", "fits"), SLOW_PATTERNS.values(), ids=SLOW_PATTERNS)

@@ -13,7 +13,7 @@ import pytest
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 
-from bot.adapters.redis.agenda import RedisAgenda, RedisSubscriptions
+from bot.adapters.redis.agenda import RedisDueQueue, RedisSubscriptionRepository
 from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
@@ -47,12 +47,12 @@ class Stage:
 
     def reset(self, *, is_paused: bool) -> None:
         """The subscription as it was made, and no other: App Home shows the first of many."""
-        kept = RedisSubscriptions(self.bot.store)
-        for each in kept.all():
+        kept = RedisSubscriptionRepository(self.bot.store)
+        for each in kept.list_all():
             kept.remove(each.id)
         self.made = replace(self.made, is_paused=is_paused)
         kept.put(self.made)
-        RedisAgenda(self.bot.store).put(NextDigest(self.made.id), dt.datetime.now(dt.UTC) + dt.timedelta(days=1))
+        RedisDueQueue(self.bot.store).put(NextDigest(self.made.id), dt.datetime.now(dt.UTC) + dt.timedelta(days=1))
 
     def kept(self) -> list[Subscription]:
         return subscriptions(self.bot, self.target)

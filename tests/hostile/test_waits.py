@@ -10,7 +10,7 @@ import pytest
 from github import Auth
 from localslack.loopback import Loopback, Request, Response
 
-from bot.adapters.claude.completion import ClaudeModel, claude_client
+from bot.adapters.claude.completion import ClaudeModel, make_claude_client
 from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.pull_requests import GitHubPullRequests
 from bot.adapters.http.retry_after import MAX_RETRY_AFTER, parse_retry_after
@@ -88,7 +88,7 @@ def ask_slack(peer: Limited) -> PrdigestError:
 
 
 def ask_claude(peer: Limited) -> PrdigestError:
-    with claude_client("sk-ant-test", peer.url) as client, pytest.raises(PrdigestError) as caught:
+    with make_claude_client("sk-ant-test", peer.url) as client, pytest.raises(PrdigestError) as caught:
         ClaudeModel(client).complete(
             Prompt("claude-haiku-5-5", "v1", "Be brief.", "Hello", {"type": "object"}, 10)
         )

@@ -15,16 +15,16 @@ import pytest
 from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_EXECUTED, EVENT_JOB_MAX_INSTANCES
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
-from bot.adapters.redis.connection import RedisCache, connect
+from bot.adapters.redis.agenda import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.redis.connection import RedisCache, connect_server
 from bot.clock import Clock
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.ports import Queue
+from bot.ports import WorkQueue
 from bot.services.digest.records import DigestRecords
-from bot.services.subscriptions.incidents import Watchdog
-from bot.services.subscriptions.repository import Directory
-from bot.services.subscriptions.scheduler import Schedule
+from bot.services.subscriptions.incidents import IncidentReporter
+from bot.services.subscriptions.repository import SubscriptionRepository
+from bot.services.subscriptions.scheduler import DigestScheduler
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.checks import closed_port, eventually
 from tests.helpers.records import digest_store, report_store
@@ -32,7 +32,7 @@ from tests.services.digest.posting import MemoryMessenger
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 FIXED = Subscription("C0DIGEST", REPOSITORY, Timing(dt.time(9), DAY.zone))
-DUE = FIXED.timing.due_on(dt.date(2026, 3, 1))
+DUE = FIXED.timing.get_due_time(dt.date(2026, 3, 1))
 
 
 @dataclass
@@ -41,11 +41,11 @@ class Ticks:
 
     act: Callable[[], object] = lambda: None
     seen: list[datetime] = field(default_factory=list)
-    queues: list[tuple[Queue, Queue, Queue]] = field(default_factory=list)
+    queues: list[tuple[WorkQueue, WorkQueue, WorkQueue]] = field(default_factory=list)
     inside: int = 0
     peak: int = 0
 
-    def tick(self, now: datetime, digests: Queue, mends: Queue, watches: Queue) -> None:
+    def tick(self, now: datetime, digests: WorkQueue, mends: WorkQueue, watches: WorkQueue) -> None:
         self.inside += 1
         self.peak = max(self.peak, self.inside)
         self.seen.append(now)
@@ -58,7 +58,7 @@ class Ticks:
 
 @dataclass
 class Box:
-    """``Queue`` that keeps what it was sent."""
+    """``WorkQueue`` that keeps what it was sent."""
 
     sent: list[tuple[Any, ...]] = field(default_factory=list)
 
@@ -67,7 +67,7 @@ class Box:
 
 
 def clock_of(ticks: Ticks) -> Clock:
-    return Clock(cast("Schedule", ticks), Box(), Box(), Box(), lambda: datetime.now(UTC))
+    return Clock(cast("DigestScheduler", ticks), Box(), Box(), Box(), lambda: datetime.now(UTC))
 
 
 @dataclass
@@ -119,7 +119,7 @@ def raised(error: BaseException) -> Callable[[], object]:
 
 def test_a_tick_tells_the_schedule_the_time_and_where_the_jobs_go() -> None:
     ticks, digests, mends, watches = Ticks(), Box(), Box(), Box()
-    Clock(cast("Schedule", ticks), digests, mends, watches, lambda: DUE).tick()
+    Clock(cast("DigestScheduler", ticks), digests, mends, watches, lambda: DUE).tick()
     assert ticks.seen == [DUE]
     assert ticks.queues == [(digests, mends, watches)]
 
@@ -208,15 +208,15 @@ def test_a_clock_that_is_stopped_ends_its_tick_first() -> None:
     assert (ticks.inside, go_on.is_set()) == (0, True)
 
 
-def schedule(store: Redis) -> Schedule:
-    agenda, cache, records = RedisAgenda(store), RedisCache(store), digest_store(store)
-    return Schedule(
-        Directory(RedisSubscriptions(store), FIXED),
+def schedule(store: Redis) -> DigestScheduler:
+    agenda, cache, records = RedisDueQueue(store), RedisCache(store), digest_store(store)
+    return DigestScheduler(
+        SubscriptionRepository(RedisSubscriptionRepository(store), FIXED),
         agenda,
         DigestRecords(records, lambda: "T0TEAM"),
         cache,
-        RedisJournal(store),
-        Watchdog(agenda, cache, report_store(store), lambda _: False, MemoryMessenger(), ""),
+        RedisRunLog(store),
+        IncidentReporter(agenda, cache, report_store(store), lambda _: False, MemoryMessenger(), ""),
         timedelta(hours=24),
     )
 
@@ -224,7 +224,7 @@ def schedule(store: Redis) -> Schedule:
 def test_two_clocks_and_a_restart_send_a_digest_once(store: Redis) -> None:
     digests = Box()
 
-    def tick(clock: Schedule, skew: timedelta) -> None:
+    def tick(clock: DigestScheduler, skew: timedelta) -> None:
         Clock(clock, digests, Box(), Box(), lambda: DUE + skew).tick()
 
     one, other = schedule(store), schedule(store)
@@ -238,7 +238,7 @@ def test_two_clocks_and_a_restart_send_a_digest_once(store: Redis) -> None:
 def test_a_store_that_comes_back_finds_the_clock_ticking(store: Redis, caplog: pytest.LogCaptureFixture) -> None:
     """What was due meanwhile is sent then."""
     digests = Box()
-    with connect(f"redis://127.0.0.1:{closed_port()}/0") as nothing:
+    with connect_server(f"redis://127.0.0.1:{closed_port()}/0") as nothing:
         Clock(schedule(nothing), digests, Box(), Box(), lambda: DUE).tick()
     assert "missed a minute" in caplog.text
     Clock(schedule(store), digests, Box(), Box(), lambda: DUE + MINUTE).tick()

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisSubscriptions
+from bot.adapters.redis.agenda import RedisSubscriptionRepository
 from bot.container import Wiring
 from bot.domain.conversations.commands import DigestRequest
 from bot.domain.conversations.slack_request import Audience, Visit
@@ -21,17 +21,17 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.time.day import parse_zone
-from bot.jobs import Jobs, Times
-from bot.services.jobs.job_types import DELIVER, QUESTIONS
-from bot.services.jobs.payloads import CommandPayload, DeliveryPayload, PlacePayload
+from bot.jobs import DramatiqJobQueue, JobTimeLimits
+from bot.services.jobs.job_types import ANSWER_QUESTIONS, DELIVER_DIGEST
+from bot.services.jobs.payloads import CommandPayload, DeliveryPayload, ThreadPayload
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import ShutdownSignal
 from bot.services.slack.asker_notices import ResponseTimes
 from bot.settings import load_settings
 from handlers import COMMANDS
-from handlers.commands.digest import DIGEST, OVERVIEW
-from handlers.commands.risks import RISKS
-from handlers.commands.summary import SUMMARY
+from handlers.commands.digest import DIGEST_JOB, OVERVIEW_JOB
+from handlers.commands.risks import RISKS_JOB
+from handlers.commands.summary import SUMMARY_JOB
 from tests.emulators.drip import Drip
 from tests.helpers.checks import eventually
 from tests.helpers.jobs import enqueue
@@ -43,7 +43,7 @@ pytestmark = pytest.mark.slow
 
 # seconds between two bytes; what jobs may take and askers are promised, shorter than those of a bot
 INTERVAL = 0.2
-TIMES = Times(quick=3.0, long=6.0)
+TIMES = JobTimeLimits(quick=3.0, long=6.0)
 PROMISES = ResponseTimes(
     first_response=3.5,
     progress_notice=0.5,
@@ -62,7 +62,7 @@ class Team:
 
     world: World
     wiring: Wiring
-    jobs: Jobs
+    jobs: DramatiqJobQueue
     drips: dict[str, Drip]
 
     def asked(self, key: str = "command:1.2.3") -> Visit:
@@ -92,9 +92,9 @@ def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
             monkeypatch.setenv(name, value)
         made = Wiring(load_settings(), lambda: datetime.now(UTC), deadlines.sleep, promises=PROMISES)
         wiring = stack.enter_context(closing(made))
-        wiring.prepare()
-        jobs = stack.enter_context(closing(Jobs(wiring, store, COMMANDS.jobs, ending, TIMES)))
-        for worker in jobs.workers(2):
+        wiring.prepare_services()
+        jobs = stack.enter_context(closing(DramatiqJobQueue(wiring, store, COMMANDS.jobs, ending, TIMES)))
+        for worker in jobs.make_workers(2):
             worker.start()
             stack.callback(worker.stop, 10_000)
         stack.callback(ending.trigger)
@@ -109,7 +109,7 @@ def seconds_until(is_so: Callable[[], bool]) -> float:
 
 def test_who_asks_for_a_summary_hears_that_github_does_not_answer(team: Team) -> None:
     team.slow("github")
-    enqueue(team.jobs, team.wiring, SUMMARY, team.asked(), "101 102")
+    enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked(), "101 102")
     assert seconds_until(lambda: len(team.whispers) == 2) < SOON / 2
     assert all("GitHub does not answer me right now: try again" in said for said in team.whispers)
 
@@ -117,20 +117,20 @@ def test_who_asks_for_a_summary_hears_that_github_does_not_answer(team: Team) ->
 def test_a_list_of_risks_that_github_holds_up_ends_in_time(team: Team) -> None:
     team.drips["github"].match = "/files"
     team.slow("github")
-    enqueue(team.jobs, team.wiring, RISKS, team.asked(), "2026-02-28")
+    enqueue(team.jobs, team.wiring, RISKS_JOB, team.asked(), "2026-02-28")
     assert seconds_until(lambda: bool(team.world.slack.list_messages(CHANNEL) or team.whispers)) < SOON / 2
 
 
 def test_a_model_that_drips_leaves_a_summary_of_facts_in_time(team: Team) -> None:
     team.slow("claude")
-    enqueue(team.jobs, team.wiring, SUMMARY, team.asked(), "101")
+    enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked(), "101")
     assert seconds_until(lambda: bool(team.world.slack.list_messages(CHANNEL))) < SOON / 2
     assert "did not answer in time" in str(team.world.slack.list_messages(CHANNEL)[0]["blocks"])
 
 
 def test_who_asks_for_what_takes_long_hears_that_it_is_worked_on_and_then_what_failed(team: Team) -> None:
     team.slow("github")
-    enqueue(team.jobs, team.wiring, OVERVIEW, team.asked(), "2026-02-27..2026-02-28")
+    enqueue(team.jobs, team.wiring, OVERVIEW_JOB, team.asked(), "2026-02-27..2026-02-28")
     assert seconds_until(lambda: team.is_told("still at it")) < SOON / 2
     assert seconds_until(lambda: team.is_told("GitHub does not answer me right now")) < SOON
 
@@ -138,7 +138,7 @@ def test_who_asks_for_what_takes_long_hears_that_it_is_worked_on_and_then_what_f
 def test_who_waits_for_an_answer_that_slack_does_not_take_is_told_another_way(team: Team) -> None:
     team.drips["slack"].match = "chat.postMessage"
     team.slow("slack")
-    enqueue(team.jobs, team.wiring, SUMMARY, team.asked(), "101")
+    enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked(), "101")
     assert seconds_until(lambda: team.is_told("Slack does not take my answer right now")) < SOON / 2
     team.drips["slack"].heal()
     eventually(lambda: bool(team.world.slack.list_messages(CHANNEL)), SOON)
@@ -149,15 +149,15 @@ def test_who_asks_in_a_thread_hears_what_went_wrong(team: Team) -> None:
     thread = team.world.slack.add_message(CHANNEL, "hello there")
     asked = Question(visit(f"mention:{CHANNEL}:{thread}", thread=thread), "what is new?", thread)
     team.slow("github", "claude")
-    team.wiring.talking.line.join(f"{CHANNEL}:{thread}", asked)
-    team.jobs.send(QUESTIONS, PlacePayload(f"{CHANNEL}:{thread}"))
+    team.wiring.questions.question_queue.add_question(f"{CHANNEL}:{thread}", asked)
+    team.jobs.send(ANSWER_QUESTIONS, ThreadPayload(f"{CHANNEL}:{thread}"))
     assert seconds_until(lambda: bool(team.whispers or team.world.slack.list_replies(CHANNEL, thread))) < SOON / 2
 
 
 def test_who_asks_for_a_digest_hears_what_failed(team: Team) -> None:
     team.slow("github")
-    day = DigestRequest.parse("2026-02-28", team.wiring.repositories, team.wiring.today())
-    team.jobs.send(DIGEST, CommandPayload(team.asked(), day, Audience.ASKER))
+    day = DigestRequest.parse("2026-02-28", team.wiring.repositories, team.wiring.get_today())
+    team.jobs.send(DIGEST_JOB, CommandPayload(team.asked(), day, Audience.ASKER))
     assert seconds_until(lambda: team.is_told("GitHub does not answer me right now")) < SOON
 
 
@@ -165,12 +165,12 @@ def test_a_digest_of_the_schedule_ends_and_its_next_try_is_planned(team: Team) -
     subscription = Subscription(
         CHANNEL, Repository("octo", "engine"), Timing(dt.time(9), parse_zone("UTC")), by="U0ASKER"
     )
-    scheduling, due = team.wiring.scheduling, datetime(2026, 3, 1, 9, tzinfo=UTC)
-    name, key = subscription.id, scheduling.digests.track(subscription.digest_spec(due)).key
-    RedisSubscriptions(team.wiring.store).put(subscription)
-    scheduling.agenda.add(NextDigest(name), due)
+    scheduling, due = team.wiring.subscriptions, datetime(2026, 3, 1, 9, tzinfo=UTC)
+    name, key = subscription.id, scheduling.digest_records.find_digest(subscription.build_digest_spec(due)).key
+    RedisSubscriptionRepository(team.wiring.store).put(subscription)
+    scheduling.due_queue.add(NextDigest(name), due)
     team.slow("github")
-    team.jobs.send(DELIVER, DeliveryPayload(name, due))
+    team.jobs.send(DELIVER_DIGEST, DeliveryPayload(name, due))
     records = digest_store(team.wiring.store)
     assert seconds_until(lambda: records.load(key).retry_at is not None) < SOON
     assert "too slowly" in records.load(key).error

@@ -15,26 +15,26 @@ import pytest
 from dramatiq import Message, MessageProxy, Retry, Worker
 from redis import Redis
 
-from bot.adapters.redis.connection import connect
-from bot.adapters.redis.jobs.attempts import MOST, Attempts
-from bot.adapters.redis.jobs.broker import broker_of
-from bot.adapters.redis.jobs.dead_jobs import RedisAside
-from bot.adapters.redis.jobs.retries import PutBack, SetAside, Waits
-from bot.adapters.redis.keyspace import WHOLE
+from bot.adapters.redis.connection import connect_server
+from bot.adapters.redis.jobs.attempts import MAX_ATTEMPTS, AttemptCounter
+from bot.adapters.redis.jobs.broker import make_broker
+from bot.adapters.redis.jobs.dead_jobs import RedisLostJobStore
+from bot.adapters.redis.jobs.retries import AttemptLimitError, JobInterruption, TurnWait
+from bot.adapters.redis.keyspace import UNPREFIXED
 from bot.container import Wiring
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.conversations.thread import Question
 from bot.domain.operations.incident import IncidentKind
-from bot.domain.subscriptions.due_items import write_item
-from bot.jobs import Jobs, Times
-from bot.services.jobs.job_types import TELL
-from bot.services.jobs.payloads import SentencePayload
+from bot.domain.subscriptions.due_items import format_item
+from bot.jobs import DramatiqJobQueue, JobTimeLimits
+from bot.services.jobs.job_types import SEND_PRIVATE_NOTICE
+from bot.services.jobs.payloads import NoticePayload
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import ShutdownSignal
 from bot.services.slack.asker_notices import ResponseTimes
 from bot.settings import load_settings
 from handlers import COMMANDS
-from handlers.commands.summary import SUMMARY
+from handlers.commands.summary import SUMMARY_JOB
 from tests.helpers.checks import eventually
 from tests.helpers.jobs import enqueue
 from tests.helpers.world import CHANNEL, World, add_small_day, world
@@ -57,7 +57,7 @@ class Team:
 
     world: World
     wiring: Wiring
-    jobs: Jobs
+    jobs: DramatiqJobQueue
     store: Redis
     workers: tuple[Worker, ...]
 
@@ -68,7 +68,9 @@ class Team:
         """The place of a question that waits."""
         thread = self.world.slack.add_message(CHANNEL, "hello there")
         asked = visit(f"mention:{CHANNEL}:{thread}", thread=thread, message=thread)
-        self.wiring.talking.line.join(f"{CHANNEL}:{thread}", Question(asked, "what is new?", thread))
+        self.wiring.questions.question_queue.add_question(
+            f"{CHANNEL}:{thread}", Question(asked, "what is new?", thread)
+        )
         return f"{CHANNEL}:{thread}"
 
     def put(self, name: str, *arguments: Any, died: int = 0, **options: Any) -> None:
@@ -77,7 +79,7 @@ class Team:
         message: Message[Any] = Message(queue, name, arguments, {}, options)
         if died:
             self.store.set(f"attempts:{message.message_id}", died)
-        with closing(broker_of(self.store, _nobody_is_told)) as broker:
+        with closing(make_broker(self.store, _nobody_is_told)) as broker:
             broker.enqueue(message)
 
     def actors(self) -> list[Any]:
@@ -91,7 +93,8 @@ class Team:
     def troubles(self) -> list[str]:
         """What the clock will tell operators of."""
         names = (
-            write_item(item) for item, _ in self.wiring.scheduling.agenda.due(datetime(2100, 1, 1, tzinfo=UTC))
+            format_item(item)
+            for item, _ in self.wiring.subscriptions.due_queue.list_due(datetime(2100, 1, 1, tzinfo=UTC))
         )
         return [name for name in names if name.endswith(f"#{IncidentKind.LOST}")]
 
@@ -112,11 +115,11 @@ def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
         wiring = stack.enter_context(
             closing(Wiring(load_settings(), lambda: datetime.now(UTC), deadlines.sleep, promises=PROMISES))
         )
-        wiring.prepare()
+        wiring.prepare_services()
         jobs = stack.enter_context(
-            closing(Jobs(wiring, store, COMMANDS.jobs, ending, Times(quick=QUICK, long=QUICK)))
+            closing(DramatiqJobQueue(wiring, store, COMMANDS.jobs, ending, JobTimeLimits(quick=QUICK, long=QUICK)))
         )
-        workers = jobs.workers(1)
+        workers = jobs.make_workers(1)
         for worker in workers:
             worker.start()
             stack.callback(worker.stop, 10_000)
@@ -143,9 +146,9 @@ def test_the_list_of_jobs_is_whole(team: Team) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_job_that_began_three_times_and_never_ended_is_set_aside_and_told(team: Team, name: str) -> None:
-    team.put(name, given_to(team, name), died=MOST)
-    eventually(lambda: bool(RedisAside(team.store).recent(datetime.now(UTC)) and team.troubles), SOON)
-    [aside] = RedisAside(team.store).recent(datetime.now(UTC))
+    team.put(name, given_to(team, name), died=MAX_ATTEMPTS)
+    eventually(lambda: bool(RedisLostJobStore(team.store).list_recent(datetime.now(UTC)) and team.troubles), SOON)
+    [aside] = RedisLostJobStore(team.store).list_recent(datetime.now(UTC))
     assert (aside.name, aside.user) == (name, "" if name in OPERATORS_ONLY else "U0ASKER")
     assert ["I broke down three times" in said for said in team.whispers] == [True] * (name not in OPERATORS_ONLY)
     assert len(team.troubles) == 1
@@ -158,7 +161,7 @@ def test_the_last_try_of_a_job_tells(team: Team, name: str) -> None:
     eventually(lambda: bool(team.troubles), SOON)
     assert ["gave up: ask again" in said for said in team.whispers] == [True] * (name not in OPERATORS_ONLY)
     assert len(team.troubles) == 1
-    assert not RedisAside(team.store).recent(datetime.now(UTC))
+    assert not RedisLostJobStore(team.store).list_recent(datetime.now(UTC))
 
 
 @pytest.mark.parametrize("more", [(), ("what nobody reads",)], ids=["unreadable", "too many"])
@@ -168,7 +171,7 @@ def test_whoever_asked_is_told_of_a_job_with_a_version_that_can_not_be_read(
 ) -> None:
     part = {"summary": "asker", "questions": "place", "mend": "nothing"}[name]
     typed = {"version": 2, part: given_to(team, name), "request": "no request"}
-    team.put(name, typed, *more, died=MOST if name == "questions" else 0, max_retries=0)
+    team.put(name, typed, *more, died=MAX_ATTEMPTS if name == "questions" else 0, max_retries=0)
     eventually(lambda: bool(team.troubles), SOON)
     assert len(team.whispers) == (name != "mend")
 
@@ -178,7 +181,7 @@ def test_a_post_that_slack_never_takes_is_told_by_the_response_url_at_the_last_t
     team.put("summary", asdict(team.asked()), "101", "channel", max_retries=2, min_backoff=1, max_backoff=2)
     eventually(lambda: bool(team.whispers), SOON)
     assert ["gave up: ask again" in said for said in team.whispers] == [True]
-    team.jobs.send(TELL, SentencePayload(team.asked("another"), "Others are served."))
+    team.jobs.send(SEND_PRIVATE_NOTICE, NoticePayload(team.asked("another"), "Others are served."))
     eventually(lambda: "Others are served." in team.whispers, SOON)
 
 
@@ -186,9 +189,11 @@ def test_a_question_that_is_given_up_lets_the_next_one_come_up(team: Team) -> No
     place = team.question()
     channel, thread = place.split(":")
     asked = visit("mention:second", thread=thread, message=thread)
-    team.wiring.talking.line.join(place, Question(asked, "and yesterday?", f"{float(thread) + 1:.6f}"))
-    team.put("questions", place, died=MOST)
-    eventually(lambda: team.wiring.talking.line.first(place) is None, SOON)
+    team.wiring.questions.question_queue.add_question(
+        place, Question(asked, "and yesterday?", f"{float(thread) + 1:.6f}")
+    )
+    team.put("questions", place, died=MAX_ATTEMPTS)
+    eventually(lambda: team.wiring.questions.question_queue.get_first(place) is None, SOON)
     assert ["I broke down three times" in said for said in team.whispers] == [True]
     assert len(team.world.slack.list_replies(channel, thread)) == 1
 
@@ -206,10 +211,10 @@ def test_that_nobody_can_be_told_ends_in_the_log(team: Team, caplog: pytest.LogC
 def test_slack_asks_for_twelve_minutes_and_the_worker_serves_others(team: Team) -> None:
     thread = team.world.slack.add_message(CHANNEL, "hello")
     team.world.slack.fail_next("chat.postMessage", retry_after=720)
-    enqueue(team.jobs, team.wiring, SUMMARY, visit("mention:1", thread=thread, message=thread), "101")
+    enqueue(team.jobs, team.wiring, SUMMARY_JOB, visit("mention:1", thread=thread, message=thread), "101")
     eventually(lambda: bool(team.whispers), SOON)
     assert ["Slack asks me to wait. I go on at" in said for said in team.whispers] == [True]
-    enqueue(team.jobs, team.wiring, SUMMARY, team.asked(), "102")
+    enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked(), "102")
     eventually(lambda: bool(team.world.slack.list_messages(CHANNEL)[1:]), SOON)
     waiting = team.store.hvals("dramatiq:prdigest.DQ.msgs")
     assert len(waiting) == 1, "and the first one comes later"
@@ -219,8 +224,8 @@ def test_slack_asks_for_twelve_minutes_and_the_worker_serves_others(team: Team) 
 def test_github_asks_for_six_hours_and_the_asker_hears_it_at_once(team: Team, fault: Any) -> None:
     team.world.github.retry_after = ahead(6 * 3_600)
     team.world.github.fail_next(fault)
-    enqueue(team.jobs, team.wiring, SUMMARY, team.asked(), "101")
-    enqueue(team.jobs, team.wiring, SUMMARY, team.asked("second"), "102")
+    enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked(), "101")
+    enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked("second"), "102")
     eventually(lambda: bool(team.whispers and team.world.slack.list_messages(CHANNEL)), SOON)
     assert "GitHub's rate limit for this token is used up: try again in 6 hours." in team.whispers[0]
 
@@ -228,7 +233,7 @@ def test_github_asks_for_six_hours_and_the_asker_hears_it_at_once(team: Team, fa
 def test_what_github_puts_off_for_a_while_comes_by_itself_and_the_rest_at_once(team: Team) -> None:
     team.world.github.retry_after = PAUSE
     team.world.github.fail_next("429", match="/graphql")
-    enqueue(team.jobs, team.wiring, SUMMARY, team.asked(), "101 102")
+    enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked(), "101 102")
     eventually(lambda: len(team.world.slack.list_messages(CHANNEL)) == 1, PAUSE)
     eventually(lambda: len(team.world.slack.list_messages(CHANNEL)) == 2, SOON)
     assert not team.whispers, "what passes within a moment needs no words"
@@ -253,8 +258,8 @@ def test_five_summaries_in_one_second_are_posted_one_a_second_and_none_is_refuse
             times.append(time.monotonic())
 
     team.world.slack.before = note
-    enqueue(team.jobs, team.wiring, SUMMARY, team.asked("one"), "101 102 103")
-    enqueue(team.jobs, team.wiring, SUMMARY, team.asked("two"), "104 105")
+    enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked("one"), "101 102 103")
+    enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked("two"), "104 105")
     eventually(lambda: len(team.world.slack.list_messages(CHANNEL)) == 5, 2 * SOON)
     assert [later - earlier > 0.9 for earlier, later in pairwise(times)] == [True] * 4
 
@@ -271,40 +276,40 @@ ENDS: dict[str, BaseException | None] = {
     "done": None,
     "failed": ValueError("a defect"),
     "tried again": Retry("later"),
-    "interrupted": PutBack(),
+    "interrupted": JobInterruption(),
 }
 
 
 @pytest.mark.parametrize("end", ENDS)
 def test_an_attempt_that_ends_is_no_death_however_it_ends(store: Redis, end: str) -> None:
-    with closing(broker_of(store, _nobody_is_told)) as broker:
-        attempts = Attempts(store, WHOLE)
-        for _ in range(3 * MOST):
+    with closing(make_broker(store, _nobody_is_told)) as broker:
+        attempts = AttemptCounter(store, UNPREFIXED)
+        for _ in range(3 * MAX_ATTEMPTS):
             attempts.before_process_message(broker, proxy())
             attempts.after_process_message(broker, proxy(), exception=ENDS[end])
         assert int(cast("bytes | None", store.get("attempts:one")) or 0) == 0
 
 
 def test_an_attempt_that_was_interrupted_does_not_make_up_for_those_that_died(store: Redis) -> None:
-    with closing(broker_of(store, _nobody_is_told)) as broker:
-        for _ in range(MOST - 1):
-            Attempts(store, WHOLE).before_process_message(broker, proxy())
-        last = Attempts(store, WHOLE)
+    with closing(make_broker(store, _nobody_is_told)) as broker:
+        for _ in range(MAX_ATTEMPTS - 1):
+            AttemptCounter(store, UNPREFIXED).before_process_message(broker, proxy())
+        last = AttemptCounter(store, UNPREFIXED)
         last.before_process_message(broker, proxy())
-        last.after_process_message(broker, proxy(), exception=PutBack())
+        last.after_process_message(broker, proxy(), exception=JobInterruption())
         last.before_process_message(broker, proxy())
-        with pytest.raises(SetAside):
+        with pytest.raises(AttemptLimitError):
             last.before_process_message(broker, proxy())
 
 
 def test_those_that_died_twice_run_one_at_a_time(store: Redis) -> None:
     for name in ("one", "two"):
-        store.set(f"attempts:{name}", MOST - 1)
-    with closing(broker_of(store, _nobody_is_told)) as broker:
-        first, second = Attempts(store, WHOLE), Attempts(store, WHOLE)
+        store.set(f"attempts:{name}", MAX_ATTEMPTS - 1)
+    with closing(make_broker(store, _nobody_is_told)) as broker:
+        first, second = AttemptCounter(store, UNPREFIXED), AttemptCounter(store, UNPREFIXED)
         first.before_process_message(broker, proxy("one"))
-        for _ in range(2 * MOST):
-            with pytest.raises(Waits) as caught:
+        for _ in range(2 * MAX_ATTEMPTS):
+            with pytest.raises(TurnWait) as caught:
                 second.before_process_message(broker, proxy("two"))
             second.after_process_message(broker, proxy("two"), exception=caught.value)
         first.after_process_message(broker, proxy("one"))
@@ -314,7 +319,7 @@ def test_those_that_died_twice_run_one_at_a_time(store: Redis) -> None:
 
 def test_jobs_that_died_beside_another_are_done_one_after_the_other(team: Team) -> None:
     for number in range(3):
-        team.put("tell", asdict(team.asked(f"command:{number}")), f"Number {number}", died=MOST - 1)
+        team.put("tell", asdict(team.asked(f"command:{number}")), f"Number {number}", died=MAX_ATTEMPTS - 1)
     eventually(lambda: len(team.whispers) == 3, SOON)
     assert sorted(team.whispers) == ["Number 0", "Number 1", "Number 2"]
     eventually(lambda: not team.store.keys("attempts:*"), SOON)
@@ -323,8 +328,8 @@ def test_jobs_that_died_beside_another_are_done_one_after_the_other(team: Team) 
 def test_a_store_that_is_away_counts_nothing_and_stops_nothing(
     store: Redis, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with closing(broker_of(store, _nobody_is_told)) as broker, connect("unix:///nowhere/socket") as away:
-        attempts = Attempts(away, WHOLE)
+    with closing(make_broker(store, _nobody_is_told)) as broker, connect_server("unix:///nowhere/socket") as away:
+        attempts = AttemptCounter(away, UNPREFIXED)
         attempts.before_process_message(broker, proxy())
         attempts.after_process_message(broker, proxy())
     said = "is not counted: "

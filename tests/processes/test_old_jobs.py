@@ -17,10 +17,10 @@ import pytest
 from redis import Redis
 
 from bot.container import Wiring
-from bot.domain.operations.lane import Lane
+from bot.domain.operations.lane import QueueName
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription
-from bot.jobs import Jobs
+from bot.jobs import DramatiqJobQueue
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import load_settings
@@ -87,7 +87,7 @@ class Team:
         self.run(
             "prdigest", "regular", self.visit(key="command:0"), "subscribe", "repo:octo/engine at:09:00", "", ""
         )
-        [made] = self.wiring.scheduling.directory.all()
+        [made] = self.wiring.subscriptions.subscription_repository.list_all()
         return made
 
 
@@ -101,9 +101,9 @@ def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
             monkeypatch.setenv(name, value)
         made = Wiring(load_settings(), lambda: datetime.now(UTC), deadlines.sleep)
         wiring = stack.enter_context(closing(made))
-        wiring.prepare()
-        jobs = stack.enter_context(closing(Jobs(wiring, store, COMMANDS.jobs, ending)))
-        for worker in jobs.workers(1):
+        wiring.prepare_services()
+        jobs = stack.enter_context(closing(DramatiqJobQueue(wiring, store, COMMANDS.jobs, ending)))
+        for worker in jobs.make_workers(1):
             worker.start()
             stack.callback(worker.stop, 10_000)
         stack.callback(ending.trigger)
@@ -111,7 +111,7 @@ def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 
 def test_the_queues_are_those_of_the_version_before() -> None:
-    assert [lane.value for lane in Lane] == ["prdigest", "prdigest-long", "prdigest-questions"]
+    assert [lane.value for lane in QueueName] == ["prdigest", "prdigest-long", "prdigest-questions"]
 
 
 def test_a_summary(team: Team) -> None:
@@ -160,9 +160,9 @@ def test_a_greeting(team: Team, why: str, begins: str) -> None:
 
 
 def test_a_vote(team: Team) -> None:
-    team.wiring.talking.votes.remember(CHANNEL, "100.1", {"question": "what?"})
+    team.wiring.questions.votes.remember_answer(CHANNEL, "100.1", {"question": "what?"})
     team.run("prdigest", "votes", team.visit(), "100.1", "good")
-    [vote] = team.wiring.talking.votes.all()
+    [vote] = team.wiring.questions.votes.iterate_votes()
     assert (vote["verdict"], vote["question"], vote["user"]) == ("good", "what?", "U0ASKER")
 
 
@@ -170,10 +170,10 @@ def test_what_is_said_of_regular_digests(team: Team) -> None:
     made = team.subscribe()
     assert (str(made.repository), made.timing.at.hour) == ("octo/engine", 9)
     team.run("prdigest", "regular", team.visit(), "pause", made.id, "", "")
-    assert [each.is_paused for each in team.wiring.scheduling.directory.all()] == [True]
+    assert [each.is_paused for each in team.wiring.subscriptions.subscription_repository.list_all()] == [True]
     # before the form could change them, there were no more than three arguments
     team.run("prdigest", "regular", team.visit(key="command:2"), "resume", "all")
-    assert [each.is_paused for each in team.wiring.scheduling.directory.all()] == [False]
+    assert [each.is_paused for each in team.wiring.subscriptions.subscription_repository.list_all()] == [False]
     team.run("prdigest", "regular", team.visit(key="command:3"), "list", "")
     assert "1 digest comes here" in team.whispered()
 
@@ -207,11 +207,11 @@ def test_questions(team: Team) -> None:
 def test_what_is_due(team: Team, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
     made = team.subscribe()
-    due = made.timing.last_before(datetime.now(UTC))
-    team.wiring.scheduling.agenda.put(NextDigest(made.id), due)
+    due = made.timing.find_last_before(datetime.now(UTC))
+    team.wiring.subscriptions.due_queue.put(NextDigest(made.id), due)
     team.run("prdigest-long", "deliver", made.id, due.isoformat())
     assert ["engine" in text for text in team.posted()] == [True]
-    key = team.wiring.scheduling.digests.track(made.digest_spec(due)).key
+    key = team.wiring.subscriptions.digest_records.find_digest(made.build_digest_spec(due)).key
     team.run("prdigest-long", "mend", key)
     team.run("prdigest-long", "watch", "octo/engine")
     team.run("prdigest-long", "amend", key)

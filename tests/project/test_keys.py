@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.keyspace.keys import FAMILIES, JOBS
+from bot.domain.keyspace.keys import FAMILIES, JOBS_NAMESPACE
 
 ROOT = Path(__file__).parents[2]
 KEYSPACE = ROOT / "bot" / "domain" / "keyspace"
@@ -16,7 +16,12 @@ KEYSPACE = ROOT / "bot" / "domain" / "keyspace"
 ELSEWHERE = (ROOT / "bot" / "sandbox", ROOT / "bot" / "demo")
 # a scope of Slack's
 _NO_KEYS = {"files:write"}
-PREFIXES = (*(each.name for each in FAMILIES if each.name.endswith(":")), f"{JOBS}:", "clock:ticked", "doctor:")
+PREFIXES = (
+    *(each.prefix for each in FAMILIES if each.prefix.endswith(":")),
+    f"{JOBS_NAMESPACE}:",
+    "clock:ticked",
+    "doctor:",
+)
 
 
 def modules() -> Iterator[Path]:

@@ -16,18 +16,18 @@ import pytest
 
 from bot.adapters.git.clone import parse_github_url
 from bot.adapters.git.records import parse_commits
-from bot.adapters.redis.history import brief
+from bot.adapters.redis.history import trim_pull_request
 from bot.domain.conversations.commands import (
+    AllowedRepositories,
     DigestRequest,
-    Repositories,
     RisksRequest,
     ScoreRequest,
     SummaryRequest,
 )
-from bot.domain.conversations.search import Where, search
-from bot.domain.conversations.slack_text import labelled, typed
+from bot.domain.conversations.search import Where, search_entries
+from bot.domain.conversations.slack_text import restore_bot_text, restore_user_text
 from bot.domain.conversations.thread import is_for_others, is_remark
-from bot.domain.conversations.thread_subject import subject_of
+from bot.domain.conversations.thread_subject import parse_subject
 from bot.domain.digest.models import Entry
 from bot.domain.errors import UsageError
 from bot.domain.history.commits import Commit, detect_repository, sort_commits
@@ -44,7 +44,7 @@ from bot.domain.pull_requests.path_classes import list_default_patterns
 from bot.domain.pull_requests.path_globs import PathGlobs
 from bot.domain.pull_requests.reference import parse_reference
 from bot.domain.risk.assessment import assess_pull_request
-from bot.domain.subscriptions.request import Which, Wish, time_of
+from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector, parse_time
 from bot.domain.summaries.citations import Citation, verify_citation
 from bot.domain.summaries.diff_packing import Coverage, pack_diff
 from bot.domain.summaries.models import build_fallback_summary
@@ -61,9 +61,9 @@ from bot.render.digest.report import render_report
 from bot.render.digest.thread import render_thread
 from bot.render.summaries.details import render_details_view
 from bot.render.summaries.post import render_summary
-from bot.services.questions.plain_search import found_by_words
-from bot.services.questions.tools.selection import places
-from bot.services.summaries.prompts import fenced, summary_prompt
+from bot.services.questions.plain_search import search_by_words
+from bot.services.questions.tools.selection import find_places
+from bot.services.summaries.prompts import build_summary_prompt, fence_text
 from tests.helpers.attacks import PIECES, attack
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, digest, entry, pull
 
@@ -75,7 +75,7 @@ FLOOR = 0.03
 MOST_GROWTH, USUAL_GROWTH = 30, 18
 SHORT, LONG, LONGEST = 1_000, 10_000, 100_000
 TRIES = 4
-KNOWN = Repositories(REPOSITORY)
+KNOWN = AllowedRepositories(REPOSITORY)
 DEEP, SEARCHING = "a/" * 60 + "b", PathGlobs(["**/a/" * 9 + "zz", "**/*a*a*/**/*a*a*/~", "*?" * 9 + "~"])
 CLASSES = PathGlobs(" ".join(list_default_patterns().values()).split())
 
@@ -127,7 +127,7 @@ def answered(text: str) -> object:
     answer = AnswerMarkdown(Links(lambda _: None, lambda _: None))
     for at in range(0, len(text), 40):
         answer.feed(text[at : at + 40])
-    return answer.end()
+    return answer.end_answer()
 
 
 PARSERS: dict[str, Parser] = {
@@ -135,11 +135,11 @@ PARSERS: dict[str, Parser] = {
     "printable": remove_invisible,
     "without_comments": remove_comments,
     "prose": extract_prose,
-    "typed": typed,
-    "labelled": labelled,
+    "typed": restore_user_text,
+    "labelled": restore_bot_text,
     "without_secrets": redact_text,
     "patch_without_secrets": redact_patch,
-    "fenced": lambda text: fenced("data", text),
+    "fenced": lambda text: fence_text("data", text),
     "title_key": build_title_key,
     "change_key": build_change_key,
     "lands_again": is_reland_title,
@@ -159,7 +159,7 @@ PARSERS: dict[str, Parser] = {
     "merges_of-body": lambda text: sort_commits([commit(f"Merge #1\n\n{text}")], REPOSITORY, "main"),
     "spoken_of": lambda text: detect_repository([commit(text)]),
     "git_records": lambda text: list(parse_commits([record_of(text)])),
-    "brief": lambda text: brief(pull(title=text, body=text, commit_message=f"Title\n\n{text}")),
+    "brief": lambda text: trim_pull_request(pull(title=text, body=text, commit_message=f"Title\n\n{text}")),
     "pack": lambda text: pack_diff((changed_file(patch=text),), 30_000, 1),
     "find_quote": lambda text: find_quote(text, "never there"),
     "find_quote-long": lambda text: find_quote("@@ -1 +1 @@\n+one line", text),
@@ -167,12 +167,14 @@ PARSERS: dict[str, Parser] = {
     "proven": lambda text: verify_citation(
         Citation("1", "engine/core.py", text), pull(files=[changed_file(patch=text)])
     ),
-    "search": lambda text: list(search([entry(body=text, files=[changed_file(patch=text)])], ["x"], Where.DIFF)),
-    "search-text": lambda text: list(search([called(text)], ["x"], Where.TEXT)),
-    "places": lambda text: places((changed_file(patch=text),), "x"),
-    "found_by_words": lambda text: found_by_words(text, [called(text)]),
+    "search": lambda text: list(
+        search_entries([entry(body=text, files=[changed_file(patch=text)])], ["x"], Where.DIFF)
+    ),
+    "search-text": lambda text: list(search_entries([called(text)], ["x"], Where.TEXT)),
+    "places": lambda text: find_places((changed_file(patch=text),), "x"),
+    "found_by_words": lambda text: search_by_words(text, [called(text)]),
     "fallback": lambda text: build_fallback_summary(pull(title=text, body=text), "it is away", Coverage.FULL),
-    "prompt": lambda text: summary_prompt("m", pull(title=text, body=text), pack_diff((), 1_000, 0)),
+    "prompt": lambda text: build_summary_prompt("m", pull(title=text, body=text), pack_diff((), 1_000, 0)),
     "is_remark": is_remark,
     "is_for_others": lambda text: is_for_others(text, "U1"),
     "reference": refusing(lambda text: parse_reference(text, REPOSITORY)),
@@ -182,13 +184,13 @@ PARSERS: dict[str, Parser] = {
     "risks-request": refusing(lambda text: RisksRequest.parse(text, KNOWN, DAY)),
     "digest-request": refusing(lambda text: DigestRequest.parse(text, KNOWN, DAY)),
     "score-request": refusing(lambda text: ScoreRequest.parse(text, KNOWN, DAY)),
-    "wish": refusing(lambda text: Wish.parse(text, KNOWN)),
-    "which": refusing(lambda text: Which.parse(text, KNOWN)),
-    "time": refusing(time_of),
+    "wish": refusing(lambda text: SubscriptionRequest.parse(text, KNOWN)),
+    "which": refusing(lambda text: SubscriptionSelector.parse(text, KNOWN)),
+    "time": refusing(parse_time),
     "date": refusing(parse_date),
     "zone": refusing(parse_zone),
-    "subject": lambda text: subject_of(text, KNOWN, DAY),
-    "subject-of-digest": lambda text: subject_of(f"digest:T1:C1:{text}", KNOWN, DAY),
+    "subject": lambda text: parse_subject(text, KNOWN, DAY),
+    "subject-of-digest": lambda text: parse_subject(f"digest:T1:C1:{text}", KNOWN, DAY),
     "origin": parse_github_url,
     "globs": lambda text: PathGlobs([text]).has_match(DEEP),
     "globs-of-a-path": SEARCHING.has_match,

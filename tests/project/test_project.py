@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from bot.cli import cli
-from bot.demo.sample.sources import NOTE, Sample
+from bot.demo.sample.sources import SAMPLE_NOTE, SampleSources
 from handlers.commands.registry import COMMANDS, CommandRegistry
 from tests.helpers.builders import SHARED, needs_shared
 from tests.helpers.command import ROOT
@@ -68,7 +68,7 @@ def test_the_readme_speaks_only_of_commands_that_exist() -> None:
 
 class TestSample:
     def test_its_facts_add_up(self) -> None:
-        digest = Sample().digest()
+        digest = SampleSources().build_digest()
         assert len(digest.entries) == 18
         for entry in digest.entries:
             assert entry.pull.merge_time in digest.day
@@ -78,12 +78,12 @@ class TestSample:
         assert times == sorted(times, reverse=True)
 
     def test_it_says_what_it_is(self) -> None:
-        assert "the summaries were written for this sample, no model was asked" in NOTE
+        assert "the summaries were written for this sample, no model was asked" in SAMPLE_NOTE
 
     @needs_shared
     def test_its_facts_are_those_of_the_public_day(self) -> None:
         records = json.loads((SHARED / "replay" / "2026-02-28" / "pulls.json").read_text())["pulls"]
-        sample = {entry.number: entry.pull for entry in Sample().digest().entries}
+        sample = {entry.number: entry.pull for entry in SampleSources().build_digest().entries}
         assert {record["number"]: record["title"] for record in records} == {
             number: pull.title for number, pull in sample.items()
         }
@@ -99,7 +99,7 @@ class TestSample:
             if isinstance(text, str)
         )
         theirs = _runs(golden)
-        for entry in Sample().digest().entries:
+        for entry in SampleSources().build_digest().entries:
             said = entry.summary
             ours = _runs(" ".join((said.what_changed_and_why, said.technical_impact, said.potential_risks)))
             assert not ours & theirs

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.connection import connect
+from bot.adapters.redis.connection import connect_server
 from tests.helpers.checks import closed_port
 from tests.helpers.command import Process, started
 from tests.helpers.world import World, world
@@ -59,7 +59,7 @@ class Bots:
     def _start(self, transport: str, name: str, there: World, settings: dict[str, str]) -> Bot:
         separator = "?db=" if self._store_url.startswith("unix") else "/"
         url = f"{self._store_url}{separator}{next(self._databases)}"
-        store = self._stack.enter_context(connect(url))
+        store = self._stack.enter_context(connect_server(url))
         store.ping()
         zone = noon_zone()
         entrance = {"SLACK_APP_TOKEN": "xapp-test"} if transport == "socket" else {"SLACK_SIGNING_SECRET": SECRET}
@@ -102,7 +102,7 @@ def unharmed(bot: Bot) -> Iterator[Bot]:
 def bots_in(folder: Path, together: Sequence[str] = TRANSPORTS) -> Iterator[Bots]:
     """Bots on a store in a folder, which end with the block."""
     url = start_embedded_url(folder / "store")
-    with connect(url) as keeper:
+    with connect_server(url) as keeper:
         keeper.ping()
         found = Bots(folder, url, together)
         try:

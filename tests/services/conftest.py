@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from redis import Redis
 
-from bot.adapters.claude.completion import ClaudeModel, claude_client
+from bot.adapters.claude.completion import ClaudeModel, make_claude_client
 from bot.adapters.redis.connection import RedisCache
 from bot.ports import Model
 from tests.emulators.claude.server import ClaudeEmulator
@@ -15,7 +15,7 @@ from tests.emulators.claude.server import ClaudeEmulator
 
 @pytest.fixture
 def model(claude: ClaudeEmulator) -> Iterator[Model]:
-    with claude_client(claude.api_key, claude.url) as client:
+    with make_claude_client(claude.api_key, claude.url) as client:
         yield ClaudeModel(client)
 
 

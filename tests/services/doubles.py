@@ -20,7 +20,7 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import Summary, build_fallback_summary
 from bot.domain.time.day import LocalDay
 from bot.ports import Completion, DayMerges, Post, Prompt
-from bot.services.summaries.summarizer import Summarised
+from bot.services.summaries.summarizer import SummaryResult
 from tests.helpers.builders import changed_file, summary
 
 
@@ -65,14 +65,14 @@ class MemoryCache:
         return True
 
     @contextmanager
-    def lease(self, name: str) -> Iterator[None]:
+    def acquire_lease(self, name: str) -> Iterator[None]:
         with self.lock:
             yield
 
 
 @dataclass
 class MemoryContexts:
-    """``Contexts`` in a dictionary."""
+    """``ThreadStateStore`` in a dictionary."""
 
     values: dict[str, str] = field(default_factory=dict)
 
@@ -183,12 +183,12 @@ class Summaries:
     numbers: list[int] = field(default_factory=list)
     busy: Busy = field(default_factory=Busy)
 
-    def __call__(self, pull: PullRequest) -> Summarised:
+    def __call__(self, pull: PullRequest) -> SummaryResult:
         self.numbers.append(pull.number)
         with self.busy.one(self.latency):
             if self.away or pull.files is None:
-                return Summarised(build_fallback_summary(pull, "no model is set up", Coverage.NONE))
-            return Summarised(self.said, cost=0.5)
+                return SummaryResult(build_fallback_summary(pull, "no model is set up", Coverage.NONE))
+            return SummaryResult(self.said, cost=0.5)
 
 
 @dataclass
@@ -203,13 +203,13 @@ class MemoryWhispers:
 
 @dataclass
 class CountingLimiter:
-    """``Limiter`` of the first ``limit`` requests of a name; keeps the names."""
+    """``RateLimiter`` of the first ``limit`` requests of a name; keeps the names."""
 
     limit: int = 1
     error: PrdigestError | None = None
     names: list[str] = field(default_factory=list)
 
-    def admits(self, name: str) -> bool:
+    def try_acquire(self, name: str) -> bool:
         if self.error:
             raise self.error
         self.names.append(name)

@@ -15,10 +15,10 @@ from bot.settings import (
     Settings,
     SettingsGroup,
     format_default,
+    get_setting_use,
     is_secret,
     list_tokens,
     load_settings,
-    use_of,
 )
 from docs.settings import describe_setting, render_documents
 from tests.helpers.command import ROOT
@@ -82,7 +82,7 @@ def test_a_setting_without_a_description_is_refused() -> None:
     with pytest.raises(LookupError, match="PRDIGEST_NEW has no description"):
         describe_setting("PRDIGEST_NEW", Undescribed.model_fields["prdigest_new"])
     with pytest.raises(LookupError, match="SettingUse"):
-        use_of(Undescribed.model_fields["prdigest_new"])
+        get_setting_use(Undescribed.model_fields["prdigest_new"])
 
 
 def test_each_setting_is_in_one_group() -> None:
@@ -95,7 +95,11 @@ def test_secrets_are_marked_and_go_to_an_address() -> None:
     assert secret == {name for name, field in FIELDS.items() if "SecretStr" in repr(field.annotation)} | {
         "redis_url"
     }
-    sent = {name: use_of(field).sent_to for name, field in FIELDS.items() if use_of(field).sent_to}
+    sent = {
+        name: get_setting_use(field).address_field
+        for name, field in FIELDS.items()
+        if get_setting_use(field).address_field
+    }
     assert sent.keys() == secret - {"redis_url", "slack_signing_secret"}
     assert all(address.endswith("_url") for address in sent.values())
     assert set(sent.values()) <= FIELDS.keys()

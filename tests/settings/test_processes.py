@@ -14,7 +14,7 @@ from redis import Redis
 from bot import processes
 from bot.container import Wiring
 from bot.services.operations.deadlines import ShutdownSignal
-from bot.settings import Process, Settings, use_of
+from bot.settings import Process, Settings, get_setting_use
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.slack.server import SlackEmulator
@@ -83,20 +83,20 @@ def start_clock(_: Settings, wiring: Wiring) -> AbstractContextManager[object]:
 
 def use_web(wiring: Wiring) -> None:
     """What commands ask for that name no day and no zone."""
-    wiring.today()
-    wiring.scheduling.zone_of("C0DIGEST")
+    wiring.get_today()
+    wiring.subscriptions.get_channel_zone("C0DIGEST")
 
 
 def use_worker(wiring: Wiring) -> None:
     """What the jobs use."""
-    wiring.name_of(wiring.repositories.default)
-    scheduling = wiring.scheduling
-    _ = (scheduling.aftermath, scheduling.home, scheduling.regular, scheduling.forms)
+    wiring.get_display_name(wiring.repositories.default)
+    scheduling = wiring.subscriptions
+    _ = (scheduling.outcome_watcher, scheduling.home, scheduling.subscription_commands, scheduling.forms)
 
 
 def use_clock(wiring: Wiring) -> None:
     """A minute."""
-    _ = wiring.scheduling.directory.all()
+    _ = wiring.subscriptions.subscription_repository.list_all()
 
 
 PARTS = {
@@ -109,7 +109,9 @@ PARTS = {
 @pytest.mark.parametrize("process", PARTS)
 def test_a_process_reads_the_settings_that_say_so(process: Process, settings: Settings) -> None:
     start, use = PARTS[process]
-    declared = {name for name, field in Settings.model_fields.items() if process in use_of(field).read_by}
+    declared = {
+        name for name, field in Settings.model_fields.items() if process in get_setting_use(field).processes
+    }
     with closing(Wiring(settings, now, time.sleep)) as wiring:
         READ.clear()
         wiring.ownership.claim_store()

@@ -8,14 +8,14 @@ import pytest
 
 from bot.domain.errors import ConfigurationError
 from bot.domain.pull_requests.models import Repository
-from bot.settings import Settings, load_settings, usable_settings
+from bot.settings import Settings, load_settings, load_usable_settings
 
 Env = pytest.MonkeyPatch
 
 
 def test_good_settings_have_no_problems(monkeypatch: Env) -> None:
     monkeypatch.setenv("PORT", "2222")
-    usable = usable_settings()
+    usable = load_usable_settings()
     assert (usable.settings.port, dict(usable.problems)) == (2222, {})
 
 
@@ -23,7 +23,7 @@ def test_every_problem_is_told_and_the_rest_can_be_used(monkeypatch: Env) -> Non
     bad = {"PORT": "many", "PRDIGEST_TIMEZONE": "Mars", "GITHUB_API_URL": "x", "PRDIGEST_ALLOWED_USERS": "@ada"}
     for name, value in {**bad, "PRDIGEST_REPO": "octo/engine", "SLACK_BOT_TOKEN": "xoxb-1"}.items():
         monkeypatch.setenv(name, value)
-    usable = usable_settings()
+    usable = load_usable_settings()
     assert set(usable.problems) == set(bad)
     assert usable.settings.prdigest_repo == Repository("octo", "engine")
     assert usable.settings.slack_bot_token is not None
@@ -43,13 +43,13 @@ def test_of_several_bad_values_every_command_names_the_first(monkeypatch: Env) -
     monkeypatch.setenv("PRDIGEST_TIMEZONE", "Mars")
     with pytest.raises(ConfigurationError) as caught:
         load_settings()
-    first, reason = next(iter(usable_settings().problems.items()))
+    first, reason = next(iter(load_usable_settings().problems.items()))
     assert str(caught.value) == f"{first} can't be used: {reason}. See `prdigest env`."
 
 
 def test_a_file_in_another_encoding_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / ".env").write_bytes("PRDIGEST_NAME=Größe\nPORT=1111\n".encode("latin-1"))
-    usable = usable_settings()
+    usable = load_usable_settings()
     assert (dict(usable.problems), usable.settings.port) == ({".env": "save it as UTF-8 text"}, 3000)
 
 
@@ -61,7 +61,7 @@ UNREADABLE = Path("/proc/self/mem")
 def test_a_file_that_may_not_be_read_says_why(tmp_path: Path, monkeypatch: Env) -> None:
     monkeypatch.setenv("PORT", "1111")
     (tmp_path / ".env").symlink_to(UNREADABLE)
-    usable = usable_settings()
+    usable = load_usable_settings()
     assert list(usable.problems) == [".env"]
     assert usable.problems[".env"].startswith("it can't be read (")
     with pytest.raises(ConfigurationError, match=r"^\.env can't be used"):
@@ -71,7 +71,7 @@ def test_a_file_that_may_not_be_read_says_why(tmp_path: Path, monkeypatch: Env) 
 @pytest.mark.parametrize("value", ["#ops", "ops", "c0ops", "C0OPS,C0DEV", "xoxb-1234"])
 def test_the_channel_of_operators_is_one_id(monkeypatch: Env, value: str) -> None:
     monkeypatch.setenv("PRDIGEST_ADMIN_CHANNEL", value)
-    problems = usable_settings().problems
+    problems = load_usable_settings().problems
     assert problems == {"PRDIGEST_ADMIN_CHANNEL": "use an id of Slack, as C0123ABCD; not a name"}
 
 
@@ -107,7 +107,7 @@ def test_a_file_does_not_send_a_secret_of_the_environment_elsewhere(
         f"{address} can't be used: it is set in .env and {secret} in the environment; set both in the same place. "
         "See `prdigest env`."
     )
-    assert getattr(usable_settings().settings, address.lower()) != ELSEWHERE
+    assert getattr(load_usable_settings().settings, address.lower()) != ELSEWHERE
 
 
 @pytest.mark.parametrize(("address", "secret"), PAIRS)

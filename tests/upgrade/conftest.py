@@ -9,7 +9,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.connection import connect
+from bot.adapters.redis.connection import connect_server
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.sample_team import SampleTeam, start_bot
 from tests.upgrade.left_behind import read_last_moment, restore_slack, restore_store
@@ -25,7 +25,7 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleTeam]:
     """The team half a minute later: jobs that waited are done, and the clock has ticked."""
     folder = tmp_path_factory.mktemp("left-behind")
     url = start_embedded_url(folder / "store")
-    with pytest.MonkeyPatch.context() as environment, connect(url) as keeper:
+    with pytest.MonkeyPatch.context() as environment, connect_server(url) as keeper:
         environment.setenv("no_proxy", "*")
         keeper.ping()
         with start_bot(url, folder, read_last_moment() + timedelta(seconds=30), restore_both) as found:

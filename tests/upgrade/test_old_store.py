@@ -15,7 +15,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.connection import connect
+from bot.adapters.redis.connection import connect_server
 from tests.helpers.command import prdigest
 from tests.helpers.sample_team import SampleTeam, start_bot
 from tests.upgrade.left_behind import EXPORT, read_export, read_last_moment, restore_slack
@@ -250,7 +250,7 @@ def test_the_old_export_is_imported_and_exported_as_it_was(store: Redis, store_u
 
 def test_a_bot_on_an_imported_store_posts_no_digest_again(tmp_path: Path) -> None:
     url = start_embedded_url(tmp_path / "store")
-    with connect(url) as keeper:
+    with connect_server(url) as keeper:
         keeper.ping()
         done = prdigest("import", str(EXPORT), settings={"REDIS_URL": url}, folder=tmp_path)
         assert done.returncode == 0, done.stderr

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pydantic import TypeAdapter
 
-from bot.domain.keyspace.keys import FILES
+from bot.domain.keyspace.keys import CHANGED_FILES
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.ports import Cache, DayMerges, PullRequests
@@ -32,11 +32,11 @@ class FileCache:
 
     def load_files(self, pull: PullRequest) -> PullRequest:
         """The pull request with its files, from the cache where they are."""
-        key = FILES.key(pull.repository, pull.number, pull.commit)
+        key = CHANGED_FILES.build_key(pull.repository, pull.number, pull.commit)
         found = load_or_none(_FILES, self._cache.get(key))
         if found is not None:
             return replace(pull, files=found)
         loaded = self._behind.load_files(pull)
         if loaded.files:
-            self._cache.put(key, _FILES.dump_json(loaded.files).decode(), FILES.lifetime)
+            self._cache.put(key, _FILES.dump_json(loaded.files).decode(), CHANGED_FILES.lifetime)
         return loaded

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from pydantic import TypeAdapter
 
-from bot.domain.keyspace.keys import DAY
+from bot.domain.keyspace.keys import DAY_LIST
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.ports import Cache, DayMerges, PullRequests
@@ -28,13 +28,13 @@ class DayListCache:
 
     def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
         """The list of a day. One that is empty or not complete, or whose day is hardly over, is not kept."""
-        key = DAY.key(repository, day.date, day.zone)
+        key = DAY_LIST.build_key(repository, day.date, day.zone)
         found = load_or_none(_DAY_MERGES, self._cache.get(key))
         if found is not None:
             return found
         listed = self._behind.list_merged(repository, day)
         if listed.pulls and not listed.caveat and self._now() >= day.end + _INDEX_DELAY:
-            self._cache.put(key, _DAY_MERGES.dump_json(listed).decode(), DAY.lifetime)
+            self._cache.put(key, _DAY_MERGES.dump_json(listed).decode(), DAY_LIST.lifetime)
         return listed
 
     def fetch_pull_request(self, repository: Repository, number: int) -> PullRequest:

@@ -5,23 +5,33 @@ from __future__ import annotations
 from anthropic import Anthropic
 from anthropic.types import Message
 
-from bot.adapters.claude.errors import FAILURES, TRUNCATIONS, Advice, translate_claude_errors, usage_of
-from bot.adapters.claude.transport import noting_client
+from bot.adapters.claude.errors import (
+    CALL_ERRORS,
+    TRUNCATION_REASONS,
+    OperatorAdvice,
+    convert_usage,
+    translate_claude_errors,
+)
+from bot.adapters.claude.transport import make_tracking_client
 from bot.adapters.http.bounded_calls import bound_requests
 from bot.domain.errors import ModelAnswerTruncated, ModelRefusal
 from bot.ports import Completion, Prompt
 
 # seconds of silence in one call; a summary takes 2 to 10, and whoever waits for a digest waits for the slowest
-TIMEOUT = 60.0
+SILENCE_SECONDS = 60.0
 # seconds for one call from its beginning to the last byte: all that silence, and half as much for an answer that
 # comes slowly; asking begins no later try than that (bot.services.summaries.structured_completion)
 CALL_SECONDS = 90.0
 
 
-def claude_client(api_key: str, base_url: str | None) -> Anthropic:
+def make_claude_client(api_key: str, base_url: str | None) -> Anthropic:
     """A client that leaves retries to the caller: the SDK's would honour a Retry-After of any length."""
     return Anthropic(
-        api_key=api_key, base_url=base_url, timeout=TIMEOUT, max_retries=0, http_client=noting_client()
+        api_key=api_key,
+        base_url=base_url,
+        timeout=SILENCE_SECONDS,
+        max_retries=0,
+        http_client=make_tracking_client(),
     )
 
 
@@ -31,21 +41,21 @@ class ClaudeModel:
     def __init__(self, client: Anthropic, seconds: float = CALL_SECONDS) -> None:
         self._client = client
         self._seconds = seconds
-        self._advice = Advice()
+        self._advice = OperatorAdvice()
 
     def complete(self, prompt: Prompt) -> Completion:
         """Ask once. See :class:`bot.ports.Model`."""
         try:
             with bound_requests(self._seconds):
-                message = self._create(prompt)
-        except FAILURES as error:
-            self._advice.on(error)
+                message = self._send_prompt(prompt)
+        except CALL_ERRORS as error:
+            self._advice.log_advice(error)
             raise translate_claude_errors(error) from error
         if not isinstance(message, Message):
-            raise self._advice.elsewhere()
-        return _completion(message)
+            raise self._advice.report_wrong_service()
+        return _parse_completion(message)
 
-    def _create(self, prompt: Prompt) -> object:
+    def _send_prompt(self, prompt: Prompt) -> object:
         return self._client.messages.create(
             model=prompt.model,
             max_tokens=prompt.max_tokens,
@@ -55,12 +65,12 @@ class ClaudeModel:
         )
 
 
-def _completion(message: Message) -> Completion:
+def _parse_completion(message: Message) -> Completion:
     """The stop reason first: a refused or cut answer may still look like JSON."""
-    usage = usage_of(message.usage)
+    usage = convert_usage(message.usage)
     if message.stop_reason == "refusal":
         raise ModelRefusal("the model declined to summarise it", usage)
-    if message.stop_reason in TRUNCATIONS:
+    if message.stop_reason in TRUNCATION_REASONS:
         raise ModelAnswerTruncated("the model's answer was cut at its length limit", usage)
     # answers may begin with a block of thinking
     text = "".join(block.text for block in message.content if block.type == "text")

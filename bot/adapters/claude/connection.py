@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from bot.adapters.claude.chat import ClaudeChat
-from bot.adapters.claude.completion import ClaudeModel, claude_client
+from bot.adapters.claude.completion import ClaudeModel, make_claude_client
 from bot.ports import Chat, ChatEvent, Completion, ModelAccess, Prompt
 
 
@@ -13,7 +13,7 @@ class ClaudeConnection:
     """:class:`bot.ports.ModelConnection`."""
 
     def __init__(self, access: ModelAccess) -> None:
-        self._client = claude_client(access.key, access.address)
+        self._client = make_claude_client(access.key, access.address)
         self._model = ClaudeModel(self._client)
         self._chat = ClaudeChat(self._client)
 
@@ -21,9 +21,9 @@ class ClaudeConnection:
         """Ask once. See :class:`bot.ports.Model`."""
         return self._model.complete(prompt)
 
-    def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+    def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
         """Ask for the next turn. See :class:`bot.ports.ChatModel`."""
-        return self._chat.stream(chat)
+        return self._chat.stream_turn(chat)
 
     def close(self) -> None:
         """Let go of the client."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 from bot.domain.operations.usage import ModelPrice, PriceList
 
 # tokens; longer prompts are billed at a multiple of the price by haiku-5-5
-_LONG_PROMPT = 100_000
+_LONG_PROMPT_TOKENS = 100_000
 
 
-def _price(dollars_in: float, dollars_out: float, long_prompt_factor: float = 1.0) -> ModelPrice:
+def _make_price(dollars_in: float, dollars_out: float, long_prompt_factor: float = 1.0) -> ModelPrice:
     """Cache reads cost 0.1 of the input price, cache writes 1.25 for five minutes and 2 for an hour."""
-    return ModelPrice(dollars_in, dollars_out, 0.1, 1.25, 2.0, _LONG_PROMPT, long_prompt_factor)
+    return ModelPrice(dollars_in, dollars_out, 0.1, 1.25, 2.0, _LONG_PROMPT_TOKENS, long_prompt_factor)
 
 
-PRICES = PriceList(
+CLAUDE_PRICES = PriceList(
     {
-        "claude-haiku-5-5": _price(0.10, 0.50, long_prompt_factor=5.0),
-        "claude-sonnet-5-5": _price(2.0, 10.0),
-        "claude-opus-5-5": _price(4.0, 20.0),
+        "claude-haiku-5-5": _make_price(0.10, 0.50, long_prompt_factor=5.0),
+        "claude-sonnet-5-5": _make_price(2.0, 10.0),
+        "claude-opus-5-5": _make_price(4.0, 20.0),
     }
 )

@@ -10,16 +10,22 @@ from urllib.parse import quote
 
 import httpx2
 
-from bot.adapters.claude.sentences import AWAY, BUSY, ELSEWHERE, LATE, REFUSED
+from bot.adapters.claude.sentences import (
+    KEY_REFUSED,
+    MODEL_BUSY,
+    MODEL_TIMED_OUT,
+    MODEL_UNREACHABLE,
+    WRONG_SERVICE,
+)
 from bot.adapters.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.adapters.http.httpx_trace import track_connections
 from bot.domain.errors import ModelBusy, ModelRequestRejected
 
 # which the SDK asks for too
-_VERSION = "2026-10-21"
-_REFUSALS = {401, 403}
+_API_VERSION = "2026-10-21"
+_KEY_REFUSALS = {401, 403}
 # of the key and the model: so answers what passes messages on and has no such address
-_SAY_NOTHING = {400, 404, 405, 501}
+_INCONCLUSIVE = {400, 404, 405, 501}
 
 
 class ClaudeProbe:
@@ -27,23 +33,23 @@ class ClaudeProbe:
 
     def __init__(self, api_key: str, base_url: str, timeout: float) -> None:
         self._address = f"{base_url.rstrip('/')}/v1/models/"
-        self._headers = {"Authorization": f"Bearer {api_key}", "anthropic-version": _VERSION}
+        self._headers = {"Authorization": f"Bearer {api_key}", "anthropic-version": _API_VERSION}
         self._timeout = timeout
 
     def has_model(self, model: str) -> bool | None:
         """Whether the key may use a model of that name; None where only a message would show it."""
-        answer = self._answer(model)
-        if answer.status_code in _REFUSALS:
-            raise ModelRequestRejected(REFUSED)
-        if answer.status_code in _SAY_NOTHING:
+        answer = self._request_model(model)
+        if answer.status_code in _KEY_REFUSALS:
+            raise ModelRequestRejected(KEY_REFUSED)
+        if answer.status_code in _INCONCLUSIVE:
             return False if _is_missing(answer, model) else None
         if not answer.is_success:
-            raise ModelBusy(BUSY)
-        if _json(answer).get("type") != "model":
-            raise ModelBusy(ELSEWHERE)
+            raise ModelBusy(MODEL_BUSY)
+        if _parse_object(answer).get("type") != "model":
+            raise ModelBusy(WRONG_SERVICE)
         return True
 
-    def _answer(self, model: str) -> httpx2.Response:
+    def _request_model(self, model: str) -> httpx2.Response:
         address = self._address + quote(model, safe="")
         try:
             with (
@@ -53,17 +59,17 @@ class ClaudeProbe:
                 track_connections(client)
                 return client.get(address, headers=self._headers)
         except DeadlineExceeded as error:
-            raise ModelBusy(LATE) from error
+            raise ModelBusy(MODEL_TIMED_OUT) from error
         except UnicodeEncodeError as error:
             # no header holds such a key
-            raise ModelRequestRejected(REFUSED) from error
+            raise ModelRequestRejected(KEY_REFUSED) from error
         except httpx2.TimeoutException as error:
-            raise ModelBusy(LATE) from error
+            raise ModelBusy(MODEL_TIMED_OUT) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise ModelBusy(AWAY) from error
+            raise ModelBusy(MODEL_UNREACHABLE) from error
 
 
-def _json(answer: httpx2.Response) -> dict[str, Any]:
+def _parse_object(answer: httpx2.Response) -> dict[str, Any]:
     """The object of an answer; a page of whoever stands between is an empty one."""
     try:
         found = answer.json()
@@ -74,4 +80,4 @@ def _json(answer: httpx2.Response) -> dict[str, Any]:
 
 def _is_missing(answer: httpx2.Response, model: str) -> bool:
     """Whether Claude itself says that there is no such model; an address that is not there is another 404."""
-    return _json(answer).get("error") == {"type": "not_found_error", "message": f"model: {model}"}
+    return _parse_object(answer).get("error") == {"type": "not_found_error", "message": f"model: {model}"}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-REFUSED = "the model's API key is refused"
-BUSY = "the model is busy"
-LATE = "the model did not answer in time"
-AWAY = "the model can't be reached"
-ELSEWHERE = "something else than the model answered"
+KEY_REFUSED = "the model's API key is refused"
+MODEL_BUSY = "the model is busy"
+MODEL_TIMED_OUT = "the model did not answer in time"
+MODEL_UNREACHABLE = "the model can't be reached"
+WRONG_SERVICE = "something else than the model answered"

@@ -9,11 +9,11 @@ from bot.adapters.http.httpx_trace import track_connections
 
 # a connection that is used again does not say so before it answers; opening one takes a small part of a second,
 # of the seconds that an answer takes
-_NOT_KEPT = httpx2.Limits(max_connections=1_000, max_keepalive_connections=0)
+_NO_KEEPALIVE = httpx2.Limits(max_connections=1_000, max_keepalive_connections=0)
 
 
-def noting_client() -> httpx2.Client:
+def make_tracking_client() -> httpx2.Client:
     """A client that says over which connection each request goes."""
-    client = DefaultHttpxClient(limits=_NOT_KEPT)
+    client = DefaultHttpxClient(limits=_NO_KEEPALIVE)
     track_connections(client)
     return client

@@ -16,7 +16,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def in_own_context(
+def run_in_own_context(
     make: Callable[P, Generator[T, None, None]],
 ) -> Callable[P, Generator[T, None, None]]:
     """Run each step of a generator, its end too, in one context: a copy of the one in which it begins."""

@@ -2,61 +2,61 @@
 
 from __future__ import annotations
 
-from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
+from bot.adapters.redis.agenda import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
 from bot.adapters.redis.connection import (
-    HURRIED,
-    Patience,
+    SHORT_TIMEOUTS,
     RedisCache,
-    connect,
+    RedisTimeouts,
     connect_embedded,
+    connect_server,
     require_durable,
 )
 from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.feedback import RedisBallot
-from bot.adapters.redis.history import RedisBackfilled, RedisHistory
-from bot.adapters.redis.jobs.broker import broker_of
-from bot.adapters.redis.jobs.dead_jobs import RedisAside
-from bot.adapters.redis.jobs.retries import in_a_line
+from bot.adapters.redis.feedback import RedisFeedbackStore
+from bot.adapters.redis.history import RedisBackfillLog, RedisHistoryStore
+from bot.adapters.redis.jobs.broker import make_broker
+from bot.adapters.redis.jobs.dead_jobs import RedisLostJobStore
+from bot.adapters.redis.jobs.retries import wrap_job
 from bot.adapters.redis.keyspace import Keyspace
-from bot.adapters.redis.owner import RedisOwner
+from bot.adapters.redis.owner import RedisWorkspaceOwner
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
-from bot.adapters.redis.probe import RedisProbe, place_of
-from bot.adapters.redis.question_queue import RedisLine, RedisSpending
-from bot.adapters.redis.rate_limiter import RedisLimiter
+from bot.adapters.redis.probe import RedisProbe, redact_address
+from bot.adapters.redis.question_queue import RedisQuestionQueue, RedisSpendingStore
+from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.adapters.redis.record_store import RedisRecordStore
-from bot.adapters.redis.thread_states import RedisContexts
-from bot.adapters.redis.transfer.reset import forget_talk
-from bot.adapters.redis.transfer.schema import migrate
-from bot.adapters.redis.transfer.transfer import Moving
+from bot.adapters.redis.thread_states import RedisThreadStateStore
+from bot.adapters.redis.transfer.reset import reset_store
+from bot.adapters.redis.transfer.schema import migrate_schema
+from bot.adapters.redis.transfer.transfer import StoreTransfer
 
 __all__ = [
-    "HURRIED",
+    "SHORT_TIMEOUTS",
     "Keyspace",
-    "Moving",
-    "Patience",
-    "RedisAgenda",
-    "RedisAside",
-    "RedisBackfilled",
-    "RedisBallot",
+    "RedisBackfillLog",
     "RedisCache",
-    "RedisContexts",
-    "RedisHistory",
-    "RedisJournal",
-    "RedisLimiter",
-    "RedisLine",
-    "RedisOwner",
+    "RedisDueQueue",
+    "RedisFeedbackStore",
+    "RedisHistoryStore",
+    "RedisLostJobStore",
     "RedisPostedDigestIndex",
     "RedisProbe",
+    "RedisQuestionQueue",
+    "RedisRateLimiter",
     "RedisRecordStore",
-    "RedisSpending",
-    "RedisSubscriptions",
-    "broker_of",
-    "connect",
+    "RedisRunLog",
+    "RedisSpendingStore",
+    "RedisSubscriptionRepository",
+    "RedisThreadStateStore",
+    "RedisTimeouts",
+    "RedisWorkspaceOwner",
+    "StoreTransfer",
     "connect_embedded",
-    "forget_talk",
-    "in_a_line",
-    "migrate",
-    "place_of",
+    "connect_server",
+    "make_broker",
+    "migrate_schema",
+    "redact_address",
     "require_durable",
+    "reset_store",
     "translate_redis_errors",
+    "wrap_job",
 ]

@@ -18,22 +18,22 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from bot.adapters.embedded import get_socket_path, start_embedded
-from bot.adapters.redis.errors import CLUSTER, translate_redis_errors
-from bot.adapters.redis.keyspace import WHOLE, Keyspace
-from bot.adapters.redis.leases import lease
-from bot.adapters.redis.reviving import Reviver, RevivingConnection
+from bot.adapters.redis.errors import CLUSTER_UNSUPPORTED, translate_redis_errors
+from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.adapters.redis.leases import hold_lease
+from bot.adapters.redis.reviving import RestartingConnection, StoreRestarter
 from bot.domain.errors import StoreUnavailable, TimeLimitExceeded
 from bot.services.operations import deadlines
 
 log = logging.getLogger(__name__)
 
 # the first 160 characters of a summary compress little; a hundred kilobytes of patches compress five times
-_COMPRESS_FROM = 1_000
-_PLAIN, _ZLIB = b"p", b"z"
+_MIN_COMPRESSED_BYTES = 1_000
+_PLAIN_TAG, _ZLIB_TAG = b"p", b"z"
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RedisTimeouts:
     """How long to wait for a server: seconds to connect, for an answer, and how often to try again."""
 
     connect: float = 5.0
@@ -42,23 +42,23 @@ class Patience:
 
 
 # Slack gives three seconds for an answer; someone who waits behind it is better told to try again
-HURRIED = Patience(connect=0.5, answer=0.9, retries=1)
+SHORT_TIMEOUTS = RedisTimeouts(connect=0.5, answer=0.9, retries=1)
 
 
-def connect(url: str, *, connections: int = 32, patience: Patience = Patience()) -> Redis:
+def connect_server(url: str, *, connections: int = 32, patience: RedisTimeouts = RedisTimeouts()) -> Redis:
     """A client of a Redis or Valkey server: ``redis://``, ``rediss://`` or ``unix://``. Connects when first used.
 
     Raises:
         StoreUnavailable: the address is none.
     """
     try:
-        pool = BlockingConnectionPool.from_url(url, max_connections=connections, **_waiting(patience))
+        pool = BlockingConnectionPool.from_url(url, max_connections=connections, **_build_pool_options(patience))
     except ValueError as error:
         raise StoreUnavailable("REDIS_URL is no address: write it as redis://host:6379/0.") from error
     return Redis.from_pool(pool)
 
 
-def _waiting(patience: Patience) -> dict[str, Any]:
+def _build_pool_options(patience: RedisTimeouts) -> dict[str, Any]:
     """The same as options of a pool and its connections."""
     return {
         "timeout": patience.connect + patience.answer,
@@ -68,7 +68,7 @@ def _waiting(patience: Patience) -> dict[str, Any]:
     }
 
 
-def connect_embedded(state: Path, patience: Patience = Patience()) -> Redis:
+def connect_embedded(state: Path, patience: RedisTimeouts = RedisTimeouts()) -> Redis:
     """A client of the embedded store, connected: the store stays as long as somebody is.
 
     If the store is killed, connecting anew starts it again.
@@ -78,10 +78,10 @@ def connect_embedded(state: Path, patience: Patience = Patience()) -> Redis:
     """
     start_embedded(state)
     pool = BlockingConnectionPool(  # type: ignore[no-untyped-call]
-        connection_class=RevivingConnection,
+        connection_class=RestartingConnection,
         path=os.fspath(get_socket_path(state)),
-        revive=Reviver(lambda: start_embedded(state), patience.connect),
-        **_waiting(patience),
+        revive=StoreRestarter(lambda: start_embedded(state), patience.connect),
+        **_build_pool_options(patience),
     )
     client = Redis.from_pool(pool)
     try:
@@ -93,7 +93,7 @@ def connect_embedded(state: Path, patience: Patience = Patience()) -> Redis:
     return client
 
 
-def require_single(client: Redis) -> None:
+def require_single_server(client: Redis) -> None:
     """Refuse a cluster: keys that are written together would be on several servers.
 
     Raises:
@@ -101,7 +101,7 @@ def require_single(client: Redis) -> None:
     """
     with translate_redis_errors():
         if client.info("cluster").get("cluster_enabled"):
-            raise StoreUnavailable(CLUSTER)
+            raise StoreUnavailable(CLUSTER_UNSUPPORTED)
 
 
 def require_durable(client: Redis) -> None:
@@ -110,7 +110,7 @@ def require_durable(client: Redis) -> None:
     Raises:
         StoreUnavailable: its ``maxmemory-policy`` is one of ``allkeys-…``, it is a cluster, or it does not answer.
     """
-    require_single(client)
+    require_single_server(client)
     with translate_redis_errors():
         memory = cast("dict[str, str]", client.info("memory"))
     policy = memory.get("maxmemory_policy", "noeviction")
@@ -123,16 +123,16 @@ def require_durable(client: Redis) -> None:
 class RedisCache:
     """``Cache`` on Redis. Every key expires."""
 
-    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
         self._keys = keys
 
     def get(self, key: str) -> str | None:
         """The value, or None."""
         with translate_redis_errors():
-            found = self._client.get(self._keys.make(key))
+            found = self._client.get(self._keys.add_prefix(key))
         try:
-            return unpacked(found) if isinstance(found, bytes) else None
+            return unpack_value(found) if isinstance(found, bytes) else None
         except (zlib.error, UnicodeDecodeError):
             log.warning("what the cache holds of %s can't be read, it is made again", key)
             return None
@@ -140,26 +140,26 @@ class RedisCache:
     def put(self, key: str, value: str, lifetime: timedelta) -> None:
         """Keep a value for a time."""
         with translate_redis_errors():
-            self._client.set(self._keys.make(key), packed(value), ex=lifetime)
+            self._client.set(self._keys.add_prefix(key), pack_value(value), ex=lifetime)
 
     def add(self, key: str, value: str, lifetime: timedelta) -> bool:
         """Keep a value where there is none; whether there was none."""
         with translate_redis_errors():
-            return bool(self._client.set(self._keys.make(key), packed(value), ex=lifetime, nx=True))
+            return bool(self._client.set(self._keys.add_prefix(key), pack_value(value), ex=lifetime, nx=True))
 
     @contextmanager
-    def lease(self, name: str) -> Iterator[None]:
+    def acquire_lease(self, name: str) -> Iterator[None]:
         """Wait for the lease of that name and hold it. Raises OutOfTime where it is not free in time."""
-        with translate_redis_errors(), lease(self._client, self._keys, name) as held:
+        with translate_redis_errors(), hold_lease(self._client, self._keys, name) as held:
             if not held:
                 raise TimeLimitExceeded(deadlines.TOO_LONG)
             yield
 
 
-def packed(value: str) -> bytes:
+def pack_value(value: str) -> bytes:
     data = value.encode()
-    return _ZLIB + zlib.compress(data) if len(data) >= _COMPRESS_FROM else _PLAIN + data
+    return _ZLIB_TAG + zlib.compress(data) if len(data) >= _MIN_COMPRESSED_BYTES else _PLAIN_TAG + data
 
 
-def unpacked(data: bytes) -> str:
-    return (zlib.decompress(data[1:]) if data[:1] == _ZLIB else data[1:]).decode()
+def unpack_value(data: bytes) -> str:
+    return (zlib.decompress(data[1:]) if data[:1] == _ZLIB_TAG else data[1:]).decode()

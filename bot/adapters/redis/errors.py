@@ -11,42 +11,46 @@ from redis.exceptions import AuthenticationError, RedisError, ResponseError
 
 from bot.domain.errors import StoreUnavailable
 
-CLUSTER = "The store is a Redis Cluster, which prdigest can't use: set REDIS_URL to a single server."
-_AWAY = "The store does not answer: start Redis or check REDIS_URL (unset it to use the embedded one)."
-_PASSWORD = "The store refuses the password: check the user and the password in REDIS_URL."  # noqa: S105 (about it)
-_REPLICA = "The store is a replica that takes no writes: set REDIS_URL to its primary."
-_RIGHTS = "The store's user lacks a right: in its ACL, allow all commands (+@all) and the keys of prdigest."
-_CLOSED = "The store closes the connection: see that it runs, or write rediss:// in REDIS_URL if it wants TLS."
+CLUSTER_UNSUPPORTED = "The store is a Redis Cluster, which prdigest can't use: set REDIS_URL to a single server."
+_UNREACHABLE = "The store does not answer: start Redis or check REDIS_URL (unset it to use the embedded one)."
+_WRONG_PASSWORD = "The store refuses the password: check the user and the password in REDIS_URL."  # noqa: S105 (about it)
+_READ_ONLY_REPLICA = "The store is a replica that takes no writes: set REDIS_URL to its primary."
+_MISSING_RIGHTS = (
+    "The store's user lacks a right: in its ACL, allow all commands (+@all) and the keys of prdigest."
+)
+_CONNECTION_CLOSED = (
+    "The store closes the connection: see that it runs, or write rediss:// in REDIS_URL if it wants TLS."
+)
 # the first word of what a server answers, by its protocol
-_BY_CODE = {
+_SENTENCES_BY_CODE = {
     "NOAUTH": "The store wants a password: write it into REDIS_URL as redis://:password@host:6379/0.",
-    "WRONGPASS": _PASSWORD,
-    "NOPERM": _RIGHTS,
+    "WRONGPASS": _WRONG_PASSWORD,
+    "NOPERM": _MISSING_RIGHTS,
     "OOM": "The store is full: raise maxmemory of the server.",
-    "READONLY": _REPLICA,
-    "MASTERDOWN": _REPLICA,
+    "READONLY": _READ_ONLY_REPLICA,
+    "MASTERDOWN": _READ_ONLY_REPLICA,
     "MISCONF": "The store takes no writes because it can't save its snapshots: see its disk and its log.",
     "LOADING": "The store is still reading its data: try again in a minute.",
     "WRONGTYPE": (
         "The store holds another program's data under a key of prdigest: set PRDIGEST_STORE_PREFIX, or use another"
         " REDIS_URL."
     ),
-    **dict.fromkeys(("CLUSTERDOWN", "MOVED", "ASK", "TRYAGAIN", "CROSSSLOT"), CLUSTER),
+    **dict.fromkeys(("CLUSTERDOWN", "MOVED", "ASK", "TRYAGAIN", "CROSSSLOT"), CLUSTER_UNSUPPORTED),
 }
 # in the sentence of an error that has no such word, or that a script or a pipeline passed on
-_BY_TEXT = {
-    "ACL failure in script": _RIGHTS,
+_SENTENCES_BY_TEXT = {
+    "ACL failure in script": _MISSING_RIGHTS,
     "max number of clients": "The store takes no more connections: raise maxclients of the server.",
-    "Connection closed by server": _CLOSED,
-    "Connection reset by peer": _CLOSED,
+    "Connection closed by server": _CONNECTION_CLOSED,
+    "Connection reset by peer": _CONNECTION_CLOSED,
 }
-_PLAIN = "The store does not answer in TLS: write redis:// in REDIS_URL if it has none, or see that it runs."
-_CERTIFICATE = (
+_NO_TLS = "The store does not answer in TLS: write redis:// in REDIS_URL if it has none, or see that it runs."
+_UNVERIFIED_CERTIFICATE = (
     "The store's certificate can't be verified: give its authority in REDIS_URL as ?ssl_ca_certs=/path/to/ca.pem."
 )
-_REFUSED = "The store refuses a command: see the log of the server."
+_COMMAND_REFUSED = "The store refuses a command: see the log of the server."
 # a pipeline says first which of its commands failed
-_CODE = re.compile(r"(?:Command # \d+ .* of pipeline caused error: )?([A-Z]+) ", re.S)
+_ERROR_CODE = re.compile(r"(?:Command # \d+ .* of pipeline caused error: )?([A-Z]+) ", re.S)
 
 
 @contextmanager
@@ -55,39 +59,39 @@ def translate_redis_errors() -> Iterator[None]:
     try:
         yield
     except RedisError as error:
-        raise StoreUnavailable(sentence_of(error)) from error
+        raise StoreUnavailable(describe_redis_error(error)) from error
 
 
-def sentence_of(error: RedisError) -> str:
+def describe_redis_error(error: RedisError) -> str:
     """The cause of an error and what to do about it, in one sentence. It repeats nothing that the server said."""
-    return _answer_sentence(error) or _tls_sentence(error) or _usual_sentence(error)
+    return _describe_server_error(error) or _describe_tls_error(error) or _describe_other_error(error)
 
 
-def _answer_sentence(error: RedisError) -> str | None:
+def _describe_server_error(error: RedisError) -> str | None:
     """Of an error that the server answered with."""
     text = str(error)
-    code = error.status_code or (written[1] if (written := _CODE.match(text)) else "")
-    if sentence := _BY_CODE.get(code):
+    code = error.status_code or (written[1] if (written := _ERROR_CODE.match(text)) else "")
+    if sentence := _SENTENCES_BY_CODE.get(code):
         return sentence
-    return next((sentence for mark, sentence in _BY_TEXT.items() if mark in text), None)
+    return next((sentence for mark, sentence in _SENTENCES_BY_TEXT.items() if mark in text), None)
 
 
-def _tls_sentence(error: RedisError) -> str | None:
+def _describe_tls_error(error: RedisError) -> str | None:
     """Of a failed handshake, which redis-py wraps."""
-    causes = _causes(error)
+    causes = _list_causes(error)
     if any(isinstance(each, ssl.SSLCertVerificationError) for each in causes):
-        return _CERTIFICATE
+        return _UNVERIFIED_CERTIFICATE
     is_handshake = any(isinstance(each, ssl.SSLError) or "handshake" in str(each) for each in causes)
-    return _PLAIN if is_handshake else None
+    return _NO_TLS if is_handshake else None
 
 
-def _usual_sentence(error: RedisError) -> str:
+def _describe_other_error(error: RedisError) -> str:
     if isinstance(error, AuthenticationError):
-        return _PASSWORD
-    return _REFUSED if isinstance(error, ResponseError) else _AWAY
+        return _WRONG_PASSWORD
+    return _COMMAND_REFUSED if isinstance(error, ResponseError) else _UNREACHABLE
 
 
-def _causes(error: BaseException) -> list[BaseException]:
+def _list_causes(error: BaseException) -> list[BaseException]:
     """The error and those that led to it, the last first."""
     causes: list[BaseException] = []
     current: BaseException | None = error

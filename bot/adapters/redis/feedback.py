@@ -7,26 +7,28 @@ from typing import cast
 
 from redis import Redis
 
-from bot.adapters.redis.connection import packed, unpacked
+from bot.adapters.redis.connection import pack_value, unpack_value
 from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import WHOLE, Keyspace
+from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
 from bot.domain.keyspace.keys import VOTES
 
 
-class RedisBallot:
-    """``Ballot`` on Redis."""
+class RedisFeedbackStore:
+    """``FeedbackStore`` on Redis."""
 
-    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
         self._keys = keys
 
     def put(self, name: str, vote: str) -> None:
         """Keep a vote, in place of the one of that name."""
         with translate_redis_errors():
-            self._client.hset(self._keys.make(VOTES.key()), name, packed(vote))
+            self._client.hset(self._keys.add_prefix(VOTES.build_key()), name, pack_value(vote))
 
-    def all(self) -> Iterator[str]:
+    def list_votes(self) -> Iterator[str]:
         """Every vote."""
         with translate_redis_errors():
-            found = cast("Iterator[tuple[bytes, bytes]]", self._client.hscan_iter(self._keys.make(VOTES.key())))
-            yield from (unpacked(vote) for _, vote in found)
+            found = cast(
+                "Iterator[tuple[bytes, bytes]]", self._client.hscan_iter(self._keys.add_prefix(VOTES.build_key()))
+            )
+            yield from (unpack_value(vote) for _, vote in found)

@@ -19,11 +19,11 @@ from typing import cast
 from pydantic import TypeAdapter
 from redis import Redis
 
-from bot.adapters.redis.connection import packed, unpacked
+from bot.adapters.redis.connection import pack_value, unpack_value
 from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import WHOLE, Keyspace
+from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
 from bot.domain.history.backfill import BackfillRecord
-from bot.domain.keyspace.keys import BACKFILLED, HISTORY
+from bot.domain.keyspace.keys import BACKFILL_RECORD, MERGE_HISTORY
 from bot.domain.pull_requests.models import PullRequest, Repository, sort_newest_first
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import remove_comments
@@ -32,50 +32,54 @@ from bot.ports.cached_json import load_or_none
 
 log = logging.getLogger(__name__)
 
-_PULL = TypeAdapter(PullRequest)
-_FILL = TypeAdapter(BackfillRecord)
+_PULL_REQUEST_ADAPTER = TypeAdapter(PullRequest)
+_BACKFILL_ADAPTER = TypeAdapter(BackfillRecord)
 # "Reverts owner/name#N" and "This reverts commit …" stand first and take at most 160 characters; words of blame
 # ("a regression from #N") stand in the first paragraphs, before test plans and results. It ends at white space:
 # half a number would name another pull request.
-_BEGINNING = re.compile(r".{0,1000}(?!\S)", re.S)
+_BEGINNING_PATTERN = re.compile(r".{0,1000}(?!\S)", re.S)
 # of a commit's message, the paragraphs that name a pull request or a commit, or speak of reverts
-_REVERTING = re.compile(r"Merge pull request #\d{1,9} from [\w.-]{1,100}/revert-\d{1,9}-")
-_NAMES_ANOTHER = re.compile(r"#\d|/pull/\d|\bPRs?[ -]?\d|\b[0-9a-f]{7,40}\b|\bre-?(?:vert|land|appl)", re.I)
+_REVERT_MERGE = re.compile(r"Merge pull request #\d{1,9} from [\w.-]{1,100}/revert-\d{1,9}-")
+_REFERENCE_PATTERN = re.compile(r"#\d|/pull/\d|\bPRs?[ -]?\d|\b[0-9a-f]{7,40}\b|\bre-?(?:vert|land|appl)", re.I)
 
 
-class RedisHistory:
+class RedisHistoryStore:
     """``MergeHistory``: a hash for each repository and UTC date, by number."""
 
-    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
         self._keys = keys
 
-    def record(self, pulls: Iterable[PullRequest]) -> None:
+    def record_merges(self, pulls: Iterable[PullRequest]) -> None:
         """Keep what is known of merged pull requests, all or none."""
         with translate_redis_errors(), self._client.pipeline() as together:
             for pull in pulls:
-                key = self._keys.make(_history(pull.repository, pull.merge_time.astimezone(UTC).date()))
+                key = self._keys.add_prefix(
+                    _build_history_key(pull.repository, pull.merge_time.astimezone(UTC).date())
+                )
                 # what has its default need not be kept: no patch, no label
-                value = packed(_PULL.dump_json(brief(pull), exclude_defaults=True).decode())
+                value = pack_value(
+                    _PULL_REQUEST_ADAPTER.dump_json(trim_pull_request(pull), exclude_defaults=True).decode()
+                )
                 put = together.hsetnx if pull.files is None else together.hset
                 put(key, str(pull.number), cast("str", value))
             together.execute()
 
-    def read(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
+    def read_merges(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
         """What was merged from ``since`` up to but not including ``until``."""
         with translate_redis_errors(), self._client.pipeline(transaction=False) as together:
-            for date in _dates(since, until):
-                together.hgetall(self._keys.make(_history(repository, date)))
+            for date in _list_utc_dates(since, until):
+                together.hgetall(self._keys.add_prefix(_build_history_key(repository, date)))
             days = cast("list[dict[bytes, bytes]]", together.execute())
-        known = [pull for day in days for value in day.values() if (pull := _restored(value))]
+        known = [pull for day in days for value in day.values() if (pull := _parse_pull_request(value))]
         within = [replace(pull, repository=repository) for pull in known if since <= pull.merge_time < until]
         return sort_newest_first(tuple(within))
 
 
-class RedisBackfilled:
-    """``Backfilled``: a hash for each repository and time zone, by local date."""
+class RedisBackfillLog:
+    """``BackfillLog``: a hash for each repository and time zone, by local date."""
 
-    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
         self._keys = keys
 
@@ -83,43 +87,44 @@ class RedisBackfilled:
         """What was done for the day."""
         with translate_redis_errors():
             found = cast(
-                "bytes | None", self._client.hget(self._keys.make(_backfilled(repository, day)), str(day.date))
+                "bytes | None",
+                self._client.hget(self._keys.add_prefix(_build_backfill_key(repository, day)), str(day.date)),
             )
-        return load_or_none(_FILL, unpacked(found)) if found else None
+        return load_or_none(_BACKFILL_ADAPTER, unpack_value(found)) if found else None
 
     def put(self, repository: Repository, day: LocalDay, fill: BackfillRecord) -> None:
         """Note what was done; one without summaries replaces none, so that no run undoes what another did."""
         put = self._client.hset if fill.model else self._client.hsetnx
-        key = self._keys.make(_backfilled(repository, day))
+        key = self._keys.add_prefix(_build_backfill_key(repository, day))
         with translate_redis_errors():
-            put(key, str(day.date), cast("str", packed(_FILL.dump_json(fill).decode())))
+            put(key, str(day.date), cast("str", pack_value(_BACKFILL_ADAPTER.dump_json(fill).decode())))
 
 
-def _history(repository: Repository, date: dt.date) -> str:
-    return HISTORY.key(_name(repository), date)
+def _build_history_key(repository: Repository, date: dt.date) -> str:
+    return MERGE_HISTORY.build_key(_normalize_name(repository), date)
 
 
-def _backfilled(repository: Repository, day: LocalDay) -> str:
-    return BACKFILLED.key(_name(repository), day.zone)
+def _build_backfill_key(repository: Repository, day: LocalDay) -> str:
+    return BACKFILL_RECORD.build_key(_normalize_name(repository), day.zone)
 
 
-def _name(repository: Repository) -> str:
+def _normalize_name(repository: Repository) -> str:
     """GitHub's names are the same in any case, and people type them so."""
     return str(repository).lower()
 
 
-def _dates(since: datetime, until: datetime) -> Iterable[dt.date]:
+def _list_utc_dates(since: datetime, until: datetime) -> Iterable[dt.date]:
     """The UTC dates that hold a part of the time."""
     first = since.astimezone(UTC).date()
     last = (until - timedelta(microseconds=1)).astimezone(UTC).date()
     return (first + timedelta(days=n) for n in range((last - first).days + 1))
 
 
-def brief(pull: PullRequest) -> PullRequest:
+def trim_pull_request(pull: PullRequest) -> PullRequest:
     """What is kept for good holds no credential that somebody wrote down by mistake."""
-    body = _beginning(redact_text(remove_comments(pull.body)))
-    message = _beginning(_rest_of(redact_text(pull.commit_message), body))
-    merge = _REVERTING.match(pull.commit_message)
+    body = _cut_beginning(redact_text(remove_comments(pull.body)))
+    message = _cut_beginning(_extract_new_references(redact_text(pull.commit_message), body))
+    merge = _REVERT_MERGE.match(pull.commit_message)
     branch = merge[0] if merge else ""
     return replace(
         pull.remove_patches(),
@@ -130,25 +135,25 @@ def brief(pull: PullRequest) -> PullRequest:
     )
 
 
-def _beginning(text: str) -> str:
-    found = _BEGINNING.match(text.strip())
+def _cut_beginning(text: str) -> str:
+    found = _BEGINNING_PATTERN.match(text.strip())
     return found[0].rstrip() if found else ""
 
 
-def _rest_of(message: str, body: str) -> str:
+def _extract_new_references(message: str, body: str) -> str:
     """What the message names that the description doesn't: most messages of squashed commits repeat it."""
     lines = remove_comments(message).replace("\r\n", "\n").partition("\n")[2]
     kept = " ".join(body.split())
     paragraphs = (paragraph.strip() for paragraph in re.split(r"\n\s*\n", lines))
     return "\n\n".join(
-        each for each in paragraphs if _NAMES_ANOTHER.search(each) and " ".join(each.split()) not in kept
+        each for each in paragraphs if _REFERENCE_PATTERN.search(each) and " ".join(each.split()) not in kept
     )
 
 
-def _restored(value: bytes) -> PullRequest | None:
+def _parse_pull_request(value: bytes) -> PullRequest | None:
     """None for what can't be read: who looks back can do without one of many."""
     try:
-        found = load_or_none(_PULL, unpacked(value))
+        found = load_or_none(_PULL_REQUEST_ADAPTER, unpack_value(value))
     except (zlib.error, UnicodeDecodeError):
         found = None
     if found is None:

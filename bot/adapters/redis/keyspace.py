@@ -10,8 +10,8 @@ from typing import cast
 from redis import Redis
 
 # it stands in none of our names before their first colon, so that no key can be read as another deployment's
-_BETWEEN = "/"
-_MEANING = re.compile(r"([*?\[\]\\^-])")
+_SEPARATOR = "/"
+_GLOB_CHARACTERS = re.compile(r"([*?\[\]\\^-])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,23 +20,23 @@ class Keyspace:
 
     prefix: str = ""
 
-    def make(self, name: str) -> str:
+    def add_prefix(self, name: str) -> str:
         """The key of a name."""
-        return f"{self._beginning}{name}"
+        return f"{self._key_prefix}{name}"
 
-    def find(self, client: Redis, pattern: str = "*") -> Iterator[str]:
+    def iterate_names(self, client: Redis, pattern: str = "*") -> Iterator[str]:
         """The names of this deployment's keys in a store that match a pattern. Raises RedisError."""
-        escaped = _MEANING.sub(r"\\\1", self._beginning)
+        escaped = _GLOB_CHARACTERS.sub(r"\\\1", self._key_prefix)
         for key in client.scan_iter(f"{escaped}{pattern}", count=1_000):
-            name = cast("bytes", key).decode(errors="replace").removeprefix(self._beginning)
+            name = cast("bytes", key).decode(errors="replace").removeprefix(self._key_prefix)
             # without a prefix, every key matches
-            if _BETWEEN not in name.partition(":")[0]:
+            if _SEPARATOR not in name.partition(":")[0]:
                 yield name
 
     @property
-    def _beginning(self) -> str:
-        return f"{self.prefix}{_BETWEEN}" if self.prefix else ""
+    def _key_prefix(self) -> str:
+        return f"{self.prefix}{_SEPARATOR}" if self.prefix else ""
 
 
 # of a store that nobody shares
-WHOLE = Keyspace()
+UNPREFIXED = Keyspace()

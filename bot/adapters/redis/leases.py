@@ -20,14 +20,14 @@ from bot.services.operations import deadlines
 log = logging.getLogger(__name__)
 
 # seconds
-LIFETIME = LEASE.lifetime.total_seconds()
-_POLL = 0.1
+LEASE_SECONDS = LEASE.lifetime.total_seconds()
+_POLL_SECONDS = 0.1
 # seconds between two looks whether the process ends
-_LOOK = 1.0
+_SHUTDOWN_CHECK_SECONDS = 1.0
 
 
 @contextmanager
-def lease(client: Redis, keys: Keyspace, name: str, *, patience: float | None = None) -> Iterator[bool]:
+def hold_lease(client: Redis, keys: Keyspace, name: str, *, patience: float | None = None) -> Iterator[bool]:
     """Hold the lease ``name`` while the block runs; yields whether it is held.
 
     The block begins once the lease is free, or without it after ``patience`` seconds if that is given, or when the
@@ -37,23 +37,29 @@ def lease(client: Redis, keys: Keyspace, name: str, *, patience: float | None = 
         ProcessShutdown: the process ends.
     """
     # the renewing thread needs the token too: it belongs to this lease, not to a thread
-    lock = Lock(client, keys.make(LEASE.key(name)), timeout=LIFETIME, sleep=_POLL, thread_local=False)
-    held = _acquire(lock, min(math.inf if patience is None else patience, deadlines.get_seconds_left()))
+    lock = Lock(
+        client,
+        keys.add_prefix(LEASE.build_key(name)),
+        timeout=LEASE_SECONDS,
+        sleep=_POLL_SECONDS,
+        thread_local=False,
+    )
+    held = _acquire_lock(lock, min(math.inf if patience is None else patience, deadlines.get_seconds_left()))
     if not held:
         yield False
         return
     try:
-        with _renewed(lock):
+        with _renew_in_background(lock):
             yield True
     finally:
-        _release(lock, name)
+        _release_lock(lock, name)
 
 
-def _acquire(lock: Lock, patience: float) -> bool:
+def _acquire_lock(lock: Lock, patience: float) -> bool:
     """Wait for it; whether it was to be had within that many seconds."""
     end = time.monotonic() + patience
     while True:
-        if lock.acquire(blocking_timeout=max(0.0, min(_LOOK, end - time.monotonic()))):
+        if lock.acquire(blocking_timeout=max(0.0, min(_SHUTDOWN_CHECK_SECONDS, end - time.monotonic()))):
             return True
         deadlines.get_limit().ending.raise_if_triggered()
         if time.monotonic() >= end:
@@ -61,20 +67,20 @@ def _acquire(lock: Lock, patience: float) -> bool:
 
 
 @contextmanager
-def _renewed(lock: Lock) -> Iterator[None]:
+def _renew_in_background(lock: Lock) -> Iterator[None]:
     done = threading.Event()
-    renewer = threading.Thread(target=_renew, args=(lock, done), daemon=True, name="lease")
+    renewer = threading.Thread(target=_renew_until_done, args=(lock, done), daemon=True, name="lease")
     renewer.start()
     try:
         yield
     finally:
         done.set()
         # it may just wait for a store that is away
-        renewer.join(LIFETIME)
+        renewer.join(LEASE_SECONDS)
 
 
-def _renew(lock: Lock, done: threading.Event) -> None:
-    while not done.wait(LIFETIME / 3):
+def _renew_until_done(lock: Lock, done: threading.Event) -> None:
+    while not done.wait(LEASE_SECONDS / 3):
         try:
             lock.reacquire()
         except LockNotOwnedError:
@@ -84,7 +90,7 @@ def _renew(lock: Lock, done: threading.Event) -> None:
             log.warning("a lease could not be renewed: %s", error)
 
 
-def _release(lock: Lock, name: str) -> None:
+def _release_lock(lock: Lock, name: str) -> None:
     try:
         lock.release()
     except LockNotOwnedError:

@@ -7,25 +7,25 @@ from typing import cast
 from redis import Redis
 
 from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import WHOLE, Keyspace
-from bot.domain.keyspace.keys import OWNER
+from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.domain.keyspace.keys import STORE_OWNER
 
 
-class RedisOwner:
-    """``Owner`` on Redis."""
+class RedisWorkspaceOwner:
+    """``WorkspaceOwner`` on Redis."""
 
-    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
-        self._key = keys.make(OWNER.key())
+        self._key = keys.add_prefix(STORE_OWNER.build_key())
 
-    def read(self) -> str | None:
+    def read_workspace(self) -> str | None:
         """The id of the workspace."""
         with translate_redis_errors():
             owner = cast("bytes | None", self._client.get(self._key))
         return None if owner is None else owner.decode(errors="replace")
 
-    def claim(self, workspace: str) -> str:
+    def claim_workspace(self, workspace: str) -> str:
         """Write it down where nobody has."""
         with translate_redis_errors():
             self._client.set(self._key, workspace, nx=True)
-        return self.read() or workspace
+        return self.read_workspace() or workspace

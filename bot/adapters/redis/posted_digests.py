@@ -9,33 +9,34 @@ from typing import cast
 from redis import Redis
 
 from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import WHOLE, Keyspace
-from bot.domain.keyspace.keys import ISSUED
+from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.domain.keyspace.keys import POSTED_DIGEST_INDEX
 from bot.domain.pull_requests.models import Repository
 
 
 class RedisPostedDigestIndex:
     """``PostedDigestIndex``: a sorted set for each repository, by the Unix time at which the last day ended."""
 
-    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
         self._keys = keys
 
     def add(self, repository: Repository, end: datetime, key: str) -> None:
         """Note a digest."""
         with translate_redis_errors():
-            self._client.zadd(self._keys.make(_index_key(repository)), {key: int(end.timestamp())})
+            self._client.zadd(self._keys.add_prefix(_build_index_key(repository)), {key: int(end.timestamp())})
 
-    def between(self, repository: Repository, since: datetime, until: datetime) -> Sequence[str]:
+    def list_between(self, repository: Repository, since: datetime, until: datetime) -> Sequence[str]:
         """The keys of those whose last day ended from ``since`` to ``until``."""
         first, last = int(since.timestamp()), int(until.timestamp())
         with translate_redis_errors():
             found = cast(
-                "list[bytes]", self._client.zrangebyscore(self._keys.make(_index_key(repository)), first, last)
+                "list[bytes]",
+                self._client.zrangebyscore(self._keys.add_prefix(_build_index_key(repository)), first, last),
             )
         return tuple(key.decode() for key in found)
 
 
-def _index_key(repository: Repository) -> str:
+def _build_index_key(repository: Repository) -> str:
     """GitHub's names are the same in any case."""
-    return ISSUED.key(str(repository).lower())
+    return POSTED_DIGEST_INDEX.build_key(str(repository).lower())

@@ -10,31 +10,31 @@ from urllib.parse import urlsplit
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from bot.adapters.redis.connection import require_durable, require_single
+from bot.adapters.redis.connection import require_durable, require_single_server
 from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import WHOLE, Keyspace
-from bot.adapters.redis.owner import RedisOwner
-from bot.adapters.redis.transfer.schema import SCHEMA, version
-from bot.domain.keyspace.keys import PROBE, name_jobs
-from bot.domain.operations.lane import Lane
+from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.adapters.redis.owner import RedisWorkspaceOwner
+from bot.adapters.redis.transfer.schema import CURRENT_SCHEMA, read_version
+from bot.domain.keyspace.keys import WRITE_PROBE, build_jobs_key
+from bot.domain.operations.lane import QueueName
 from bot.ports.probes import ServerStatus
 
 # as Dramatiq names it
-_HEARTBEATS = name_jobs("__heartbeats__")
-QUEUES = tuple(lane.value for lane in Lane)
-_SOMEWHERE = "the server of REDIS_URL"
+_HEARTBEATS_NAME = build_jobs_key("__heartbeats__")
+QUEUE_NAMES = tuple(lane.value for lane in QueueName)
+_HIDDEN_ADDRESS = "the server of REDIS_URL"
 
 
 class RedisProbe:
     """``StoreProbe`` on Redis."""
 
-    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
         self._keys = keys
 
     def read_status(self) -> ServerStatus:
         """What it says of its memory, its files and its time. A cluster says no more than that it is one."""
-        require_single(self._client)
+        require_single_server(self._client)
         with translate_redis_errors():
             memory = self._client.info("memory")
             files = self._client.info("persistence")
@@ -43,7 +43,7 @@ class RedisProbe:
             policy=str(memory.get("maxmemory_policy", "noeviction")),
             used=int(memory.get("used_memory", 0)),
             limit=int(memory.get("maxmemory", 0)),
-            persistence="append-only file" if files.get("aof_enabled") else self._snapshots(),
+            persistence="append-only file" if files.get("aof_enabled") else self._read_snapshot_setting(),
             time=datetime.fromtimestamp(seconds + micros / 1_000_000, UTC),
         )
 
@@ -53,33 +53,35 @@ class RedisProbe:
 
     def describe_schema(self) -> str:
         """An older version is left for the bot to migrate: who only looks changes nothing."""
-        found = version(self._client, self._keys)
-        return f"version {found}" + ("" if found == SCHEMA else ", migrated when the bot starts")
+        found = read_version(self._client, self._keys)
+        return f"version {found}" + ("" if found == CURRENT_SCHEMA else ", migrated when the bot starts")
 
     def check_writing(self) -> None:
         """A key that is gone after a minute."""
         with translate_redis_errors():
-            self._client.set(self._keys.make(PROBE.key()), "1", ex=PROBE.lifetime)
+            self._client.set(self._keys.add_prefix(WRITE_PROBE.build_key()), "1", ex=WRITE_PROBE.lifetime)
 
     def read_owner(self) -> str | None:
         """As the bot wrote it down at its first start."""
-        return RedisOwner(self._client, self._keys).read()
+        return RedisWorkspaceOwner(self._client, self._keys).read_workspace()
 
     def read_heartbeats(self) -> Mapping[str, datetime]:
         """Dramatiq notes one at every command, of workers and of those who put jobs on queues."""
         with translate_redis_errors():
             found = cast(
                 "list[tuple[bytes, float]]",
-                self._client.zrange(self._keys.make(_HEARTBEATS), 0, -1, withscores=True),
+                self._client.zrange(self._keys.add_prefix(_HEARTBEATS_NAME), 0, -1, withscores=True),
             )
         return {name.decode(): datetime.fromtimestamp(score / 1_000, UTC) for name, score in found}
 
     def count_waiting_jobs(self) -> Mapping[str, int]:
         """By queue, all of them."""
         with translate_redis_errors():
-            return {queue: self._client.llen(self._keys.make(name_jobs(queue))) for queue in QUEUES}
+            return {
+                queue: self._client.llen(self._keys.add_prefix(build_jobs_key(queue))) for queue in QUEUE_NAMES
+            }
 
-    def _snapshots(self) -> str | None:
+    def _read_snapshot_setting(self) -> str | None:
         """Hosted servers let nobody read their configuration."""
         try:
             points = cast("dict[str, str]", self._client.config_get("save")).get("save")
@@ -88,13 +90,13 @@ class RedisProbe:
         return "snapshots" if points else ""
 
 
-def place_of(url: str) -> str:
+def redact_address(url: str) -> str:
     """The address of a server without what may be secret: user, password, options."""
     try:
         parts = urlsplit(url)
     except ValueError:
-        return _SOMEWHERE
+        return _HIDDEN_ADDRESS
     if "@" in parts.path + parts.query + parts.fragment:
         # a password that was not written as in an address ends up anywhere
-        return _SOMEWHERE
+        return _HIDDEN_ADDRESS
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

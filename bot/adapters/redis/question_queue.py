@@ -13,22 +13,22 @@ from typing import cast
 from redis import Redis
 
 from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import WHOLE, Keyspace
-from bot.adapters.redis.leases import lease
+from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.adapters.redis.leases import hold_lease
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.conversations.thread import Question
-from bot.domain.keyspace.keys import HELD, SPENT, WAITING
+from bot.domain.keyspace.keys import BUDGET_HOLDS, QUESTION_QUEUE, SPENDING
 from bot.domain.operations.budget import BudgetHold
 
 log = logging.getLogger(__name__)
 
-_MICRO = 1_000_000
+_MICRODOLLARS = 1_000_000
 # seconds
-_HELD = int(HELD.lifetime.total_seconds())
+_HOLD_SECONDS = int(BUDGET_HOLDS.lifetime.total_seconds())
 # KEYS: for each name the counter of what was spent, then for each its reservations by the end of their time, as a
 # token, a colon and millionths of a dollar. ARGV: the reservation to add, its seconds, how many names; then for
 # each cap the place of its name, and its millionths
-_HOLD = """
+_HOLD_SCRIPT = """
 local now = tonumber(redis.call('TIME')[1])
 local names = tonumber(ARGV[3])
 local sums = {}
@@ -53,95 +53,99 @@ return -1
 """
 
 
-class RedisLine:
+class RedisQuestionQueue:
     """``DiffLine`` as a sorted set for each thread, by the time of asking: who joins twice waits once."""
 
-    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
         self._keys = keys
 
-    def join(self, place: str, question: Question) -> None:
+    def add_question(self, place: str, question: Question) -> None:
         """Wait."""
-        key = self._keys.make(_name(place))
+        key = self._keys.add_prefix(_build_queue_name(place))
         with translate_redis_errors(), self._client.pipeline() as together:
-            together.zadd(key, {_dumped(question): float(question.ts)})
-            together.expire(key, WAITING.lifetime)
+            together.zadd(key, {_dump_question(question): float(question.ts)})
+            together.expire(key, QUESTION_QUEUE.lifetime)
             together.execute()
 
-    def first(self, place: str) -> Question | None:
+    def get_first(self, place: str) -> Question | None:
         """Whose turn it is."""
         with translate_redis_errors():
-            found = cast("list[bytes]", self._client.zrange(self._keys.make(_name(place)), 0, 0))
-        return _loaded(found[0]) if found else None
+            found = cast("list[bytes]", self._client.zrange(self._keys.add_prefix(_build_queue_name(place)), 0, 0))
+        return _load_question(found[0]) if found else None
 
-    def leave(self, place: str, question: Question) -> None:
+    def remove_question(self, place: str, question: Question) -> None:
         """This one has its answer.
 
         It goes by its time: what another version wrote of it has other fields, and would never be removed.
         """
         ts = float(question.ts)
         with translate_redis_errors():
-            self._client.zremrangebyscore(self._keys.make(_name(place)), ts, ts)
+            self._client.zremrangebyscore(self._keys.add_prefix(_build_queue_name(place)), ts, ts)
 
     @contextmanager
-    def serve(self, place: str) -> Iterator[bool]:
+    def try_lock(self, place: str) -> Iterator[bool]:
         """Whether nobody else serves this line."""
-        with translate_redis_errors(), lease(self._client, self._keys, _name(place), patience=0) as held:
+        with (
+            translate_redis_errors(),
+            hold_lease(self._client, self._keys, _build_queue_name(place), patience=0) as held,
+        ):
             yield held
 
 
-class RedisSpending:
-    """``Spending`` as counters of millionths of a dollar, with what is reserved in a sorted set beside each."""
+class RedisSpendingStore:
+    """``SpendingStore`` as counters of millionths of a dollar, with what is reserved in a "
+    "sorted set beside each."""
 
-    def __init__(self, client: Redis, keys: Keyspace = WHOLE, held_seconds: int = _HELD) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED, held_seconds: int = _HOLD_SECONDS) -> None:
         self._client = client
         self._keys = keys
-        self._hold = client.register_script(_HOLD)
+        self._hold_script = client.register_script(_HOLD_SCRIPT)
         self._held_seconds = held_seconds
 
-    def spent(self, name: str) -> float:
+    def get_spending(self, name: str) -> float:
         """All that was settled."""
         with translate_redis_errors():
-            found = cast("bytes | None", self._client.get(self._spent(name)))
-        return int(found or 0) / _MICRO
+            found = cast("bytes | None", self._client.get(self._build_spent_key(name)))
+        return int(found or 0) / _MICRODOLLARS
 
-    def hold(self, hold: BudgetHold, caps: Sequence[tuple[str, float]]) -> int | None:
+    def reserve_budget(self, hold: BudgetHold, caps: Sequence[tuple[str, float]]) -> int | None:
         """Reserve dollars below all caps."""
-        keys = [*map(self._spent, hold.names), *map(self._held, hold.names)]
-        placed = [(hold.names.index(name) + 1, round(dollars * _MICRO)) for name, dollars in caps]
-        said: list[str | int] = [_member(hold), self._held_seconds, len(hold.names), *chain(*placed)]
+        keys = [*map(self._build_spent_key, hold.names), *map(self._build_holds_key, hold.names)]
+        placed = [(hold.names.index(name) + 1, round(dollars * _MICRODOLLARS)) for name, dollars in caps]
+        said: list[str | int] = [_format_hold(hold), self._held_seconds, len(hold.names), *chain(*placed)]
         with translate_redis_errors():
-            refused = int(cast("int", self._hold(keys, said)))
+            refused = int(cast("int", self._hold_script(keys, said)))
         return None if refused < 0 else refused
 
-    def settle(self, hold: BudgetHold, dollars: float) -> None:
+    def settle_hold(self, hold: BudgetHold, dollars: float) -> None:
         """Add what it was in the end, in the place of what was reserved."""
         with translate_redis_errors(), self._client.pipeline() as together:
             for name in hold.names:
-                together.zrem(self._held(name), _member(hold))
-                together.incrby(self._spent(name), round(dollars * _MICRO))
-                together.expire(self._spent(name), SPENT.lifetime)
+                together.zrem(self._build_holds_key(name), _format_hold(hold))
+                together.incrby(self._build_spent_key(name), round(dollars * _MICRODOLLARS))
+                together.expire(self._build_spent_key(name), SPENDING.lifetime)
             together.execute()
 
-    def _spent(self, name: str) -> str:
-        return self._keys.make(SPENT.key(name))
+    def _build_spent_key(self, name: str) -> str:
+        return self._keys.add_prefix(SPENDING.build_key(name))
 
-    def _held(self, name: str) -> str:
-        return self._keys.make(HELD.key(name))
-
-
-def _member(hold: BudgetHold) -> str:
-    return f"{hold.token}:{round(hold.dollars * _MICRO)}"
+    def _build_holds_key(self, name: str) -> str:
+        return self._keys.add_prefix(BUDGET_HOLDS.build_key(name))
 
 
-def _name(place: str) -> str:
-    return WAITING.key(place)
+def _format_hold(hold: BudgetHold) -> str:
+    return f"{hold.token}:{round(hold.dollars * _MICRODOLLARS)}"
 
 
-def _dumped(question: Question) -> str:
+def _build_queue_name(place: str) -> str:
+    return QUESTION_QUEUE.build_key(place)
+
+
+def _dump_question(question: Question) -> str:
     return json.dumps(asdict(question), sort_keys=True)
 
 
-def _loaded(found: bytes) -> Question:
+def _load_question(found: bytes) -> Question:
     fields = json.loads(found)
     return Question(Visit(**fields["visit"]), fields["text"], fields["ts"])

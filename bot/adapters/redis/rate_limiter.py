@@ -7,22 +7,22 @@ from dramatiq.rate_limits.backends import RedisBackend
 from redis import Redis
 
 from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import WHOLE, Keyspace
-from bot.domain.keyspace.keys import RATE
+from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.domain.keyspace.keys import REQUEST_RATE
 
 
-class RedisLimiter:
-    """``Limiter``: up to ``limit`` requests of a name within a minute."""
+class RedisRateLimiter:
+    """``RateLimiter``: up to ``limit`` requests of a name within a minute."""
 
-    def __init__(self, client: Redis, limit: int, keys: Keyspace = WHOLE) -> None:
+    def __init__(self, client: Redis, limit: int, keys: Keyspace = UNPREFIXED) -> None:
         self._backend = RedisBackend(client=client)
         self._limit = limit
         self._keys = keys
 
-    def admits(self, name: str) -> bool:
+    def try_acquire(self, name: str) -> bool:
         """Count a request; whether it is within the limit. A refused one does not count."""
-        key = self._keys.make(RATE.key(name))
-        seconds = int(RATE.lifetime.total_seconds())
+        key = self._keys.add_prefix(REQUEST_RATE.build_key(name))
+        seconds = int(REQUEST_RATE.lifetime.total_seconds())
         window = WindowRateLimiter(self._backend, key, limit=self._limit, window=seconds)  # type: ignore[no-untyped-call]
         with translate_redis_errors(), window.acquire(raise_on_failure=False) as admitted:
             return bool(admitted)

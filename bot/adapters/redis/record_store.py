@@ -9,14 +9,14 @@ from typing import Generic, TypeVar, cast
 
 from redis import Redis
 
-from bot.adapters.redis.connection import packed, unpacked
+from bot.adapters.redis.connection import pack_value, unpack_value
 from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import WHOLE, Keyspace
-from bot.adapters.redis.leases import LIFETIME, lease
+from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.adapters.redis.leases import LEASE_SECONDS, hold_lease
 from bot.domain.errors import PostingInProgress
 from bot.ports.record_codec import Record, RecordCodec
 
-_ELSEWHERE = "Another process is posting this now: look at the channel soon."
+_POSTING_ELSEWHERE = "Another process is posting this now: look at the channel soon."
 R = TypeVar("R", bound=Record)
 
 
@@ -24,7 +24,7 @@ class RedisRecordStore(Generic[R]):
     """``RecordStore`` on Redis: one hash under each key, without expiry unless there is a ``lifetime``."""
 
     def __init__(
-        self, client: Redis, codec: RecordCodec[R], lifetime: timedelta | None = None, keys: Keyspace = WHOLE
+        self, client: Redis, codec: RecordCodec[R], lifetime: timedelta | None = None, keys: Keyspace = UNPREFIXED
     ) -> None:
         self._client = client
         self._codec = codec
@@ -34,51 +34,55 @@ class RedisRecordStore(Generic[R]):
     def load(self, key: str) -> R:
         """Return the record."""
         with translate_redis_errors():
-            hashed = cast("dict[bytes, bytes]", self._client.hgetall(self._keys.make(key)))
-        return self._read(hashed)
+            hashed = cast("dict[bytes, bytes]", self._client.hgetall(self._keys.add_prefix(key)))
+        return self._load_record(hashed)
 
     def load_each(self, keys: Sequence[str]) -> Sequence[R]:
         """Return the record of each key."""
         with translate_redis_errors(), self._client.pipeline(transaction=False) as together:
             for key in keys:
-                together.hgetall(self._keys.make(key))
+                together.hgetall(self._keys.add_prefix(key))
             hashes = cast("list[dict[bytes, bytes]]", together.execute())
-        return [self._read(hashed) for hashed in hashes]
+        return [self._load_record(hashed) for hashed in hashes]
 
     def save(self, key: str, before: R, after: R) -> R:
         """Write what differs, all or none."""
-        changes = self._codec.changes(before, after)
+        changes = self._codec.dump_changes(before, after)
         if changes:
             with translate_redis_errors(), self._client.pipeline() as together:
                 together.hset(
-                    self._keys.make(key), mapping={name: packed(value) for name, value in changes.items()}
+                    self._keys.add_prefix(key),
+                    mapping={name: pack_value(value) for name, value in changes.items()},
                 )
-                self._limit(together, key)
+                self._set_expiry(together, key)
                 together.execute()
         return after
 
     def claim(self, key: str, before: R, after: R) -> R:
         """Write what differs where nobody has."""
         with translate_redis_errors(), self._client.pipeline() as together:
-            for name, value in self._codec.claims(before, after).items():
-                together.hsetnx(self._keys.make(key), name, packed(value))
+            for name, value in self._codec.dump_claims(before, after).items():
+                together.hsetnx(self._keys.add_prefix(key), name, pack_value(value))
             count = len(together)
-            self._limit(together, key)
+            self._set_expiry(together, key)
             if not all(together.execute()[:count]):
-                raise PostingInProgress(_ELSEWHERE)
+                raise PostingInProgress(_POSTING_ELSEWHERE)
         return after
 
-    def _limit(self, together: Redis, key: str) -> None:
+    def _set_expiry(self, together: Redis, key: str) -> None:
         if self._lifetime:
-            together.expire(self._keys.make(key), self._lifetime)
+            together.expire(self._keys.add_prefix(key), self._lifetime)
 
-    def _read(self, hashed: dict[bytes, bytes]) -> R:
-        return self._codec.load({name.decode(): unpacked(value) for name, value in hashed.items()})
+    def _load_record(self, hashed: dict[bytes, bytes]) -> R:
+        return self._codec.load({name.decode(): unpack_value(value) for name, value in hashed.items()})
 
     @contextmanager
-    def exclusive(self, key: str) -> Iterator[None]:
+    def hold_lock(self, key: str) -> Iterator[None]:
         """Hold the right to go on with it; waits long enough to inherit it from a process that died."""
-        with translate_redis_errors(), lease(self._client, self._keys, key, patience=2 * LIFETIME) as held:
+        with (
+            translate_redis_errors(),
+            hold_lease(self._client, self._keys, key, patience=2 * LEASE_SECONDS) as held,
+        ):
             if not held:
-                raise PostingInProgress(_ELSEWHERE)
+                raise PostingInProgress(_POSTING_ELSEWHERE)
             yield

@@ -15,7 +15,7 @@ from bot.domain.errors import StoreUnavailable
 log = logging.getLogger(__name__)
 
 
-class Reviver:
+class StoreRestarter:
     """Starts the store in a thread of its own, one at a time; who asks meanwhile waits for the same one."""
 
     def __init__(self, start: Callable[[], object], patience: float) -> None:
@@ -25,16 +25,16 @@ class Reviver:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def revive(self) -> None:
+    def restart_store(self) -> None:
         """Start it, or wait for whoever starts it."""
         with self._lock:
             if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._try, daemon=True, name="revive")
+                self._thread = threading.Thread(target=self._start_store, daemon=True, name="revive")
                 self._thread.start()
             thread = self._thread
         thread.join(self._patience)
 
-    def _try(self) -> None:
+    def _start_store(self) -> None:
         try:
             self._start()
         except StoreUnavailable as error:
@@ -43,18 +43,18 @@ class Reviver:
             log.warning("the embedded store had ended and was started again")
 
 
-class RevivingConnection(UnixDomainSocketConnection):
+class RestartingConnection(UnixDomainSocketConnection):
     """A connection to a socket where somebody has to listen."""
 
-    def __init__(self, *, revive: Reviver, **options: Any) -> None:
+    def __init__(self, *, revive: StoreRestarter, **options: Any) -> None:
         super().__init__(**options)  # type: ignore[no-untyped-call]
-        self._reviver = revive
+        self._restarter = revive
 
     def _connect(self) -> socket.socket:
         try:
             return self._connect_once()
         except (ConnectionRefusedError, FileNotFoundError):
-            self._reviver.revive()
+            self._restarter.restart_store()
             return self._connect_once()
 
     def _connect_once(self) -> socket.socket:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache, packed
+from bot.adapters.redis.connection import RedisCache, pack_value
 from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import WHOLE, Keyspace
+from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
 
 
-class RedisContexts:
-    """``Contexts`` on Redis."""
+class RedisThreadStateStore:
+    """``ThreadStateStore`` on Redis."""
 
-    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
         self._keys = keys
         self._cache = RedisCache(client, keys)
@@ -24,4 +24,4 @@ class RedisContexts:
     def put(self, key: str, text: str) -> None:
         """Keep a text."""
         with translate_redis_errors():
-            self._client.set(self._keys.make(key), packed(text))
+            self._client.set(self._keys.add_prefix(key), pack_value(text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.adapters.slack.answer_display import SlackDisplays
+from bot.adapters.slack.answer_display import SlackAnswerDisplays
 from bot.adapters.slack.directory import SlackHomePublisher, SlackWorkspaceDirectory
 from bot.adapters.slack.ephemeral import SlackEphemeralMessenger, SlackViews
 from bot.adapters.slack.errors import translate_slack_errors
@@ -14,7 +14,7 @@ from bot.adapters.slack.threads import SlackThreads
 __all__ = [
     "SCOPES",
     "PostThrottle",
-    "SlackDisplays",
+    "SlackAnswerDisplays",
     "SlackEphemeralMessenger",
     "SlackHomePublisher",
     "SlackMessenger",

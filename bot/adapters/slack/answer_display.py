@@ -13,8 +13,8 @@ from typing import Any
 from slack_sdk import WebClient
 
 from bot.adapters.slack.answer_message import AnswerMessage
-from bot.adapters.slack.display_pace import EDIT_PAUSE, DisplayPace
-from bot.adapters.slack.display_states import STOPPED, DisplayState, Editing, New
+from bot.adapters.slack.display_pace import EDIT_PAUSE, DisplayThrottle
+from bot.adapters.slack.display_states import STOPPED_BY_USER, DisplayState, Editing, New
 from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.transport import BoundedWebClient
 from bot.domain.conversations.slack_request import Visit
@@ -24,7 +24,7 @@ from bot.ports import AnswerDisplay
 log = logging.getLogger(__name__)
 
 
-class SlackDisplays:
+class SlackAnswerDisplays:
     """``AnswerDisplays`` over the Web API. ``clock`` gives seconds that only go up."""
 
     def __init__(
@@ -36,7 +36,9 @@ class SlackDisplays:
     ) -> None:
         self._client = client
         # what comes in between is never waited for: the next call brings it too
-        self._hurried = BoundedWebClient(client.token, base_url=client.base_url, timeout=10, retry_handlers=[])
+        self._no_retry_client = BoundedWebClient(
+            client.token, base_url=client.base_url, timeout=10, retry_handlers=[]
+        )
         self._messenger = messenger
         self._clock = clock
         self._sleep = sleep
@@ -45,8 +47,8 @@ class SlackDisplays:
         self, visit: Visit, key: str, begun: Callable[[str], None], message: str = ""
     ) -> AnswerDisplay:
         """A place for an answer. See :class:`bot.ports.Displays`."""
-        answer = AnswerMessage(self._client, self._hurried, visit, key, begun, message)
-        return _SlackDisplay(answer, DisplayPace(self._clock, self._sleep))
+        answer = AnswerMessage(self._client, self._no_retry_client, visit, key, begun, message)
+        return _SlackAnswerDisplay(answer, DisplayThrottle(self._clock, self._sleep))
 
     def find_earlier_message(self, visit: Visit, key: str, since: str) -> str:
         """The message that an earlier try began; one in the thread that has no key yet can be no other's."""
@@ -56,19 +58,19 @@ class SlackDisplays:
         return ""
 
 
-class _SlackDisplay:
+class _SlackAnswerDisplay:
     """``AnswerDisplay`` of one answer: what it says, while the state knows how that is shown."""
 
-    def __init__(self, message: AnswerMessage, pace: DisplayPace) -> None:
+    def __init__(self, message: AnswerMessage, pace: DisplayThrottle) -> None:
         self._message = message
-        self._pace = pace
+        self._throttle = pace
         self._state: DisplayState = Editing(message, pace) if message.ts else New(message, pace)
         self._text = ""
         self._has_status = True
 
     def show_status(self, doing: str) -> None:
         """Say what the bot does, or nothing any more. A courtesy: without it the answer is as good."""
-        if not self._has_status or not self._state.takes_status:
+        if not self._has_status or not self._state.can_show_status:
             return
         try:
             self._message.set_status(doing)
@@ -79,43 +81,43 @@ class _SlackDisplay:
     def append_text(self, text: str) -> None:
         """Add Markdown."""
         self._text += text
-        if self._state.is_worth(self._text):
-            self._flush()
+        if self._state.is_worth_sending(self._text):
+            self._update_message()
 
     def replace_text(self, text: str) -> None:
         """Show this in place of what was shown so far; what streams can't be taken back, but edited."""
         self._text = text
-        self._state = self._state.on_replacement()
-        self._flush()
+        self._state = self._state.handle_replacement()
+        self._update_message()
 
     def finish(self, text: str, below: Sequence[Mapping[str, Any]]) -> str:
         """Make it the whole answer."""
-        self._state = self._state.finish(text, below)
+        self._state = self._state.finish_answer(text, below)
         return self._message.ts
 
-    def _flush(self) -> None:
+    def _update_message(self) -> None:
         """Bring the message up to date, if Slack lets us now."""
-        if self._text == self._state.sent or not self._pace.is_due:
+        if self._text == self._state.sent or not self._throttle.is_due:
             return
         try:
             self._state = self._state.send(self._text)
         except SlackCallRefused as error:
-            self._refused(error)
+            self._handle_refusal(error)
         except SlackUnavailable as error:
-            self._unanswered(error)
+            self._handle_no_response(error)
 
-    def _refused(self, error: SlackCallRefused) -> None:
+    def _handle_refusal(self, error: SlackCallRefused) -> None:
         """Stop, or go on by editing."""
-        if error.code == STOPPED:
-            self._state = self._state.on_stop()
+        if error.code == STOPPED_BY_USER:
+            self._state = self._state.handle_stop()
             raise AnswerCancelled("The asker stopped the answer.") from error
-        self._state = self._state.on_refusal(error, self._text)
+        self._state = self._state.handle_refusal(error, self._text)
 
-    def _unanswered(self, error: SlackUnavailable) -> None:
+    def _handle_no_response(self, error: SlackUnavailable) -> None:
         """Wait where Slack asks for it. Else it may have taken the piece."""
-        self._pace.heed(error)
+        self._throttle.apply_retry_after(error)
         if error.retry_after is not None and not isinstance(self._state, Editing):
             return
         log.info("not known whether Slack took a piece [%s]: %s", self._message.reference, error)
-        self._pace.delay(EDIT_PAUSE)
-        self._state = self._state.on_silence(error)
+        self._throttle.delay_sending(EDIT_PAUSE)
+        self._state = self._state.handle_no_response(error)

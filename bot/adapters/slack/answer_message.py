@@ -15,13 +15,13 @@ from bot.domain.text.strings import truncate_text
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 
 # what stands where there are no words yet, or more to come
-WRITING = "…"
+WRITING_MARK = "…"
 # what notifications show; Slack refuses an edit with more than 4,000 characters of it, five for an escaped one
-_SPOKEN = 800
-_LONGEST_STATUS = 50
-_LINK = re.compile(r"\[([^\[\]]*)\]\(https://[^()\s]*\)")
+_MAX_FALLBACK = 800
+_MAX_STATUS = 50
+_MARKDOWN_LINK = re.compile(r"\[([^\[\]]*)\]\(https://[^()\s]*\)")
 
-Below = Sequence[Mapping[str, Any]]
+BlocksBelow = Sequence[Mapping[str, Any]]
 
 
 class AnswerMessage:
@@ -41,11 +41,11 @@ class AnswerMessage:
         begun: Callable[[str], None],
         ts: str = "",
     ) -> None:
-        self._patient = patient
-        self._hurried = hurried
+        self._retrying_client = patient
+        self._no_retry_client = hurried
         self._visit = visit
         self._key = key
-        self._begun = begun
+        self._on_begin = begun
         self.ts = ts
 
     @property
@@ -56,32 +56,32 @@ class AnswerMessage:
     def set_status(self, doing: str) -> None:
         """Say below the thread what the bot does, or nothing any more."""
         with translate_slack_errors(self._visit.channel):
-            self._hurried.assistant_threads_setStatus(
+            self._no_retry_client.assistant_threads_setStatus(
                 channel_id=self._visit.channel,
                 thread_ts=self._visit.thread,
-                status=truncate_text(doing, _LONGEST_STATUS),
+                status=truncate_text(doing, _MAX_STATUS),
             )
 
     def start_stream(self, text: str) -> None:
         """Begin a message that streams."""
         with translate_slack_errors(self._visit.channel):
-            answer = self._hurried.chat_startStream(
+            answer = self._no_retry_client.chat_startStream(
                 channel=self._visit.channel,
                 thread_ts=self._visit.thread,
                 markdown_text=text,
-                **_recipient(self._visit),
+                **_build_recipient(self._visit),
             )
-        self._begin(str(answer["ts"]))
+        self._set_timestamp(str(answer["ts"]))
 
-    def append(self, text: str) -> None:
+    def append_to_stream(self, text: str) -> None:
         """Add to the stream."""
         with translate_slack_errors(self._visit.channel):
-            self._hurried.chat_appendStream(channel=self._visit.channel, ts=self.ts, markdown_text=text)
+            self._no_retry_client.chat_appendStream(channel=self._visit.channel, ts=self.ts, markdown_text=text)
 
-    def complete_stream(self, rest: str, below: Below) -> None:
+    def complete_stream(self, rest: str, below: BlocksBelow) -> None:
         """End the stream with the rest of the answer, and what stands below it."""
         with translate_slack_errors(self._visit.channel):
-            self._patient.chat_stopStream(
+            self._retrying_client.chat_stopStream(
                 channel=self._visit.channel,
                 ts=self.ts,
                 markdown_text=rest or None,
@@ -92,51 +92,51 @@ class AnswerMessage:
     def stop_stream(self, *, is_last: bool) -> None:
         """End the stream as it is; ``is_last`` as in :meth:`edit`."""
         with translate_slack_errors(self._visit.channel):
-            self._client(is_last=is_last).chat_stopStream(channel=self._visit.channel, ts=self.ts)
+            self._select_client(is_last=is_last).chat_stopStream(channel=self._visit.channel, ts=self.ts)
 
-    def post(self, text: str, below: Below = (), *, mark: str = "") -> None:
+    def post_answer(self, text: str, below: BlocksBelow = (), *, mark: str = "") -> None:
         """Post it at once; ``mark`` stands after its text. It carries its key, so that it is found again."""
         with translate_slack_errors(self._visit.channel):
-            answer = self._patient.chat_postMessage(
+            answer = self._retrying_client.chat_postMessage(
                 channel=self._visit.channel,
                 thread_ts=self._visit.thread,
-                text=_speak(text),
-                blocks=_blocks(text + mark, below),
+                text=_format_fallback(text),
+                blocks=_build_blocks(text + mark, below),
                 metadata=write_metadata(PostMetadata(self._key)),
                 unfurl_links=False,
                 unfurl_media=False,
             )
-        self._begin(str(answer["ts"]))
+        self._set_timestamp(str(answer["ts"]))
 
-    def edit(self, text: str, below: Below = (), *, is_last: bool) -> None:
+    def edit_answer(self, text: str, below: BlocksBelow = (), *, is_last: bool) -> None:
         """Put this in its place; ``is_last``: it is the whole answer, and worth waiting for."""
         with translate_slack_errors(self._visit.channel):
-            self._client(is_last=is_last).chat_update(
+            self._select_client(is_last=is_last).chat_update(
                 channel=self._visit.channel,
                 ts=self.ts,
-                text=_speak(text),
-                blocks=_blocks(text, below),
+                text=_format_fallback(text),
+                blocks=_build_blocks(text, below),
                 metadata=write_metadata(PostMetadata(self._key)),
                 parse="none",
             )
 
-    def _client(self, *, is_last: bool) -> WebClient:
-        return self._patient if is_last else self._hurried
+    def _select_client(self, *, is_last: bool) -> WebClient:
+        return self._retrying_client if is_last else self._no_retry_client
 
-    def _begin(self, ts: str) -> None:
+    def _set_timestamp(self, ts: str) -> None:
         self.ts = ts
-        self._begun(ts)
+        self._on_begin(ts)
 
 
-def _recipient(visit: Visit) -> dict[str, Any]:
+def _build_recipient(visit: Visit) -> dict[str, Any]:
     """For whom it streams; in direct messages Slack knows, and has been seen to refuse being told."""
     return {} if visit.is_direct else {"recipient_team_id": visit.team, "recipient_user_id": visit.user}
 
 
-def _blocks(text: str, below: Below) -> list[dict[str, Any]]:
-    return [{"type": "markdown", "text": text or WRITING}, *(dict(block) for block in below)]
+def _build_blocks(text: str, below: BlocksBelow) -> list[dict[str, Any]]:
+    return [{"type": "markdown", "text": text or WRITING_MARK}, *(dict(block) for block in below)]
 
 
-def _speak(text: str) -> str:
+def _format_fallback(text: str) -> str:
     """Without the addresses of links, which nobody wants to hear."""
-    return escape_mrkdwn(truncate_text(_LINK.sub(r"\1", text), _SPOKEN)) or WRITING
+    return escape_mrkdwn(truncate_text(_MARKDOWN_LINK.sub(r"\1", text), _MAX_FALLBACK)) or WRITING_MARK

@@ -14,17 +14,17 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, replace
 
-from bot.adapters.slack.answer_message import WRITING, AnswerMessage, Below
-from bot.adapters.slack.display_pace import EDIT_PAUSE, PIECE_PAUSE, DisplayPace
+from bot.adapters.slack.answer_message import WRITING_MARK, AnswerMessage, BlocksBelow
+from bot.adapters.slack.display_pace import APPEND_PAUSE, EDIT_PAUSE, DisplayThrottle
 from bot.domain.errors import SlackCallRefused, SlackUnavailable
 
 log = logging.getLogger(__name__)
 
 # codes of Slack: a stream that has ended, or that the asker stopped, and an edit of a message that streams
-OVER, STOPPED = "message_not_in_streaming_state", "stopped_by_user"
-_STREAMS = "streaming_state_conflict"
+STREAM_ENDED, STOPPED_BY_USER = "message_not_in_streaming_state", "stopped_by_user"
+_STREAM_CONFLICT = "streaming_state_conflict"
 # characters that are worth a call
-_PIECE = 200
+_MIN_APPENDED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,77 +35,77 @@ class DisplayState:
     """
 
     message: AnswerMessage
-    pace: DisplayPace
+    throttle: DisplayThrottle
     sent: str = ""
 
     @property
-    def takes_status(self) -> bool:
+    def can_show_status(self) -> bool:
         """Whether a status stands where the answer will."""
         return False
 
-    def is_worth(self, text: str) -> bool:
+    def is_worth_sending(self, text: str) -> bool:
         """Whether that text is so much more than what is shown that it is worth a call."""
-        return len(text) - len(self.sent) >= _PIECE
+        return len(text) - len(self.sent) >= _MIN_APPENDED
 
     def send(self, text: str) -> DisplayState:
         """Show all of the text there is so far. Raises SlackRefused, SlackUnavailable."""
         return self
 
-    def on_refusal(self, error: SlackCallRefused, text: str) -> DisplayState:
+    def handle_refusal(self, error: SlackCallRefused, text: str) -> DisplayState:
         """Go on after Slack refused ``send``. Raises SlackUnavailable."""
         return self
 
-    def on_silence(self, error: SlackUnavailable) -> DisplayState:
+    def handle_no_response(self, error: SlackUnavailable) -> DisplayState:
         """Go on where nobody knows whether Slack did what ``send`` asks for: an edit is right in either case."""
         return self
 
-    def on_replacement(self) -> DisplayState:
+    def handle_replacement(self) -> DisplayState:
         """Go on where what is shown is not the beginning of the answer any more."""
         return self
 
-    def on_stop(self) -> DisplayState:
+    def handle_stop(self) -> DisplayState:
         """Go on where the asker stopped the answer."""
-        return Editing(self.message, self.pace, self.sent)
+        return Editing(self.message, self.throttle, self.sent)
 
-    def finish(self, text: str, below: Below) -> DisplayState:
+    def finish_answer(self, text: str, below: BlocksBelow) -> DisplayState:
         """Make it the whole answer, with blocks below. Raises SlackRefused, SlackUnavailable."""
-        self.pace.wait_until_free()
-        self.message.post(text, below)
-        return Finished(self.message, self.pace, text)
+        self.throttle.wait_until_free()
+        self.message.post_answer(text, below)
+        return Finished(self.message, self.throttle, text)
 
 
 class New(DisplayState):
     """There is no message yet."""
 
     @property
-    def takes_status(self) -> bool:
+    def can_show_status(self) -> bool:
         return True
 
     def send(self, text: str) -> DisplayState:
         self.message.start_stream(text)
-        self.pace.delay(PIECE_PAUSE)
-        return Streaming(self.message, self.pace, text)
+        self.throttle.delay_sending(APPEND_PAUSE)
+        return Streaming(self.message, self.throttle, text)
 
-    def on_refusal(self, error: SlackCallRefused, text: str) -> DisplayState:
+    def handle_refusal(self, error: SlackCallRefused, text: str) -> DisplayState:
         """Post what there is, to edit it. Where Slack takes no post either, the end of the answer will say so."""
         log.info("Slack does not stream here [%s]: %s", self.message.reference, error.code)
         try:
-            self.message.post(text, mark=WRITING)
+            self.message.post_answer(text, mark=WRITING_MARK)
         except SlackCallRefused as refusal:
             log.info("nothing is shown [%s]: %s", self.message.reference, refusal)
-            return Hidden(self.message, self.pace)
-        self.pace.delay(EDIT_PAUSE)
-        return Editing(self.message, self.pace, text)
+            return Hidden(self.message, self.throttle)
+        self.throttle.delay_sending(EDIT_PAUSE)
+        return Editing(self.message, self.throttle, text)
 
-    def on_silence(self, error: SlackUnavailable) -> DisplayState:
-        return Unknown(self.message, self.pace, error=error)
+    def handle_no_response(self, error: SlackUnavailable) -> DisplayState:
+        return Unknown(self.message, self.throttle, error=error)
 
 
 class Hidden(DisplayState):
     """Slack takes no message: what it says to the whole answer counts."""
 
     @property
-    def takes_status(self) -> bool:
+    def can_show_status(self) -> bool:
         return True
 
 
@@ -116,10 +116,10 @@ class Unknown(DisplayState):
     error: SlackUnavailable
 
     @property
-    def takes_status(self) -> bool:
+    def can_show_status(self) -> bool:
         return True
 
-    def finish(self, text: str, below: Below) -> DisplayState:
+    def finish_answer(self, text: str, below: BlocksBelow) -> DisplayState:
         raise self.error
 
 
@@ -127,35 +127,35 @@ class Streaming(DisplayState):
     """The message streams: it can be added to, and not be edited."""
 
     def send(self, text: str) -> DisplayState:
-        self.message.append(text[len(self.sent) :])
-        self.pace.delay(PIECE_PAUSE)
+        self.message.append_to_stream(text[len(self.sent) :])
+        self.throttle.delay_sending(APPEND_PAUSE)
         return replace(self, sent=text)
 
-    def on_refusal(self, error: SlackCallRefused, text: str) -> DisplayState:
+    def handle_refusal(self, error: SlackCallRefused, text: str) -> DisplayState:
         log.info("the stream is over [%s]: %s", self.message.reference, error.code)
-        return self._edited(is_open=error.code != OVER)
+        return self._switch_to_editing(is_open=error.code != STREAM_ENDED)
 
-    def on_silence(self, error: SlackUnavailable) -> DisplayState:
-        return self._edited(is_open=True)
+    def handle_no_response(self, error: SlackUnavailable) -> DisplayState:
+        return self._switch_to_editing(is_open=True)
 
-    def on_replacement(self) -> DisplayState:
-        return self._edited(is_open=True)
+    def handle_replacement(self) -> DisplayState:
+        return self._switch_to_editing(is_open=True)
 
-    def finish(self, text: str, below: Below) -> DisplayState:
+    def finish_answer(self, text: str, below: BlocksBelow) -> DisplayState:
         """End the stream with the rest, or edit. A stream that the asker stopped stays as far as it came."""
-        self.pace.wait_until_free()
+        self.throttle.wait_until_free()
         if not text.startswith(self.sent):
-            return self._edited(is_open=True).finish(text, below)
+            return self._switch_to_editing(is_open=True).finish_answer(text, below)
         try:
             self.message.complete_stream(text[len(self.sent) :], below)
         except SlackCallRefused as error:
             log.info("the stream did not end by itself [%s]: %s", self.message.reference, error)
-            rest = self._edited(is_open=error.code not in (OVER, STOPPED))
-            return rest.finish(self.sent if error.code == STOPPED else text, below)
-        return Finished(self.message, self.pace, text)
+            rest = self._switch_to_editing(is_open=error.code not in (STREAM_ENDED, STOPPED_BY_USER))
+            return rest.finish_answer(self.sent if error.code == STOPPED_BY_USER else text, below)
+        return Finished(self.message, self.throttle, text)
 
-    def _edited(self, *, is_open: bool) -> Editing:
-        return Editing(self.message, self.pace, self.sent, is_open)
+    def _switch_to_editing(self, *, is_open: bool) -> Editing:
+        return Editing(self.message, self.throttle, self.sent, is_open)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,40 +164,40 @@ class Editing(DisplayState):
 
     is_open: bool = False
 
-    def is_worth(self, text: str) -> bool:
+    def is_worth_sending(self, text: str) -> bool:
         return True
 
     def send(self, text: str) -> DisplayState:
-        closed = self._close(is_last=False)
+        closed = self._end_stream(is_last=False)
         try:
-            closed._edit(text, (), is_last=False)
+            closed._edit_message(text, (), is_last=False)
         except (SlackCallRefused, SlackUnavailable) as error:
-            self.pace.heed(error)
+            self.throttle.apply_retry_after(error)
             log.info("not edited [%s]: %s", self.message.reference, error)
-        self.pace.delay(EDIT_PAUSE)
+        self.throttle.delay_sending(EDIT_PAUSE)
         return replace(closed, sent=text)
 
-    def finish(self, text: str, below: Below) -> DisplayState:
-        self.pace.wait_until_free()
-        self._close(is_last=True)._edit(text, below, is_last=True)
-        return Finished(self.message, self.pace, text)
+    def finish_answer(self, text: str, below: BlocksBelow) -> DisplayState:
+        self.throttle.wait_until_free()
+        self._end_stream(is_last=True)._edit_message(text, below, is_last=True)
+        return Finished(self.message, self.throttle, text)
 
-    def _close(self, *, is_last: bool) -> Editing:
+    def _end_stream(self, *, is_last: bool) -> Editing:
         """End the stream, if there is one."""
         if self.is_open:
-            self._stop(is_last=is_last)
+            self._stop_stream(is_last=is_last)
         return replace(self, is_open=False)
 
-    def _edit(self, text: str, below: Below, *, is_last: bool) -> None:
+    def _edit_message(self, text: str, below: BlocksBelow, *, is_last: bool) -> None:
         try:
-            self.message.edit(text, below, is_last=is_last)
+            self.message.edit_answer(text, below, is_last=is_last)
         except SlackCallRefused as error:
-            if error.code != _STREAMS:
+            if error.code != _STREAM_CONFLICT:
                 raise
-            self._stop(is_last=is_last)
-            self.message.edit(text, below, is_last=is_last)
+            self._stop_stream(is_last=is_last)
+            self.message.edit_answer(text, below, is_last=is_last)
 
-    def _stop(self, *, is_last: bool) -> None:
+    def _stop_stream(self, *, is_last: bool) -> None:
         """A message that streams can't be edited."""
         try:
             self.message.stop_stream(is_last=is_last)
@@ -208,6 +208,6 @@ class Editing(DisplayState):
 class Finished(DisplayState):
     """It is the whole answer."""
 
-    def finish(self, text: str, below: Below) -> DisplayState:
+    def finish_answer(self, text: str, below: BlocksBelow) -> DisplayState:
         """Put something else in its place."""
-        return Editing(self.message, self.pace, self.sent).finish(text, below)
+        return Editing(self.message, self.throttle, self.sent).finish_answer(text, below)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-EVENT = "prdigest"
+EVENT_TYPE = "prdigest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,13 @@ class PostMetadata:
 def write_metadata(metadata: PostMetadata) -> dict[str, Any]:
     """Return it as Slack's ``metadata``."""
     about = {"about": metadata.about} if metadata.about else {}
-    return {"event_type": EVENT, "event_payload": {"key": metadata.key, **about}}
+    return {"event_type": EVENT_TYPE, "event_payload": {"key": metadata.key, **about}}
 
 
 def read_metadata(message: Mapping[str, Any]) -> PostMetadata:
     """Return what a message carries; nothing for one that carries none of this type."""
     metadata = message.get("metadata") or {}
     payload = metadata.get("event_payload") or {}
-    if metadata.get("event_type") != EVENT:
+    if metadata.get("event_type") != EVENT_TYPE:
         return PostMetadata()
     return PostMetadata(str(payload.get("key", "")), str(payload.get("about", "")))

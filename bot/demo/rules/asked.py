@@ -8,21 +8,28 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from bot.demo.rules import lexicon
-from bot.demo.rules.days import days_in
-from bot.demo.rules.declining import NO_DIFFS, doubt_of, refusal_of, wants_code
-from bot.demo.rules.earlier import answered_in, chosen_among, listed_in, names_that_one, numbers_in, pointed_at
-from bot.demo.rules.places import Place, place_in
-from bot.demo.rules.topics import Topic, topics_in, words_in
+from bot.demo.rules.days import parse_days
+from bot.demo.rules.declining import NO_DIFFS_SENTENCE, find_fallback_refusal, find_refusal, is_code_request
+from bot.demo.rules.earlier import (
+    find_answer_numbers,
+    find_choices,
+    find_listed_numbers,
+    find_numbers,
+    has_demonstrative,
+    resolve_pointer,
+)
+from bot.demo.rules.places import FileGroup, find_file_group
+from bot.demo.rules.topics import Topic, extract_topics, extract_words
 
 # characters of a question that are looked at; what comes after them is no question any more
-_LONGEST = 2_000
+_MAX_QUESTION_LENGTH = 2_000
 # what one answer can tell more of
-_MOST_AT_A_TIME = 6
-_ONE_FIRST = "Which one? Ask by its number, for example “why is #{0} risky?”."
-_NO_ONE = "I don't know what you mean: name a pull request by its number, such as #35617."
+_MAX_PULLS = 6
+_WHICH_ONE_SENTENCE = "Which one? Ask by its number, for example “why is #{0} risky?”."
+_NO_SUBJECT_SENTENCE = "I don't know what you mean: name a pull request by its number, such as #35617."
 
 
-class Kind(Enum):
+class QuestionKind(Enum):
     """What is wanted."""
 
     ABOUT = auto()
@@ -31,7 +38,7 @@ class Kind(Enum):
     WHEN_OF = auto()
     FILES_OF = auto()
     CODE_OF = auto()
-    BACK = auto()
+    REVERTS = auto()
     MERGERS = auto()
     AUTHORS = auto()
     UNTESTED = auto()
@@ -40,148 +47,168 @@ class Kind(Enum):
     BREAKS = auto()
     RISKIEST = auto()
     FLAGS = auto()
-    PLACE = auto()
+    FILE_GROUP = auto()
     TOPIC = auto()
     DAY = auto()
     DECLINED = auto()
-    LOST = auto()
+    UNRESOLVED = auto()
     UNCLEAR = auto()
 
 
-_OF_ONES = (Kind.ABOUT, Kind.RISK_OF, Kind.WHO_OF, Kind.WHEN_OF, Kind.FILES_OF, Kind.CODE_OF)
+_SINGLE_KINDS = (
+    QuestionKind.ABOUT,
+    QuestionKind.RISK_OF,
+    QuestionKind.WHO_OF,
+    QuestionKind.WHEN_OF,
+    QuestionKind.FILES_OF,
+    QuestionKind.CODE_OF,
+)
 # what says nothing of what is wanted
-_ANYTHING = (Kind.ABOUT, Kind.WHEN_OF, Kind.TOPIC, Kind.DAY, Kind.UNCLEAR)
+_VAGUE_KINDS = (
+    QuestionKind.ABOUT,
+    QuestionKind.WHEN_OF,
+    QuestionKind.TOPIC,
+    QuestionKind.DAY,
+    QuestionKind.UNCLEAR,
+)
 # in this order: "is it safe to upgrade?" asks what breaks, "can I safely ignore some?" what is trivial
-_OF_MANY = (
-    (Kind.BACK, lexicon.BACK),
-    (Kind.RISKIEST, lexicon.RISK),
-    (Kind.TRIVIAL, lexicon.TRIVIAL),
-    (Kind.BREAKS, lexicon.BREAKS),
-    (Kind.RISKIEST, lexicon.SAFE),
-    (Kind.LARGEST, lexicon.LARGE),
+_KIND_STEMS = (
+    (QuestionKind.REVERTS, lexicon.REVERT),
+    (QuestionKind.RISKIEST, lexicon.RISK),
+    (QuestionKind.TRIVIAL, lexicon.TRIVIAL),
+    (QuestionKind.BREAKS, lexicon.BREAKS),
+    (QuestionKind.RISKIEST, lexicon.SAFE),
+    (QuestionKind.LARGEST, lexicon.LARGE),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedQuestion:
     """A question.
 
     ``numbers`` are pull requests that it is about, or among which it asks; none for all. ``days`` are those
     that it names, as tools take them. ``place`` are the files that it is about, ``reason`` is why it is declined.
     """
 
-    kind: Kind
+    kind: QuestionKind
     numbers: tuple[int, ...] = ()
     topics: tuple[Topic, ...] = ()
     days: str = ""
     today: dt.date | None = None
-    place: Place | None = None
+    file_group: FileGroup | None = None
     reason: str = ""
 
     @property
-    def is_of_ones(self) -> bool:
+    def is_about_single(self) -> bool:
         """Whether it asks for something of each of its pull requests."""
-        return self.kind in _OF_ONES
+        return self.kind in _SINGLE_KINDS
 
 
-def asked(
+def parse_question(
     questions: Sequence[str], answers: Sequence[str], subject: tuple[int, ...], today: dt.date | None = None
-) -> Asked:
+) -> ParsedQuestion:
     """The last of the questions, oldest first, as the answers are.
 
     ``subject`` are the pull requests that the thread is about, ``today`` is the reader's date.
     """
-    question = questions[-1][:_LONGEST] if questions else ""
-    if reason := refusal_of(question):
-        return Asked(Kind.DECLINED, reason=reason)
-    pointed = () if numbers_in(question) else pointed_at(question, answers, subject)
+    question = questions[-1][:_MAX_QUESTION_LENGTH] if questions else ""
+    if reason := find_refusal(question):
+        return ParsedQuestion(QuestionKind.DECLINED, reason=reason)
+    pointed = () if find_numbers(question) else resolve_pointer(question, answers, subject)
     if isinstance(pointed, str):
-        return Asked(Kind.LOST, reason=pointed)
-    found = _asked(question, questions[:-1], answers, pointed, subject)
-    found = found if pointed else _of_days(found, question, today)
-    doubt = doubt_of(question) if found.kind in _ANYTHING else ""
-    return Asked(Kind.DECLINED, reason=doubt) if doubt else found
+        return ParsedQuestion(QuestionKind.UNRESOLVED, reason=pointed)
+    found = _interpret_question(question, questions[:-1], answers, pointed, subject)
+    found = found if pointed else _add_days(found, question, today)
+    doubt = find_fallback_refusal(question) if found.kind in _VAGUE_KINDS else ""
+    return ParsedQuestion(QuestionKind.DECLINED, reason=doubt) if doubt else found
 
 
-def _asked(
+def _interpret_question(
     question: str,
     before: Sequence[str],
     answers: Sequence[str],
     pointed: tuple[int, ...],
     subject: tuple[int, ...],
-) -> Asked:
-    own, words, topics = numbers_in(question) or pointed, words_in(question), topics_in(question)
-    if not own and (again := _again(words, before, answers, subject)):
+) -> ParsedQuestion:
+    own, words, topics = find_numbers(question) or pointed, extract_words(question), extract_topics(question)
+    if not own and (again := _parse_follow_up(words, before, answers, subject)):
         return again
-    among = () if own else _among(question, words, answers, subject)
-    meant = own or among or _meant(question, words, topics, (before, answers, subject))
-    if not meant and (place := place_in(question)):
-        return Asked(Kind.PLACE, place=place)
-    kind = _kind(question, words, topics, are_ones=bool(meant) and not among)
-    if kind is Kind.DECLINED:
-        return Asked(kind, reason=NO_DIFFS)
-    if own and before and lexicon.SAME.issuperset(set(words) - lexicon.POINTERS):
-        kind = _kind_before(before, answers, kind)
-    return Asked(kind, meant, topics)
+    among = () if own else _find_candidates(question, words, answers, subject)
+    meant = own or among or _resolve_subject(question, words, topics, (before, answers, subject))
+    if not meant and (place := find_file_group(question)):
+        return ParsedQuestion(QuestionKind.FILE_GROUP, file_group=place)
+    kind = _classify_question(question, words, topics, are_ones=bool(meant) and not among)
+    if kind is QuestionKind.DECLINED:
+        return ParsedQuestion(kind, reason=NO_DIFFS_SENTENCE)
+    if own and before and lexicon.REPEAT_WORDS.issuperset(set(words) - lexicon.POINTERS):
+        kind = _get_previous_kind(before, answers, kind)
+    return ParsedQuestion(kind, meant, topics)
 
 
-def _among(
+def _find_candidates(
     question: str, words: tuple[str, ...], answers: Sequence[str], subject: tuple[int, ...]
 ) -> tuple[int, ...]:
     """The pull requests among which a question asks: "which of them have no tests?"."""
     answer = answers[-1] if answers else ""
-    if lexicon.THEM.intersection(words) or (words[:1] == ("and",) and lexicon.WITHOUT.intersection(words)):
-        return answered_in(answer) or subject
-    return chosen_among(question, answer)
+    if lexicon.PLURAL_PRONOUNS.intersection(words) or (
+        words[:1] == ("and",) and lexicon.WITHOUT.intersection(words)
+    ):
+        return find_answer_numbers(answer) or subject
+    return find_choices(question, answer)
 
 
-def _again(
+def _parse_follow_up(
     words: tuple[str, ...], before: Sequence[str], answers: Sequence[str], subject: tuple[int, ...]
-) -> Asked | None:
+) -> ParsedQuestion | None:
     """What "why?" and "tell me more" ask of the last answer, and of nothing else."""
     is_why = set(words) <= {"why", "but", "so", "and", "really"} and "why" in words
-    if not is_why and not ("more" in words and lexicon.MORE.issuperset(words)):
+    if not is_why and not ("more" in words and lexicon.MORE_WORDS.issuperset(words)):
         return None
-    last = listed_in(answers[-1]) if answers else ()
-    was_risky = bool(before) and asked(before, answers[:-1], subject).kind in (Kind.RISKIEST, Kind.RISK_OF)
+    last = find_listed_numbers(answers[-1]) if answers else ()
+    was_risky = bool(before) and parse_question(before, answers[:-1], subject).kind in (
+        QuestionKind.RISKIEST,
+        QuestionKind.RISK_OF,
+    )
     numbers = last or subject
     if not numbers:
-        return Asked(Kind.LOST, reason=_NO_ONE)
-    if len(numbers) > 1 and not (is_why and was_risky and len(numbers) <= _MOST_AT_A_TIME):
-        return Asked(Kind.LOST, reason=_ONE_FIRST.format(numbers[0]))
-    return Asked(Kind.RISK_OF if is_why else Kind.ABOUT, numbers)
+        return ParsedQuestion(QuestionKind.UNRESOLVED, reason=_NO_SUBJECT_SENTENCE)
+    if len(numbers) > 1 and not (is_why and was_risky and len(numbers) <= _MAX_PULLS):
+        return ParsedQuestion(QuestionKind.UNRESOLVED, reason=_WHICH_ONE_SENTENCE.format(numbers[0]))
+    return ParsedQuestion(QuestionKind.RISK_OF if is_why else QuestionKind.ABOUT, numbers)
 
 
-def _of_days(found: Asked, question: str, today: dt.date | None) -> Asked:
+def _add_days(found: ParsedQuestion, question: str, today: dt.date | None) -> ParsedQuestion:
     """With the days that it names; of single pull requests that it speaks of it asks for no days."""
     if (
         today is None
         or found.reason
         or not _may_name_days(found, question)
-        or not (days := days_in(question, today))
+        or not (days := parse_days(question, today))
     ):
         return replace(found, today=today)
-    kind = Kind.DAY if found.kind in (Kind.UNCLEAR, Kind.ABOUT) else found.kind
+    kind = QuestionKind.DAY if found.kind in (QuestionKind.UNCLEAR, QuestionKind.ABOUT) else found.kind
     return replace(found, kind=kind, numbers=(), days=days, today=today)
 
 
-def _may_name_days(found: Asked, question: str) -> bool:
-    if numbers_in(question):
+def _may_name_days(found: ParsedQuestion, question: str) -> bool:
+    if find_numbers(question):
         return False
     # what a thread is about is meant where nothing else is named
-    speaks_of_one = bool(lexicon.IT.intersection(words_in(question))) or names_that_one(question)
-    return not found.is_of_ones or (found.kind is Kind.ABOUT and not speaks_of_one)
+    speaks_of_one = bool(lexicon.SINGULAR_PRONOUNS.intersection(extract_words(question))) or has_demonstrative(
+        question
+    )
+    return not found.is_about_single or (found.kind is QuestionKind.ABOUT and not speaks_of_one)
 
 
-def _kind_before(questions: Sequence[str], answers: Sequence[str], usual: Kind) -> Kind:
+def _get_previous_kind(questions: Sequence[str], answers: Sequence[str], usual: QuestionKind) -> QuestionKind:
     """What was asked of other pull requests before: "and #7?" asks the same of this one."""
-    before = asked(questions, answers, (1,))
-    if before.kind is Kind.RISKIEST:
-        return Kind.RISK_OF
-    return before.kind if before.is_of_ones else usual
+    before = parse_question(questions, answers, (1,))
+    if before.kind is QuestionKind.RISKIEST:
+        return QuestionKind.RISK_OF
+    return before.kind if before.is_about_single else usual
 
 
-def _meant(
+def _resolve_subject(
     question: str,
     words: tuple[str, ...],
     topics: tuple[Topic, ...],
@@ -190,9 +217,9 @@ def _meant(
     """What "it" is, or what the thread is about, where the question names no number."""
     questions, answers, subject = before
     answer = answers[-1] if answers else ""
-    says_it = bool(lexicon.IT.intersection(words)) and not _is_named_before(words, topics)
-    if says_it or names_that_one(question):
-        return subject or numbers_in("".join(questions[-1:])) or listed_in(answer)[:1]
+    says_it = bool(lexicon.SINGULAR_PRONOUNS.intersection(words)) and not _is_named_before(words, topics)
+    if says_it or has_demonstrative(question):
+        return subject or find_numbers("".join(questions[-1:])) or find_listed_numbers(answer)[:1]
     others = (topic for topic in topics if topic.name.casefold() not in lexicon.FLAG_WORDS)
     is_wider = "most" in words or any(not topic.words[0].startswith(lexicon.WHERE) for topic in others)
     return () if is_wider else subject
@@ -200,53 +227,59 @@ def _meant(
 
 def _is_named_before(words: tuple[str, ...], topics: tuple[Topic, ...]) -> bool:
     """Whether "it" is what the question itself has named: "did LoRA change, and is it risky?"."""
-    said = words[: min(words.index(word) for word in lexicon.IT if word in words)]
+    said = words[: min(words.index(word) for word in lexicon.SINGULAR_PRONOUNS if word in words)]
     return any(topic.name.casefold() in said for topic in topics)
 
 
-def _has(words: Iterable[str], stems: tuple[str, ...]) -> bool:
+def _has_stem(words: Iterable[str], stems: tuple[str, ...]) -> bool:
     return any(word.startswith(stems) for word in words)
 
 
-def _kind(question: str, words: tuple[str, ...], topics: tuple[Topic, ...], *, are_ones: bool) -> Kind:
+def _classify_question(
+    question: str, words: tuple[str, ...], topics: tuple[Topic, ...], *, are_ones: bool
+) -> QuestionKind:
     """``are_ones``: whether it is about single ones, and does not choose among several."""
     text = " ".join(question.casefold().split())
-    if lexicon.FLAGS.search(text) and all(topic.name.casefold() in lexicon.FLAG_WORDS for topic in topics):
-        return Kind.FLAGS
+    if lexicon.FLAG_PATTERN.search(text) and all(topic.name.casefold() in lexicon.FLAG_WORDS for topic in topics):
+        return QuestionKind.FLAGS
     if are_ones:
-        return _kind_of_ones(question, words)
-    if wants_code(question):
-        return Kind.DECLINED
-    if _has(words, lexicon.WHO) and not _has(words, lexicon.BACK) and (not topics or "most" in words):
-        return Kind.AUTHORS if _has(words, lexicon.WRITES) else Kind.MERGERS
-    return _kind_of_many(text, words, topics)
+        return _classify_single(question, words)
+    if is_code_request(question):
+        return QuestionKind.DECLINED
+    if _has_stem(words, lexicon.WHO) and not _has_stem(words, lexicon.REVERT) and (not topics or "most" in words):
+        return QuestionKind.AUTHORS if _has_stem(words, lexicon.WRITES) else QuestionKind.MERGERS
+    return _classify_many(text, words, topics)
 
 
-def _kind_of_ones(question: str, words: tuple[str, ...]) -> Kind:
-    if _has(words, lexicon.BACK):
-        return Kind.BACK
-    if wants_code(question):
-        return Kind.CODE_OF
-    if lexicon.WHEN.search(question.casefold()):
-        return Kind.WHEN_OF
+def _classify_single(question: str, words: tuple[str, ...]) -> QuestionKind:
+    if _has_stem(words, lexicon.REVERT):
+        return QuestionKind.REVERTS
+    if is_code_request(question):
+        return QuestionKind.CODE_OF
+    if lexicon.WHEN_PATTERN.search(question.casefold()):
+        return QuestionKind.WHEN_OF
     doubts = (*lexicon.RISK, *lexicon.SAFE, *lexicon.BREAKS, *lexicon.TRIVIAL)
-    if _has(words, doubts) or words == ("why",) or lexicon.DUTIES.search(question.casefold()):
-        return Kind.RISK_OF
-    if _has(words, lexicon.WHO):
-        return Kind.WHO_OF
-    return Kind.FILES_OF if _has(words, (*lexicon.WHERE, *lexicon.LARGE)) else Kind.ABOUT
+    if _has_stem(words, doubts) or words == ("why",) or lexicon.DUTY_PATTERN.search(question.casefold()):
+        return QuestionKind.RISK_OF
+    if _has_stem(words, lexicon.WHO):
+        return QuestionKind.WHO_OF
+    return QuestionKind.FILES_OF if _has_stem(words, (*lexicon.WHERE, *lexicon.LARGE)) else QuestionKind.ABOUT
 
 
-def _kind_of_many(text: str, words: tuple[str, ...], topics: tuple[Topic, ...]) -> Kind:
-    if _has(words, ("test", "untested")) and (lexicon.WITHOUT | lexicon.WITH).intersection(words):
-        return Kind.UNTESTED
-    for kind, stems in _OF_MANY:
-        if _has(words, stems):
+def _classify_many(text: str, words: tuple[str, ...], topics: tuple[Topic, ...]) -> QuestionKind:
+    if _has_stem(words, ("test", "untested")) and (lexicon.WITHOUT | lexicon.WITH).intersection(words):
+        return QuestionKind.UNTESTED
+    for kind, stems in _KIND_STEMS:
+        if _has_stem(words, stems):
             return kind
-    if lexicon.DUTIES.search(text):
-        return Kind.BREAKS
-    if "first" in words and lexicon.LOOKS.intersection(words):
-        return Kind.RISKIEST
+    if lexicon.DUTY_PATTERN.search(text):
+        return QuestionKind.BREAKS
+    if "first" in words and lexicon.REVIEW_VERBS.intersection(words):
+        return QuestionKind.RISKIEST
     if topics:
-        return Kind.TOPIC
-    return Kind.DAY if _has(words, lexicon.GIST) or lexicon.OPEN.intersection(words) else Kind.UNCLEAR
+        return QuestionKind.TOPIC
+    return (
+        QuestionKind.DAY
+        if _has_stem(words, lexicon.OVERVIEW) or lexicon.GENERAL_WORDS.intersection(words)
+        else QuestionKind.UNCLEAR
+    )

@@ -6,42 +6,42 @@ import datetime as dt
 import re
 from collections.abc import Callable, Iterable
 
-_DAY = dt.timedelta(days=1)
+_ONE_DAY = dt.timedelta(days=1)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTH = rf"(?P<month>{'|'.join(_MONTHS)})[a-z]*"
-_ISO = r"(?a:\d{4}-\d\d-\d\d)"
-_NUMBER = r"(?P<day>(?a:\d{1,2}))(?:st|nd|rd|th)?"
-_YEAR = r"(?:,? (?P<year>(?a:\d{4})))?"
+_MONTH_PATTERN = rf"(?P<month>{'|'.join(_MONTHS)})[a-z]*"
+_ISO_PATTERN = r"(?a:\d{4}-\d\d-\d\d)"
+_DAY_PATTERN = r"(?P<day>(?a:\d{1,2}))(?:st|nd|rd|th)?"
+_YEAR_PATTERN = r"(?:,? (?P<year>(?a:\d{4})))?"
 # said of what was merged, unlike "what must we do today?"
-_MERGES = re.compile(r"\b(?:merg|land|ship|chang|new\b|happen|revert|went|added|came|update)")
-_DUTIES = re.compile(r"\b(?:should|must|need|can|do (?:i|we)|to do)\b")
+_MERGE_PATTERN = re.compile(r"\b(?:merg|land|ship|chang|new\b|happen|revert|went|added|came|update)")
+_DUTY_PATTERN = re.compile(r"\b(?:should|must|need|can|do (?:i|we)|to do)\b")
 
 
-def days_in(question: str, today: dt.date) -> str:
+def parse_days(question: str, today: dt.date) -> str:
     """The days that are named, such as ``2026-02-27``, ``yesterday`` or ``7d``; empty for none."""
     text = " ".join(question.casefold().split())
-    for pattern, named in _PATTERNS:
+    for pattern, named in _DAY_PARSERS:
         if (found := pattern.search(text)) and (days := named(found, today)):
             return days
-    if re.search(r"\btoday\b", text) and (_MERGES.search(text) or not _DUTIES.search(text)):
+    if re.search(r"\btoday\b", text) and (_MERGE_PATTERN.search(text) or not _DUTY_PATTERN.search(text)):
         return "today"
     return ""
 
 
-def _as_written(found: re.Match[str], _: dt.date) -> str:
+def _remove_spaces(found: re.Match[str], _: dt.date) -> str:
     return re.sub(r"\s+", "", found[0])
 
 
-def _last(count: int) -> Callable[[re.Match[str], dt.date], str]:
+def _make_last_days(count: int) -> Callable[[re.Match[str], dt.date], str]:
     return lambda found, today: f"{count}d"
 
 
-def _counted(found: re.Match[str], _: dt.date) -> str:
+def _format_day_count(found: re.Match[str], _: dt.date) -> str:
     return f"{found['count']}d"
 
 
-def _dated(found: re.Match[str], today: dt.date) -> str:
+def _parse_date(found: re.Match[str], today: dt.date) -> str:
     """A date without a year is the last one of that name."""
     month = _MONTHS.index(found["month"]) + 1
     years: Iterable[int] = [int(found["year"])] if found["year"] else (today.year, today.year - 1)
@@ -55,23 +55,23 @@ def _dated(found: re.Match[str], today: dt.date) -> str:
     return ""
 
 
-def _weekday(found: re.Match[str], today: dt.date) -> str:
+def _parse_weekday(found: re.Match[str], today: dt.date) -> str:
     """The last one before today; with "since", all days from it on."""
     back = (today.weekday() - _WEEKDAYS.index(found["weekday"]) - 1) % 7 + 1
-    date = today - back * _DAY
+    date = today - back * _ONE_DAY
     return f"{date}..{today}" if found["since"] else str(date)
 
 
-_PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], dt.date], str]], ...] = (
-    (re.compile(rf"\b{_ISO}(?: ?\.{{2,3}} ?{_ISO})?\b"), _as_written),
-    (re.compile(rf"\b{_NUMBER} (?:of )?{_MONTH}\b{_YEAR}"), _dated),
-    (re.compile(rf"\b{_MONTH} {_NUMBER}\b{_YEAR}"), _dated),
-    (re.compile(r"\b(?P<count>(?a:\d{1,3})) ?d(?:ays?)?\b"), _counted),
-    (re.compile(r"\bday before yesterday\b"), lambda _, today: str(today - 2 * _DAY)),
-    (re.compile(r"\bsince yesterday\b"), _last(2)),
+_DAY_PARSERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], dt.date], str]], ...] = (
+    (re.compile(rf"\b{_ISO_PATTERN}(?: ?\.{{2,3}} ?{_ISO_PATTERN})?\b"), _remove_spaces),
+    (re.compile(rf"\b{_DAY_PATTERN} (?:of )?{_MONTH_PATTERN}\b{_YEAR_PATTERN}"), _parse_date),
+    (re.compile(rf"\b{_MONTH_PATTERN} {_DAY_PATTERN}\b{_YEAR_PATTERN}"), _parse_date),
+    (re.compile(r"\b(?P<count>(?a:\d{1,3})) ?d(?:ays?)?\b"), _format_day_count),
+    (re.compile(r"\bday before yesterday\b"), lambda _, today: str(today - 2 * _ONE_DAY)),
+    (re.compile(r"\bsince yesterday\b"), _make_last_days(2)),
     (re.compile(r"\byesterday\b"), lambda _, __: "yesterday"),
-    (re.compile(r"\b(?:tomorrow|next (?:week|month))\b"), lambda _, today: str(today + _DAY)),
-    (re.compile(r"\b(?:this|last|past|the|whole|previous) week\b"), _last(7)),
-    (re.compile(r"\b(?:this|last|past|whole|previous) month\b"), _last(30)),
-    (re.compile(rf"\b(?P<since>since )?(?:on |last )?(?P<weekday>{'|'.join(_WEEKDAYS)})\b"), _weekday),
+    (re.compile(r"\b(?:tomorrow|next (?:week|month))\b"), lambda _, today: str(today + _ONE_DAY)),
+    (re.compile(r"\b(?:this|last|past|the|whole|previous) week\b"), _make_last_days(7)),
+    (re.compile(r"\b(?:this|last|past|whole|previous) month\b"), _make_last_days(30)),
+    (re.compile(rf"\b(?P<since>since )?(?:on |last )?(?P<weekday>{'|'.join(_WEEKDAYS)})\b"), _parse_weekday),
 )

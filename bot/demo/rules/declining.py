@@ -9,25 +9,25 @@ _LANGUAGES = (
     "german|deutsch|french|français|spanish|español|italian|portuguese|dutch|russian|polish|turkish|chinese|mandarin"
     "|japanese|korean|hindi|arabic|swedish|danish|norwegian|finnish|czech|hebrew|ukrainian"
 )
-_DEEDS = (
+_ACTION_VERBS = (
     "merge|revert|roll back|close|deploy|create|file|send|ping|email|remind|notify|assign|approve|block|rerun|fix"
 )
-NO_DIFFS = "There are no diffs in the sample, so rules can't show code."
+NO_DIFFS_SENTENCE = "There are no diffs in the sample, so rules can't show code."
 
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
     """What is said where any of the patterns is found."""
 
-    said: str
+    sentence: str
     patterns: tuple[str, ...]
 
-    def fits(self, text: str) -> bool:
+    def is_match(self, text: str) -> bool:
         return any(re.search(pattern, text) for pattern in self.patterns)
 
 
 # whatever else is asked
-_ALWAYS = (
+_GENERAL_REFUSALS = (
     _Refusal(
         "Rules can't translate: they put together sentences of the sample, which is in English.",
         (
@@ -63,7 +63,7 @@ _ALWAYS = (
     ),
     _Refusal(
         "I only answer questions here: I can't do that.",
-        (rf"^(?:please |(?:can|could|will|would) you )*(?:{_DEEDS}) (?!.*\bwhat\b)",),
+        (rf"^(?:please |(?:can|could|will|would) you )*(?:{_ACTION_VERBS}) (?!.*\bwhat\b)",),
     ),
     _Refusal(
         "Rules have no opinion: they tell what the sample says.",
@@ -81,7 +81,7 @@ _ALWAYS = (
     ),
 )
 # where nothing else is told by the words
-_ELSE = (
+_FALLBACK_REFUSALS = (
     _Refusal(
         "Releases and plans are not in the sample: it holds what was merged on one day.",
         (
@@ -94,28 +94,28 @@ _ELSE = (
         (r"\b(?:which|what|linked|closes?|closed|github|resolves?) issues?\b",),
     ),
 )
-_CODE = r"\b(?:diffs?|patch(?:es)?|snippets?)\b|\bshow\b.*\bcode\b|\bcode of\b|\bsource code\b"
+_CODE_PATTERN = r"\b(?:diffs?|patch(?:es)?|snippets?)\b|\bshow\b.*\bcode\b|\bcode of\b|\bsource code\b"
 
 
-def refusal_of(question: str) -> str:
+def find_refusal(question: str) -> str:
     """Why rules can't answer it, whatever else is asked; empty where they may."""
-    return _first(question, _ALWAYS)
+    return _find_first(question, _GENERAL_REFUSALS)
 
 
-def doubt_of(question: str) -> str:
+def find_fallback_refusal(question: str) -> str:
     """Why rules can't answer it where nothing else in it tells them what to do; empty where they may."""
-    return _first(question, _ELSE)
+    return _find_first(question, _FALLBACK_REFUSALS)
 
 
-def wants_code(question: str) -> bool:
+def is_code_request(question: str) -> bool:
     """Whether it asks for a diff."""
-    return bool(re.search(_CODE, _plain(question)))
+    return bool(re.search(_CODE_PATTERN, _normalize_text(question)))
 
 
-def _first(question: str, known: tuple[_Refusal, ...]) -> str:
-    text = _plain(question)
-    return next((refusal.said for refusal in known if refusal.fits(text)), "")
+def _find_first(question: str, known: tuple[_Refusal, ...]) -> str:
+    text = _normalize_text(question)
+    return next((refusal.sentence for refusal in known if refusal.is_match(text)), "")
 
 
-def _plain(question: str) -> str:
+def _normalize_text(question: str) -> str:
     return " ".join(question.casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split())

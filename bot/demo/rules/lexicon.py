@@ -28,7 +28,7 @@ FILLERS = frozenset(
     short quick brief version want wants needs needed having come comes part parts bit lot lots whole difference
     """.split()
 )
-BACK = ("revert", "undo", "undid", "rollback", "rolled", "taken", "backed")
+REVERT = ("revert", "undo", "undid", "rollback", "rolled", "taken", "backed")
 RISK = ("risk", "danger", "worr", "scar", "wrong", "worst")
 SAFE = ("safe", "unsafe", "careful", "critical")
 BREAKS = (
@@ -51,7 +51,7 @@ TRIVIAL = (
     "minor",
     "cosmetic",
 )
-GIST = (
+OVERVIEW = (
     *(
         "overview",
         "summar",
@@ -67,18 +67,18 @@ GIST = (
     *("notable", "news"),
 )
 DIFF = ("diff", "patch", "snippet")
-NO_TOPICS = (*BACK, *RISK, *SAFE, *BREAKS, *WHO, *WRITES, *LARGE, *TRIVIAL, *GIST, *DIFF, "untested")
+NO_TOPICS = (*REVERT, *RISK, *SAFE, *BREAKS, *WHO, *WRITES, *LARGE, *TRIVIAL, *OVERVIEW, *DIFF, "untested")
 WITHOUT = frozenset({"no", "not", "without", "lack", "lacks", "missing", "untested", "any"})
 WITH = frozenset(
     {"has", "have", "with", "include", "includes", "contain", "contains", "come", "comes", "add", "adds"}
 )
-THEM = frozenset({"them", "those", "they"})
-IT = frozenset({"it", "its"})
-SAME = frozenset({"and", "or", "what", "how", "about", "of", "then", "now", "also", "for"})
+PLURAL_PRONOUNS = frozenset({"them", "those", "they"})
+SINGULAR_PRONOUNS = frozenset({"it", "its"})
+REPEAT_WORDS = frozenset({"and", "or", "what", "how", "about", "of", "then", "now", "also", "for"})
 # they say which pull request is meant, and nothing of what is asked
 POINTERS = frozenset("the one ones pr change item last first second third fourth fifth two three both".split())
 # asked of all that was merged
-OPEN = frozenset(
+GENERAL_WORDS = frozenset(
     {
         *("summary", "overview", "everything", "all", "list", "which", "happened", "new", "news", "many", "day"),
         *(
@@ -98,8 +98,8 @@ OPEN = frozenset(
     }
 )
 # what one does to the riskiest ones before the others
-LOOKS = frozenset({"check", "look", "read", "review", "test", "try", "verify", "watch"})
-MORE = frozenset(
+REVIEW_VERBS = frozenset({"check", "look", "read", "review", "test", "try", "verify", "watch"})
+MORE_WORDS = frozenset(
     {"more", "tell", "me", "details", "detail", "elaborate", "explain", "please", "go", "on", "and", "say"}
 )
 # of the vocabulary of flags, where nothing else is named
@@ -110,20 +110,20 @@ FLAG_WORDS = frozenset(
     """.split()
 )
 # what asks for something to do
-DUTIES = re.compile(
+DUTY_PATTERN = re.compile(
     r"\b(?:need|needs|have|has|want|ought|required|supposed) to (?:change|do|update|adapt|edit|act|adjust)\b"
     r"|\b(?:need|have) to (?:rewrite|replace|rename|fix|switch)\b|\bdo (?:i|we) (?:have|need) to\b"
     r"|\bwhat (?:do|should|must) (?:i|we) do\b|\bshould (?:i|we) (?:change|do|update|adapt)\b"
     r"|\bto-?do\b|\bon (?:our|my) (?:side|end)\b|\bstill work\b"
 )
-FLAGS = re.compile(
+FLAG_PATTERN = re.compile(
     r"\bflags?\b|\benv(?:ironment)?[- ]?vars?\b|\benvs\b|\benvironment variables?\b|\bcommand[- ]line\b|\bcli\b"
     r"|\b(?:new|changed|removed|added|renamed) (?:options?|arguments?|args|settings?|switches|parameters?)\b"
     r"|\bconfig(?:uration)? (?:options?|changes?|keys?)\b|\b(?:options?|settings|config\w*) chang"
 )
-WHEN = re.compile(r"\bwhen\b|\bwhat (?:time|date|day)\b")
+WHEN_PATTERN = re.compile(r"\bwhen\b|\bwhat (?:time|date|day)\b")
 # other names of the same
-ALIKE: dict[str, tuple[str, ...]] = {
+SYNONYMS: dict[str, tuple[str, ...]] = {
     "rocm": ("amd",),
     "amd": ("rocm",),
     "nvidia": ("cuda",),
@@ -138,7 +138,7 @@ ALIKE: dict[str, tuple[str, ...]] = {
     "bugfixe": ("fix",),
     "feature": ("feat",),
 }
-_WRITTEN = {
+_SPELLINGS = {
     "rocm": "ROCm",
     "amd": "AMD",
     "bnb": "BNB",
@@ -148,6 +148,6 @@ _WRITTEN = {
 }
 
 
-def write_alike(word: str) -> str:
+def spell_synonym(word: str) -> str:
     """Another name of a topic as it is usually written."""
-    return _WRITTEN.get(word, word)
+    return _SPELLINGS.get(word, word)

@@ -9,36 +9,36 @@ from fnmatch import fnmatchcase
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FileGroup:
     """Files that a question is about. ``paths`` are globs as the bot's tools take them.
 
     ``none`` and ``some`` say what they are where none, or some, of the pull requests change one.
     """
 
-    asks: re.Pattern[str]
+    pattern: re.Pattern[str]
     paths: tuple[str, ...]
-    none: str
-    some: str
+    none_phrase: str
+    some_phrase: str
 
-    def of(self, files: Iterable[str]) -> list[str]:
+    def select_files(self, files: Iterable[str]) -> list[str]:
         """Those of the files that it speaks of."""
-        return [path for path in files if any(_fits(path, glob) for glob in self.paths)]
+        return [path for path in files if any(_is_match(path, glob) for glob in self.paths)]
 
 
-def place_in(question: str) -> Place | None:
+def find_file_group(question: str) -> FileGroup | None:
     """The files that a question is about, if it is about one of these."""
     text = " ".join(question.casefold().split())
-    return next((place for place in _PLACES if place.asks.search(text)), None)
+    return next((place for place in _FILE_GROUPS if place.pattern.search(text)), None)
 
 
-def _fits(path: str, glob: str) -> bool:
+def _is_match(path: str, glob: str) -> bool:
     if glob.endswith("/"):
         return f"/{glob}" in f"/{path}"
     return fnmatchcase(path if "/" in glob else path.rpartition("/")[2], glob.removeprefix("/"))
 
 
-_PLACES = (
-    Place(
+_FILE_GROUPS = (
+    FileGroup(
         re.compile(
             r"\brecompil|\bcompile (?:again|it|vllm|anything)\b|\bfrom source\b|\bwheels?\b|\bcompiled code\b"
         ),
@@ -46,7 +46,7 @@ _PLACES = (
         "compiled code: no C++, CUDA or HIP source and no CMake file is touched",
         "compiled code (C++, CUDA or HIP sources, CMake), so compile again if you build from source",
     ),
-    Place(
+    FileGroup(
         re.compile(
             r"\bdocker|\bcontainers?\b|\b(?:base|build|builds|new) images?\b|\bimage (?:build|tag)s?\b|\brebuil"
         ),
@@ -65,7 +65,7 @@ _PLACES = (
         "`setup.py` at the top is touched. Whether you need to rebuild for another reason, rules can't tell",
         "what an image is built from",
     ),
-    Place(
+    FileGroup(
         re.compile(
             r"\bdependenc|\brequirements?\b|\b(?:new|extra|pip|python) packages?\b|\bpip install\b|\bbump"
             r"|\bpinned\b|\b(?:torch|pytorch|transformers|triton|numpy|python|cuda|rocm) (?:version|upgrade)s?\b"
@@ -74,25 +74,25 @@ _PLACES = (
         "a file that names dependencies (requirements, `pyproject.toml`, `setup.py`, lock files)",
         "a file that names dependencies",
     ),
-    Place(
+    FileGroup(
         re.compile(r"\b(?:database|db|sql|schema) (?:migration|change)|\bsql\b"),
         ("migrations/", "*.sql", "alembic/"),
         "a database migration or an SQL file",
         "a database migration or an SQL file",
     ),
-    Place(
+    FileGroup(
         re.compile(r"\bdocs?\b|\bdocumentation\b|\breadme\b"),
         ("docs/", "*.md", "*.rst"),
         "documentation files",
         "documentation files",
     ),
-    Place(
+    FileGroup(
         re.compile(r"\blicen[cs]e"),
         ("LICENSE*", "LICENCE*", "COPYING*", "NOTICE*"),
         "a licence file",
         "a licence file",
     ),
-    Place(
+    FileGroup(
         re.compile(r"\bpipelines? (?:config|file|change)|\bgithub actions?\b|\bworkflow files?\b|\bbuildkite\b"),
         (".buildkite/", ".github/"),
         "a file of the CI pipelines",

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from bot.demo.rules import lexicon
 
-_MOST_TOPICS = 3
-_ADDRESS = re.compile(r"[a-z]{1,9}://\S*", re.I)
-_WORD = re.compile(r"[^\W_](?:[\w.+/-]{0,38}[^\W_])?")
+_MAX_TOPICS = 3
+_URL_PATTERN = re.compile(r"[a-z]{1,9}://\S*", re.I)
+_WORD_PATTERN = re.compile(r"[^\W_](?:[\w.+/-]{0,38}[^\W_])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,25 +24,27 @@ class Topic:
     is_name: bool = False
 
 
-def words_in(question: str) -> tuple[str, ...]:
+def extract_words(question: str) -> tuple[str, ...]:
     """Its words in small letters, less the numbers."""
-    return tuple(found.casefold() for found in _WORD.findall(question) if not found.isdecimal())
+    return tuple(found.casefold() for found in _WORD_PATTERN.findall(question) if not found.isdecimal())
 
 
-def topics_in(question: str) -> tuple[Topic, ...]:
+def extract_topics(question: str) -> tuple[Topic, ...]:
     """Its own words, the most telling first: names are written with capitals or digits inside."""
-    found = _WORD.findall(_ADDRESS.sub(" ", question))
+    found = _WORD_PATTERN.findall(_URL_PATTERN.sub(" ", question))
     capitals = {word for word in found[1:] if word[0].isupper()}
-    ordered = sorted(filter(_tells, found), key=lambda word: (not _is_name(word), -len(word)))
-    named = {stem_of(word): word for word in reversed(ordered)}
-    stems = list(dict.fromkeys(map(stem_of, ordered)))[:_MOST_TOPICS]
+    ordered = sorted(filter(_is_topic, found), key=lambda word: (not _is_name(word), -len(word)))
+    named = {get_stem(word): word for word in reversed(ordered)}
+    stems = list(dict.fromkeys(map(get_stem, ordered)))[:_MAX_TOPICS]
     return tuple(
-        Topic(named[stem], (stem, *lexicon.ALIKE.get(stem, ())), _is_name(named[stem]) or named[stem] in capitals)
+        Topic(
+            named[stem], (stem, *lexicon.SYNONYMS.get(stem, ())), _is_name(named[stem]) or named[stem] in capitals
+        )
         for stem in stems
     )
 
 
-def _tells(word: str) -> bool:
+def _is_topic(word: str) -> bool:
     small = word.casefold()
     is_word = small not in lexicon.FILLERS and not small.startswith(lexicon.NO_TOPICS)
     return len(word) > 1 and is_word and not small.isdecimal()
@@ -52,7 +54,7 @@ def _is_name(word: str) -> bool:
     return any(char.isupper() or char.isdecimal() or char in "_./" for char in word[1:])
 
 
-def stem_of(word: str) -> str:
+def get_stem(word: str) -> str:
     """Put a word in small letters and without the s of many; a path as it is."""
     small = word.casefold()
     if "/" in word:

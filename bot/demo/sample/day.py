@@ -12,11 +12,11 @@ from bot.domain.pull_requests.models import ChangedFile
 from bot.domain.summaries.models import Summary
 
 
-class _Record(BaseModel):
+class _FrozenModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class SamplePull(_Record):
+class SamplePull(_FrozenModel):
     """One pull request of the sample file."""
 
     number: int
@@ -31,14 +31,14 @@ class SamplePull(_Record):
     summary: Summary
 
 
-class SampleTheme(_Record):
+class SampleTheme(_FrozenModel):
     """One theme of the sample file."""
 
     title: str
     pull_requests: tuple[int, ...]
 
 
-class SampleDay(_Record):
+class SampleDay(_FrozenModel):
     """The sample file. ``pulls`` are newest first."""
 
     note: str
@@ -52,7 +52,7 @@ class SampleDay(_Record):
 
 
 @cache
-def sample_day() -> SampleDay:
+def load_sample_day() -> SampleDay:
     """What is in the file."""
     text = files("bot.demo.sample").joinpath("day.json").read_text(encoding="utf-8")
     return SampleDay.model_validate_json(text)

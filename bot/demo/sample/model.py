@@ -12,15 +12,15 @@ from bot.demo.sample.day import SampleDay
 from bot.domain.errors import ModelRequestRejected
 from bot.domain.operations.usage import NO_USAGE
 from bot.ports import Completion, Prompt
-from bot.services.summaries.prompts import OVERVIEW, SUMMARY
+from bot.services.summaries.prompts import OVERVIEW_VERSION, SUMMARY_VERSION
 from bot.services.summaries.schemas import OverviewAnswer, SummaryAnswer, ThemeAnswer
 
 # how prompts begin (bot/services/summaries/prompts.py): what stands further on are the words of strangers
-_PULL = re.compile(r'<pull_request id="\w+">\n\S+ #(\d{1,9}): ')
-_OF_DAY = re.compile(r"^#(\d{1,9}) \[", re.M)
-_NUMBER = re.compile(r"#(\d{1,9})\b")
+_PULL_PATTERN = re.compile(r'<pull_request id="\w+">\n\S+ #(\d{1,9}): ')
+_DAY_ENTRY_PATTERN = re.compile(r"^#(\d{1,9}) \[", re.M)
+_NUMBER_PATTERN = re.compile(r"#(\d{1,9})\b")
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+")
-_NONE_OF_IT = "The sample's overview speaks of other pull requests than these."
+_NO_OVERVIEW_SENTENCE = "The sample's overview speaks of other pull requests than these."
 
 
 class SampleModel:
@@ -32,13 +32,13 @@ class SampleModel:
 
     def complete(self, prompt: Prompt) -> Completion:
         """What the sample says of it, at no cost. Raises ModelRejected where it says nothing."""
-        readers = {SUMMARY: self._summary, OVERVIEW: self._overview}
+        readers = {SUMMARY_VERSION: self._answer_summary, OVERVIEW_VERSION: self._answer_overview}
         if prompt.version not in readers:
             raise ModelRequestRejected("the sample has summaries and an overview alone")
         return Completion(readers[prompt.version](prompt.user).model_dump_json(), NO_USAGE)
 
-    def _summary(self, asked: str) -> BaseModel:
-        found = _PULL.match(asked)
+    def _answer_summary(self, asked: str) -> BaseModel:
+        found = _PULL_PATTERN.match(asked)
         said = self._summaries.get(int(found[1])) if found else None
         if said is None:
             raise ModelRequestRejected("the sample has no summary of it")
@@ -46,15 +46,19 @@ class SampleModel:
         # they are quotes of diffs, which the sample does not have
         return SummaryAnswer(**fields | {"evidence": []})
 
-    def _overview(self, asked: str) -> BaseModel:
-        known = frozenset(int(number) for number in _OF_DAY.findall(asked))
+    def _answer_overview(self, asked: str) -> BaseModel:
+        known = frozenset(int(number) for number in _DAY_ENTRY_PATTERN.findall(asked))
         themes = [
             ThemeAnswer(title=theme.title, pull_requests=list(theme.pull_requests)) for theme in self._day.themes
         ]
-        return OverviewAnswer(overview=_sentences_on(self._day.overview, known), themes=themes)
+        return OverviewAnswer(overview=_select_sentences(self._day.overview, known), themes=themes)
 
 
-def _sentences_on(text: str, known: Iterable[int]) -> str:
+def _select_sentences(text: str, known: Iterable[int]) -> str:
     """The sentences that speak of these pull requests alone."""
-    named = ((each, {int(number) for number in _NUMBER.findall(each)}) for each in _SENTENCE_ENDS.split(text))
-    return " ".join(each for each, numbers in named if numbers and numbers.issubset(known)) or _NONE_OF_IT
+    named = (
+        (each, {int(number) for number in _NUMBER_PATTERN.findall(each)}) for each in _SENTENCE_ENDS.split(text)
+    )
+    return (
+        " ".join(each for each, numbers in named if numbers and numbers.issubset(known)) or _NO_OVERVIEW_SENTENCE
+    )

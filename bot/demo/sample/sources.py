@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from bot.demo.sample.day import SamplePull, sample_day
+from bot.demo.sample.day import SamplePull, load_sample_day
 from bot.demo.sample.model import SampleModel
-from bot.demo.stand_in import StandIn
+from bot.demo.stand_in import RuleChatModel
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, Theme
 from bot.domain.errors import DayUnavailable, PullRequestNotFound, RepositoryNotFound
 from bot.domain.operations.rate_allowance import RateAllowance
@@ -15,36 +15,36 @@ from bot.domain.pull_requests.models import Account, PullRequest, Repository
 from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
 from bot.ports import ChatModel, DayMerges, Model, PullRequests
-from bot.services.digest.builder import DailyDigest
-from bot.services.summaries.reader import Reader
-from bot.services.summaries.summarizer import Summarised
+from bot.services.digest.builder import DigestBuilder
+from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.summarizer import SummaryResult
 
-NOTE = (
+SAMPLE_NOTE = (
     "Sample day: the facts (numbers, titles, authors, files, counts, times) are those of a public day of "
     "vllm-project/vllm; the summaries were written for this sample, no model was asked."
 )
-_STANDS_IN = (
+_STAND_IN_NOTE = (
     "No model is asked here: rules put answers together from what the bot's tools find, and the summaries were "
     "written for the sample."
 )
-_MOST_NAMED = 6
+_MAX_NUMBERS = 6
 
 
-class Sample:
+class SampleSources:
     """:class:`bot.ports.Outside` of one public day, and its pull requests.
 
     ``sleep`` (seconds) is what its answers take to be written.
     """
 
     def __init__(self, sleep: Callable[[float], None] = lambda seconds: None) -> None:
-        self._record = sample_day()
+        self._record = load_sample_day()
         self.repository = Repository.parse(self._record.repository)
         self.day = LocalDay(parse_date(self._record.date), parse_zone(self._record.timezone))
         self.name = self._record.name
-        self._pulls = {pull.number: _pull(self.repository, pull) for pull in self._record.pulls}
+        self._pulls = {pull.number: _build_pull_request(self.repository, pull) for pull in self._record.pulls}
         self._summaries = {pull.number: pull.summary for pull in self._record.pulls}
         self._model = SampleModel(self._record)
-        self._chat = StandIn(sleep)
+        self._chat = RuleChatModel(sleep)
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -76,7 +76,7 @@ class Sample:
     @property
     def stands_in(self) -> str:
         """Who wrote them."""
-        return _STANDS_IN
+        return _STAND_IN_NOTE
 
     def list_allowances(self) -> Iterable[RateAllowance]:
         """There are no limits."""
@@ -97,7 +97,7 @@ class Sample:
             RepositoryNotFound: it is another repository.
             DayUnavailable: nothing of the day is in the sample.
         """
-        self._require(repository)
+        self._require_repository(repository)
         found = tuple(replace(pull, files=None) for pull in self._pulls.values() if pull.merge_time in day)
         if (day.start, day.end) == (self.day.start, self.day.end):
             return DayMerges(found, CountCheck(len(found), "the sample"))
@@ -110,43 +110,45 @@ class Sample:
 
     def fetch_pull_request(self, repository: Repository, number: int) -> PullRequest:
         """One pull request, without files. Raises PullRequestNotFound, RepositoryNotFound."""
-        self._require(repository)
-        return replace(self._known(number), files=None)
+        self._require_repository(repository)
+        return replace(self._find_pull_request(number), files=None)
 
     def load_files(self, pull: PullRequest) -> PullRequest:
         """The pull request with its files; there are no diffs in the sample."""
-        return replace(pull, files=self._known(pull.number).files)
+        return replace(pull, files=self._find_pull_request(pull.number).files)
 
-    def _known(self, number: int) -> PullRequest:
+    def _find_pull_request(self, number: int) -> PullRequest:
         if number not in self._pulls:
-            named = ", ".join(map(str, self.numbers[:_MOST_NAMED]))
-            more = format_count(len(self.numbers) - _MOST_NAMED, "other")
+            named = ", ".join(map(str, self.numbers[:_MAX_NUMBERS]))
+            more = format_count(len(self.numbers) - _MAX_NUMBERS, "other")
             raise PullRequestNotFound(f"The sample day has no pull request #{number}: it has {named} and {more}.")
         return self._pulls[number]
 
-    def _require(self, repository: Repository) -> None:
+    def _require_repository(self, repository: Repository) -> None:
         if str(repository).lower() != str(self.repository).lower():
             raise RepositoryNotFound(f"The sample is of {self.repository} alone, there is no {repository} in it.")
 
     # the same without a store, for the terminal
 
-    def digest(self) -> Digest:
+    def build_digest(self) -> Digest:
         """The digest of the sample day."""
-        daily = DailyDigest(self, self.reader.read, self.overview, self.reader.with_files, workers=1)
+        daily = DigestBuilder(
+            self, self.reader.build_entry, self.build_overview, self.reader.load_files, workers=1
+        )
         return daily.build(self.repository, self.day, self.name)
 
     @property
-    def reader(self) -> Reader:
+    def reader(self) -> EntryBuilder:
         """The service that reads pull requests."""
-        return Reader(self, lambda pull: Summarised(self._summaries[pull.number]))
+        return EntryBuilder(self, lambda pull: SummaryResult(self._summaries[pull.number]))
 
-    def overview(self, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
+    def build_overview(self, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
         """The overview that was written for the sample."""
         themes = tuple(Theme(theme.title, theme.pull_requests) for theme in self._record.themes)
         return Overview(self._record.overview, themes)
 
 
-def _pull(repository: Repository, record: SamplePull) -> PullRequest:
+def _build_pull_request(repository: Repository, record: SamplePull) -> PullRequest:
     return PullRequest(
         repository=repository,
         number=record.number,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from bot.domain.keyspace.keys import TICKED
+from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.finding import Finding
 from bot.domain.operations.lost_job import LostJob
 from bot.ports.probes import StoreProbe, StoreRecords
@@ -55,13 +55,13 @@ def check_processes(
     if isinstance(records, str):
         yield from (Finding.build_unchecked(name, records) for name in (CLOCK, WORKER, JOBS))
         return
-    yield _check_clock(records.cache.get(TICKED.key()), now())
+    yield _check_clock(records.cache.get(LAST_TICK.build_key()), now())
     heartbeats = records.probe.read_heartbeats()
     is_alive = _has_new_heartbeat(records.probe, heartbeats, sleep)
     waiting = records.probe.count_waiting_jobs()
     yield _check_worker(heartbeats, now(), is_alive=is_alive, waits=sum(waiting.values()))
     yield _check_jobs(waiting, is_alive=is_alive)
-    yield from _list_lost_jobs(records.aside.recent(now()))
+    yield from _list_lost_jobs(records.aside.list_recent(now()))
 
 
 def _check_clock(kept: str | None, now: datetime) -> Finding:

@@ -10,13 +10,17 @@ from bot.domain.operations.finding import Finding
 from bot.ports import ModelProvider
 from bot.ports.probes import ModelProbe
 
-_REFUSED = "Set {key} to a key that is valid, or leave it empty for summaries made of facts alone."
-_UNTOLD = "can't be checked here: what is at {address} does not tell of models"
-_TRY = "Try `prdigest summary` with the number of a pull request: it shows whether a model answers."
-_AWAY = "Check {address} and the network, or try again in a few minutes: summaries are facts until then."
+_REFUSED_ADVICE = "Set {key} to a key that is valid, or leave it empty for summaries made of facts alone."
+_NO_MODEL_LIST = "can't be checked here: what is at {address} does not tell of models"
+_NO_MODEL_LIST_ADVICE = (
+    "Try `prdigest summary` with the number of a pull request: it shows whether a model answers."
+)
+_UNAVAILABLE_ADVICE = (
+    "Check {address} and the network, or try again in a few minutes: summaries are facts until then."
+)
 
 
-def model_checks(
+def check_models(
     opened: Callable[[], ModelProbe] | str, models: Mapping[str, str], provider: ModelProvider
 ) -> Iterator[Finding]:
     """``models`` has each model with the settings that name it."""
@@ -29,23 +33,27 @@ def model_checks(
         known = {model: probe.has_model(model) for model in models}
     except PrdigestError as error:
         yield describe_failure(
-            key, error, _advice(_REFUSED if isinstance(error, ModelRequestRejected) else _AWAY, provider)
+            key,
+            error,
+            _format_advice(
+                _REFUSED_ADVICE if isinstance(error, ModelRequestRejected) else _UNAVAILABLE_ADVICE, provider
+            ),
         )
         yield from (Finding.build_unchecked(f"Model {model}", f"see {key} above") for model in models)
         return
     if None in known.values():
-        yield Finding.build_note(key, _advice(_UNTOLD, provider), _TRY)
+        yield Finding.build_note(key, _format_advice(_NO_MODEL_LIST, provider), _NO_MODEL_LIST_ADVICE)
     else:
         yield Finding.build_success(key, "accepted")
     for model, settings in models.items():
-        yield _model(model, settings, provider, is_known=known[model])
+        yield _report_model(model, settings, provider, is_known=known[model])
 
 
-def _advice(sentence: str, provider: ModelProvider) -> str:
+def _format_advice(sentence: str, provider: ModelProvider) -> str:
     return sentence.format(key=provider.key_variable, address=provider.address_variable)
 
 
-def _model(model: str, settings: str, provider: ModelProvider, *, is_known: bool | None) -> Finding:
+def _report_model(model: str, settings: str, provider: ModelProvider, *, is_known: bool | None) -> Finding:
     name = f"Model {model}"
     if is_known is None:
         return Finding.build_unchecked(name, f"see {provider.name} key above")

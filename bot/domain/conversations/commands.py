@@ -26,20 +26,20 @@ from bot.domain.text.strings import quote_input
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay, TodayProvider, parse_zone
 
-MOST_PULLS = 5
-MOST_RISKS = 10
-USUAL_RISKS = 5
-LONGEST_RISKS = 31
+MAX_PULL_REQUESTS = 5
+MAX_TOP_RISKS = 10
+DEFAULT_RISKS = 5
+MAX_RISKS_DAYS = 31
 # every day of an overview is read in full, by a model if that was not done before
-LONGEST_OVERVIEW = 14
-LONGEST_SCORE = 365
-USUAL_SCORE = "90d"
+MAX_DIGEST_DAYS = 14
+MAX_SCORE_DAYS = 365
+DEFAULT_SCORE_SPAN = "90d"
 # the word that makes a question about risks one about how good their lists were
-SCORE = "score"
+SCORE_WORD = "score"
 
 
 @dataclass(frozen=True, slots=True)
-class Repositories:
+class AllowedRepositories:
     """The repositories that the bot may speak of. Its token may read more than the people who ask.
 
     ``web`` is where their GitHub has its pages.
@@ -49,7 +49,7 @@ class Repositories:
     others: tuple[Repository, ...] = ()
     web: str = GITHUB_WEB
 
-    def known(self, wanted: Repository) -> Repository:
+    def require_known(self, wanted: Repository) -> Repository:
         """The same repository as it is spelt in the settings. Raises UsageError if the bot may not speak of it."""
         for repository in (self.default, *self.others):
             if str(repository).casefold() == str(wanted).casefold():
@@ -57,14 +57,14 @@ class Repositories:
         known = ", ".join(str(repository) for repository in (self.default, *self.others))
         raise UsageError(f"I don't speak of {wanted} here: ask about {known}.")
 
-    def parse(self, text: str) -> Repository:
+    def parse_repository(self, text: str) -> Repository:
         """The repository that someone named. Raises UsageError."""
-        return self.known(Repository.parse(text, self.web))
+        return self.require_known(Repository.parse(text, self.web))
 
-    def reference(self, text: str) -> Reference:
+    def parse_pull_request(self, text: str) -> Reference:
         """The pull request that someone named. Raises UsageError."""
         found = parse_reference(text, self.default, self.web)
-        return Reference(self.known(found.repository), found.number)
+        return Reference(self.require_known(found.repository), found.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class ParseContext:
     readers of the channel expect, None where there are several; it may raise StoreUnavailable.
     """
 
-    repositories: Repositories
+    repositories: AllowedRepositories
     today: TodayProvider
     zone: Callable[[], ZoneInfo | None] = lambda: None
 
@@ -92,7 +92,7 @@ class CommandRequest(Protocol):
     def is_private(self) -> bool:
         """Whether only the asker is to see the answer."""
 
-    def require_known(self, repositories: Repositories) -> Self:
+    def require_known(self, repositories: AllowedRepositories) -> Self:
         """Return the same request with its repositories as the settings spell them.
 
         Raises UsageError for one that the bot may not speak of.
@@ -111,20 +111,22 @@ class SummaryRequest:
         check_length(str(self))
 
     @classmethod
-    def parse(cls, text: str, repositories: Repositories) -> SummaryRequest:
+    def parse(cls, text: str, repositories: AllowedRepositories) -> SummaryRequest:
         """Raises UsageError."""
         words = split_words(text.replace(",", " "))
         named = [word for word in words if word.lower() != PRIVATE_WORD]
         if not named:
             raise UsageError("Which pull request? Write its number, such as 35617.")
-        references = tuple(dict.fromkeys(repositories.reference(word) for word in named))
-        if len(references) > MOST_PULLS:
-            raise UsageError(f"{len(references)} are too many at once: name up to {MOST_PULLS} pull requests.")
+        references = tuple(dict.fromkeys(repositories.parse_pull_request(word) for word in named))
+        if len(references) > MAX_PULL_REQUESTS:
+            raise UsageError(
+                f"{len(references)} are too many at once: name up to {MAX_PULL_REQUESTS} pull requests."
+            )
         return cls(references, is_private=len(named) < len(words))
 
-    def require_known(self, repositories: Repositories) -> Self:
+    def require_known(self, repositories: AllowedRepositories) -> Self:
         """Raises UsageError."""
-        known = (Reference(repositories.known(each.repository), each.number) for each in self.references)
+        known = (Reference(repositories.require_known(each.repository), each.number) for each in self.references)
         return replace(self, references=tuple(known))
 
     def __str__(self) -> str:
@@ -135,7 +137,8 @@ class SummaryRequest:
 class RisksRequest:
     """Days of a repository, which of their pull requests, and how many to list.
 
-    Without ``top`` those that stand out are listed, ``USUAL_RISKS`` at most; with it as many, even if they don't.
+    Without ``top`` those that stand out are listed, ``DEFAULT_RISKS`` at most; with it as many,
+    even if they don't.
     """
 
     kind: ClassVar[str] = "risks"
@@ -149,20 +152,20 @@ class RisksRequest:
         check_length(str(self))
 
     @classmethod
-    def parse(cls, text: str, repositories: Repositories, today: LocalDay) -> RisksRequest:
+    def parse(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> RisksRequest:
         """Raises UsageError."""
         found = QueryOptions.parse(text, (*FILTER_NAMES, "top", "repo"))
         return cls(
-            _repository(found, repositories),
-            _span(found, today, LONGEST_RISKS),
+            _parse_repository(found, repositories),
+            _parse_days(found, today, MAX_RISKS_DAYS),
             found.filters,
-            _top(found),
+            _parse_top(found),
             found.is_private,
         )
 
-    def require_known(self, repositories: Repositories) -> Self:
+    def require_known(self, repositories: AllowedRepositories) -> Self:
         """Raises UsageError."""
-        return replace(self, repository=repositories.known(self.repository))
+        return replace(self, repository=repositories.require_known(self.repository))
 
     def __str__(self) -> str:
         top = [f"top:{self.top}"] if self.top else []
@@ -173,31 +176,31 @@ class RisksRequest:
 class ScoreRequest:
     """Days of a repository whose digests are held against what came later: ``score 90d``."""
 
-    kind: ClassVar[str] = SCORE
+    kind: ClassVar[str] = SCORE_WORD
     repository: Repository
     span: Span
     is_private: bool = False
 
     @classmethod
-    def parse(cls, text: str, repositories: Repositories, today: LocalDay) -> ScoreRequest:
+    def parse(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> ScoreRequest:
         """Raises UsageError."""
         found = QueryOptions.parse(text, ("repo",))
-        is_named = found.arguments[:1] and found.arguments[0].lower() == SCORE
+        is_named = found.arguments[:1] and found.arguments[0].lower() == SCORE_WORD
         days = found.arguments[1:] if is_named else found.arguments
-        span = parse_span(" ".join(days) or USUAL_SCORE, today, LONGEST_SCORE)
-        return cls(_repository(found, repositories), span, found.is_private)
+        span = parse_span(" ".join(days) or DEFAULT_SCORE_SPAN, today, MAX_SCORE_DAYS)
+        return cls(_parse_repository(found, repositories), span, found.is_private)
 
-    def require_known(self, repositories: Repositories) -> Self:
+    def require_known(self, repositories: AllowedRepositories) -> Self:
         """Raises UsageError."""
-        return replace(self, repository=repositories.known(self.repository))
+        return replace(self, repository=repositories.require_known(self.repository))
 
     def __str__(self) -> str:
-        return f"{SCORE} {self.span} repo:{self.repository}"
+        return f"{SCORE_WORD} {self.span} repo:{self.repository}"
 
 
-def is_score(text: str) -> bool:
+def is_score_request(text: str) -> bool:
     """Whether what follows the command asks how good the lists were, not for one."""
-    return [word.lower() for word in text.split(maxsplit=1)[:1]] == [SCORE]
+    return [word.lower() for word in text.split(maxsplit=1)[:1]] == [SCORE_WORD]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +215,7 @@ class DigestRequest:
 
     @classmethod
     def parse(
-        cls, text: str, repositories: Repositories, today: LocalDay, today_in: TodayProvider | None = None
+        cls, text: str, repositories: AllowedRepositories, today: LocalDay, today_in: TodayProvider | None = None
     ) -> DigestRequest:
         """Parse what follows the command.
 
@@ -224,31 +227,31 @@ class DigestRequest:
         zone = parse_zone(found.get_last("tz")) if found.get_last("tz") else None
         if zone:
             today = today_in(zone) if today_in else replace(today, zone=zone)
-        span = _span(found, today, LONGEST_OVERVIEW)
-        return cls(_repository(found, repositories), span, found.is_private, zone)
+        span = _parse_days(found, today, MAX_DIGEST_DAYS)
+        return cls(_parse_repository(found, repositories), span, found.is_private, zone)
 
-    def require_known(self, repositories: Repositories) -> Self:
+    def require_known(self, repositories: AllowedRepositories) -> Self:
         """Raises UsageError."""
-        return replace(self, repository=repositories.known(self.repository))
+        return replace(self, repository=repositories.require_known(self.repository))
 
     def __str__(self) -> str:
         where = [f"tz:{self.zone}"] if self.zone else []
         return " ".join([str(self.span), f"repo:{self.repository}", *where])
 
 
-def _repository(found: QueryOptions, repositories: Repositories) -> Repository:
+def _parse_repository(found: QueryOptions, repositories: AllowedRepositories) -> Repository:
     named = found.get_last("repo")
-    return repositories.parse(named) if named else repositories.default
+    return repositories.parse_repository(named) if named else repositories.default
 
 
-def _span(found: QueryOptions, today: LocalDay, longest: int) -> Span:
+def _parse_days(found: QueryOptions, today: LocalDay, longest: int) -> Span:
     return parse_span(" ".join(found.arguments), today, longest)
 
 
-def _top(found: QueryOptions) -> int | None:
+def _parse_top(found: QueryOptions) -> int | None:
     named = found.get_last("top")
     if not named:
         return None
-    if not (named.isascii() and named.isdecimal() and len(named) < 4 and 1 <= int(named) <= MOST_RISKS):
-        raise UsageError(f"top:{quote_input(named)} can't be used: write a number from 1 to {MOST_RISKS}.")
+    if not (named.isascii() and named.isdecimal() and len(named) < 4 and 1 <= int(named) <= MAX_TOP_RISKS):
+        raise UsageError(f"top:{quote_input(named)} can't be used: write a number from 1 to {MAX_TOP_RISKS}.")
     return int(named)

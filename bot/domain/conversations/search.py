@@ -22,7 +22,7 @@ class Where(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class SearchMatch:
     """A line that holds one of the words.
 
     ``place`` is a part of what is said, or a file and a line, which counts after the change, before it for ``-``.
@@ -33,24 +33,26 @@ class Match:
     text: str
 
 
-def search(entries: Iterable[Entry], words: Iterable[str], where: Where) -> Iterator[Match]:
+def search_entries(entries: Iterable[Entry], words: Iterable[str], where: Where) -> Iterator[SearchMatch]:
     """The lines that hold any of the words, whatever their case."""
     wanted = tuple(word.casefold() for word in words if word.strip())
     for entry in entries:
         is_text, is_changed = where is Where.TEXT, where is Where.CHANGED
-        found = _said(entry) if is_text else _written(entry.pull, wanted, only_changed=is_changed)
+        found = (
+            _iterate_texts(entry) if is_text else _iterate_diff_lines(entry.pull, wanted, only_changed=is_changed)
+        )
         for place, text in found:
-            if holds(text, wanted):
-                yield Match(entry.number, place, text)
+            if has_word(text, wanted):
+                yield SearchMatch(entry.number, place, text)
 
 
-def holds(text: str, words: tuple[str, ...]) -> bool:
+def has_word(text: str, words: tuple[str, ...]) -> bool:
     """Whether the text has one of the words, which are casefolded."""
     folded = text.casefold()
     return any(word in folded for word in words)
 
 
-def _said(entry: Entry) -> Iterator[tuple[str, str]]:
+def _iterate_texts(entry: Entry) -> Iterator[tuple[str, str]]:
     yield "title", collapse_lines(entry.pull.title)
     for line in remove_comments(entry.pull.body).splitlines():
         if line.strip():
@@ -61,27 +63,29 @@ def _said(entry: Entry) -> Iterator[tuple[str, str]]:
             yield f"summary, {name.lower()}", collapse_lines(text)
 
 
-def _written(pull: PullRequest, words: tuple[str, ...], *, only_changed: bool) -> Iterator[tuple[str, str]]:
+def _iterate_diff_lines(
+    pull: PullRequest, words: tuple[str, ...], *, only_changed: bool
+) -> Iterator[tuple[str, str]]:
     for file in pull.files or ():
-        if not holds(file.patch or "", words):
+        if not has_word(file.patch or "", words):
             continue
-        for line in _lines(file):
+        for line in _iterate_lines(file):
             if line.is_change or not only_changed:
                 number = line.old if line.mark == "-" else line.new
                 yield f"{file.path}:{number}", f"{line.mark}{line.text}"
 
 
-def _lines(file: ChangedFile) -> Iterator[DiffLine]:
+def _iterate_lines(file: ChangedFile) -> Iterator[DiffLine]:
     for _, lines in split_hunks(file.patch or ""):
         yield from lines
 
 
-def shown(match: Match) -> str:
+def format_match(match: SearchMatch) -> str:
     """A match as a line."""
     return f"#{match.number} {match.place}: {truncate_text(match.text.rstrip(), 200)}"
 
 
-def fairly(found: tuple[Match, ...]) -> list[Match]:
+def interleave_matches(found: tuple[SearchMatch, ...]) -> list[SearchMatch]:
     """The first lines of every pull request before the further ones of any: a cut shall hide no pull request."""
     seen: Counter[int] = Counter()
     ranked = []

@@ -11,18 +11,18 @@ from bot.domain.conversations.thread import MENTION
 _LINK = re.compile(r"<(?P<address>(?:https?://|mailto:)[^<>|\s]+)(?:\|(?P<label>[^<>]*))?>")
 
 
-def typed(text: str) -> str:
+def restore_user_text(text: str) -> str:
     """What a person typed besides names, as they typed it."""
-    return html.unescape(_LINK.sub(_typed_link, MENTION.sub(" ", text))).strip()
+    return html.unescape(_LINK.sub(_restore_link, MENTION.sub(" ", text))).strip()
 
 
-def _typed_link(found: re.Match[str]) -> str:
+def _restore_link(found: re.Match[str]) -> str:
     """The label where Slack made the address of it, else the address."""
     address, label = found["address"], found["label"] or ""
     made_of_label = address in {f"{scheme}{label}" for scheme in ("http://", "https://", "mailto:")}
     return label if made_of_label else address
 
 
-def labelled(text: str) -> str:
+def restore_bot_text(text: str) -> str:
     """What the bot itself wrote, with the labels of its links alone."""
     return html.unescape(_LINK.sub(lambda found: found["label"] or "", text)).strip()

@@ -14,28 +14,30 @@ from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import collapse_lines, truncate_text
 
 MENTION = re.compile(r"<@(?P<user>[A-Z0-9]+)(?:\|[^<>]*)?>")
-_GROUP = re.compile(r"<!(?:subteam\^[A-Z0-9]+|here|channel|everyone)(?:\|[^<>]*)?>")
+_GROUP_MENTION = re.compile(r"<!(?:subteam\^[A-Z0-9]+|here|channel|everyone)(?:\|[^<>]*)?>")
 _EMOJI = re.compile(r":[\w+'-]+:(?::skin-tone-\d:)?|[\d#*]\ufe0f?\u20e3|\u2139|[:;=]-?[DPdp)(]|<3")
-_NOD = (
+_ACKNOWLEDGEMENT = (
     r"(?:thank(?:s| you)?(?: (?:so|very) much| a (?:lot|bunch)| again)?|many thanks|thx|ty|cheers"
     r"|danke|merci|gracias"
     r"|ok(?:ay)?|k|great|nice|cool|perfect|awesome|excellent|amazing|wow|super|good (?:bot|job|catch|to know)"
     r"|got it|makes sense|noted|understood|will do|on it|done|lgtm|\+1|same|agreed?|yes|yep|yeah|no|nope|sure"
     r"|lol|(?:ha){2,9}|hm+|interesting|i see|helpful|very helpful|that helps)"
 )
-_THANKS = (
+_THANKS_WORD = (
     r"(?:thank(?:s| you)?(?: (?:so|very) much| a (?:lot|bunch)| again)?|many thanks|thx|ty|cheers"
     r"|good (?:bot|job|catch)|great|nice|cool)"
 )
 # "no, all" is no nod, "thanks, all" is one
-_THEM = rf"{_THANKS}[ ,;]+(?:prdigest|bot|all|everyone|team|man|folks|guys)"
-_NODS = re.compile(rf"{_NOD}(?:[ ,;]+{_NOD})*|(?:{_NOD}[ ,;]+)*{_THEM}", re.I)
-_BREAKS = re.compile(r"[.!\n…()]+|[^\w\s'+,;]{1,4}")
-_LONGEST_REMARK = 80
+_THANKS_TO_GROUP = rf"{_THANKS_WORD}[ ,;]+(?:prdigest|bot|all|everyone|team|man|folks|guys)"
+_ACKNOWLEDGEMENTS = re.compile(
+    rf"{_ACKNOWLEDGEMENT}(?:[ ,;]+{_ACKNOWLEDGEMENT})*|(?:{_ACKNOWLEDGEMENT}[ ,;]+)*{_THANKS_TO_GROUP}", re.I
+)
+_SENTENCE_BREAK = re.compile(r"[.!\n…()]+|[^\w\s'+,;]{1,4}")
+_MAX_REMARK_LENGTH = 80
 # of a thread's memory, in characters: some twenty questions with their answers
-MOST_REMEMBERED = 40_000
-_AFTER_FORGETTING = 25_000
-_OLDER_QUESTION, _OLDER_ANSWER = 300, 500
+MAX_MEMORY_LENGTH = 40_000
+_TRIMMED_MEMORY_LENGTH = 25_000
+_MAX_OLD_QUESTION_LENGTH, _MAX_OLD_ANSWER_LENGTH = 300, 500
 
 
 def is_remark(text: str) -> bool:
@@ -45,18 +47,18 @@ def is_remark(text: str) -> bool:
         return False
     if not any(unicodedata.category(char)[0] in "LN" for char in words):
         return True
-    said = (part.strip(" -~,;") for part in _BREAKS.split(words))
-    return len(words) <= _LONGEST_REMARK and all(_NODS.fullmatch(part) for part in said if part)
+    said = (part.strip(" -~,;") for part in _SENTENCE_BREAK.split(words))
+    return len(words) <= _MAX_REMARK_LENGTH and all(_ACKNOWLEDGEMENTS.fullmatch(part) for part in said if part)
 
 
 def is_for_others(text: str, bot: str) -> bool:
     """Whether a reply speaks to colleagues: it begins by naming some, and does not name the bot."""
-    begins = MENTION.match(text.lstrip()) or _GROUP.match(text.lstrip())
+    begins = MENTION.match(text.lstrip()) or _GROUP_MENTION.match(text.lstrip())
     return bool(begins) and bot not in [found["user"] for found in MENTION.finditer(text)]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RememberedMessage:
     """Something that was said in a thread. ``is_short``: only its beginning is remembered."""
 
     by: Literal["person", "bot"]
@@ -74,45 +76,45 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class ThreadMemory:
     """What is known of a thread: what it is about, and what was said, oldest first.
 
     ``answered`` is the key of the last question, so that one whose answer is finished twice is remembered once.
     """
 
     about: str
-    said: tuple[Said, ...] = ()
+    said: tuple[RememberedMessage, ...] = ()
     answered: str = ""
 
-    def with_answer(self, question: Question, answer: str) -> Memory:
+    def add_answer(self, question: Question, answer: str) -> ThreadMemory:
         """After one more question."""
         if question.visit.key == self.answered:
             return self
-        more = self.with_said(Said("person", question.text), Said("bot", answer))
+        more = self.add_messages(RememberedMessage("person", question.text), RememberedMessage("bot", answer))
         return replace(more, answered=question.visit.key)
 
-    def with_said(self, *more: Said) -> Memory:
+    def add_messages(self, *more: RememberedMessage) -> ThreadMemory:
         """After more was said; the older half is shortened when it becomes too much, then the oldest forgotten.
 
         Much at once, because what stands unchanged at the beginning is what the model's prompt cache knows. What
         looks like a credential that somebody typed by mistake is not kept.
         """
         said = (*self.said, *(replace(each, text=redact_text(each.text)) for each in more))
-        if _size(said) > MOST_REMEMBERED:
+        if _count_characters(said) > MAX_MEMORY_LENGTH:
             half = len(said) // 2
-            said = (*(_short(each) for each in said[:half]), *said[half:])
-        if _size(said) > MOST_REMEMBERED:
-            while len(said) > 2 and _size(said) > _AFTER_FORGETTING:
+            said = (*(_shorten_message(each) for each in said[:half]), *said[half:])
+        if _count_characters(said) > MAX_MEMORY_LENGTH:
+            while len(said) > 2 and _count_characters(said) > _TRIMMED_MEMORY_LENGTH:
                 said = said[2:]
         return replace(self, said=said)
 
 
-def _size(said: Iterable[Said]) -> int:
+def _count_characters(said: Iterable[RememberedMessage]) -> int:
     return sum(len(each.text) for each in said)
 
 
-def _short(said: Said) -> Said:
-    limit = _OLDER_QUESTION if said.by == "person" else _OLDER_ANSWER
+def _shorten_message(said: RememberedMessage) -> RememberedMessage:
+    limit = _MAX_OLD_QUESTION_LENGTH if said.by == "person" else _MAX_OLD_ANSWER_LENGTH
     if len(said.text) <= limit:
         return said
-    return Said(said.by, truncate_text(collapse_lines(said.text), limit), is_short=True)
+    return RememberedMessage(said.by, truncate_text(collapse_lines(said.text), limit), is_short=True)

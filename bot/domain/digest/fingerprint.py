@@ -16,16 +16,16 @@ from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.risk.assessment import Risk
 
 # of the reasons for a second look so many are shown
-_MOST_REASONS = 3
+_MAX_REASONS = 3
 
 
-def fingerprint_of(digest: Digest | MultiDayDigest, notes: Sequence[str] = ()) -> str:
+def compute_fingerprint(digest: Digest | MultiDayDigest, notes: Sequence[str] = ()) -> str:
     """Return the fingerprint of a digest of one day or of several, with the ``notes`` below it.
 
     It covers what the messages show. What building it cost, and what came from the cache, tells nothing of the
     day; what only the report shows is compared with the report.
     """
-    data = _several(digest) if isinstance(digest, MultiDayDigest) else _one(digest)
+    data = _collect_days(digest) if isinstance(digest, MultiDayDigest) else _collect_day(digest)
     text = json.dumps([data, list(notes)], sort_keys=True, default=_encode_value)
     return sha256(text.encode()).hexdigest()[:16]
 
@@ -43,18 +43,18 @@ def _encode_value(value: object) -> Any:
     raise TypeError(f"A fingerprint can't cover {type(value).__name__}.")
 
 
-def _several(found: MultiDayDigest) -> dict[str, Any]:
+def _collect_days(found: MultiDayDigest) -> dict[str, Any]:
     return {
         "span": found.span.title,
-        "days": [_one(digest) for digest in found.digests],
+        "days": [_collect_day(digest) for digest in found.digests],
         "unknown": [(each.date, each.reason) for each in found.unknown_days],
         # what was merged on one day may have been taken back on another, and the list is one for all
-        "outcomes": _outcomes(found.combined.outcomes),
-        "riskiest": _riskiest(found.combined.riskiest_entries),
+        "outcomes": _collect_outcomes(found.combined.outcomes),
+        "riskiest": _collect_riskiest(found.combined.riskiest_entries),
     }
 
 
-def _one(digest: Digest) -> dict[str, Any]:
+def _collect_day(digest: Digest) -> dict[str, Any]:
     overview = digest.overview
     return {
         "name": digest.name,
@@ -64,13 +64,13 @@ def _one(digest: Digest) -> dict[str, Any]:
         "doubts": (digest.count.describe_caveats(digest.merged_count), digest.missing),
         "overview": (overview.text, overview.themes, overview.fallback),
         "groups": [(label, [entry.number for entry in entries]) for label, entries in digest.group_entries()],
-        "entries": [_entry(entry) for entry in digest.entries],
-        "outcomes": _outcomes(digest.outcomes),
-        "riskiest": (digest.is_reduced, _riskiest(digest.riskiest_entries)),
+        "entries": [_collect_entry(entry) for entry in digest.entries],
+        "outcomes": _collect_outcomes(digest.outcomes),
+        "riskiest": (digest.is_reduced, _collect_riskiest(digest.riskiest_entries)),
     }
 
 
-def _entry(entry: Entry) -> tuple[Any, ...]:
+def _collect_entry(entry: Entry) -> tuple[Any, ...]:
     pull, summary = entry.pull, entry.summary
     return (
         (pull.url, pull.title, pull.author.login, pull.merged_by.login, pull.merged_at),
@@ -80,13 +80,13 @@ def _entry(entry: Entry) -> tuple[Any, ...]:
     )
 
 
-def _riskiest(entries: Iterable[Entry]) -> list[tuple[Any, ...]]:
-    return [(entry.number, _reasons(entry.risk), entry.summary.risk_reason) for entry in entries]
+def _collect_riskiest(entries: Iterable[Entry]) -> list[tuple[Any, ...]]:
+    return [(entry.number, _collect_reasons(entry.risk), entry.summary.risk_reason) for entry in entries]
 
 
-def _reasons(risk: Risk) -> tuple[Any, ...]:
-    return risk.band.label, risk.without_history, risk.reasons[:_MOST_REASONS]
+def _collect_reasons(risk: Risk) -> tuple[Any, ...]:
+    return risk.band.label, risk.without_history, risk.reasons[:_MAX_REASONS]
 
 
-def _outcomes(outcomes: Iterable[MergeOutcome]) -> list[tuple[Any, ...]]:
+def _collect_outcomes(outcomes: Iterable[MergeOutcome]) -> list[tuple[Any, ...]]:
     return [(each.state_key, each.kind, each.lifetime, each.pull.title, each.by.title) for each in outcomes]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Lane(StrEnum):
+class QueueName(StrEnum):
     """A queue with workers of its own; its value is the queue's name in the store."""
 
     QUICK = "prdigest"

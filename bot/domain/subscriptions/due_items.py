@@ -55,14 +55,14 @@ class OutcomeCheck:
 DueItem: TypeAlias = NextDigest | DigestRepair | IncidentReport | ReportUpdate | OutcomeCheck
 
 
-_KINDS: Mapping[str, type[DigestRepair | IncidentReport | ReportUpdate]] = {
+_ITEM_TYPES: Mapping[str, type[DigestRepair | IncidentReport | ReportUpdate]] = {
     "mend": DigestRepair,
     "tell": IncidentReport,
     "settle": ReportUpdate,
 }
 
 
-def write_item(item: DueItem) -> str:
+def format_item(item: DueItem) -> str:
     """Return an item as the store has it."""
     match item:
         case NextDigest():
@@ -77,19 +77,19 @@ def write_item(item: DueItem) -> str:
             return f"watch:{item.repository}"
 
 
-def read_item(text: str) -> DueItem | None:
+def parse_item(text: str) -> DueItem | None:
     """Return the item that the store has so; None for one of another version, or of nobody's."""
     kind, colon, rest = text.partition(":")
     if _VERSION_MARK in kind:
         return None
     if kind == "watch":
-        return _read_check(rest)
-    if kind in _KINDS:
-        return _KINDS[kind](rest)
+        return _parse_check(rest)
+    if kind in _ITEM_TYPES:
+        return _ITEM_TYPES[kind](rest)
     return None if colon else NextDigest(text)
 
 
-def _read_check(text: str) -> OutcomeCheck | None:
+def _parse_check(text: str) -> OutcomeCheck | None:
     try:
         return OutcomeCheck(Repository.parse(text))
     except UsageError:

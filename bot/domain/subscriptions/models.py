@@ -16,7 +16,7 @@ from itertools import count
 from zoneinfo import ZoneInfo
 
 from bot.domain.digest.view import FULL_VIEW, DigestView
-from bot.domain.keyspace.keys import DigestName
+from bot.domain.keyspace.keys import DigestKeyParts
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
@@ -39,24 +39,24 @@ class DigestSpec:
         """For people who run the bot: ``owner/name, Saturday 28 February 2026``."""
         return ", ".join([str(self.repository), self.span.title, *([str(self.view)] if self.view else [])])
 
-    def key(self, team: str) -> str:
+    def build_key(self, team: str) -> str:
         """What its messages carry, and where its record is: equal for equal content and no other.
 
         A zone counts by the intervals of UTC that it makes of the dates: Berlin and Paris share a digest.
         """
-        return self._name(team, self.span.utc_offsets).key
+        return self._build_key_parts(team, self.span.utc_offsets).key
 
-    def dated_key(self, team: str) -> str:
+    def build_dated_key(self, team: str) -> str:
         """The key as it was while dates alone made it up: one for all zones. Records of then are still read."""
-        return self._name(team).key
+        return self._build_key_parts(team).key
 
-    def _name(self, team: str, offsets: str = "") -> DigestName:
+    def _build_key_parts(self, team: str, offsets: str = "") -> DigestKeyParts:
         view = self.view.fingerprint if self.view else ""
-        return DigestName(team, self.channel, str(self.repository), str(self.span), offsets, view)
+        return DigestKeyParts(team, self.channel, str(self.repository), str(self.span), offsets, view)
 
 
 @lru_cache(maxsize=4_096)
-def _exists(date: dt.date, zone: ZoneInfo) -> bool:
+def _has_date(date: dt.date, zone: ZoneInfo) -> bool:
     """Whether a zone had that date: Samoa left out its 30 December 2011."""
     day = LocalDay(date, zone)
     return day.start < day.end
@@ -70,53 +70,55 @@ class Timing:
     zone: ZoneInfo
     weekdays: bool = False
 
-    def due_on(self, date: dt.date) -> datetime:
+    def get_due_time(self, date: dt.date) -> datetime:
         """The instant (UTC) of the post of a local date, in whole seconds."""
         return datetime.combine(date, self.at.replace(microsecond=0), tzinfo=self.zone).astimezone(UTC)
 
-    def first_from(self, date: dt.date) -> datetime:
+    def find_first_from(self, date: dt.date) -> datetime:
         """The first instant (UTC) of a post on a local date or later."""
-        return self.due_on(next(self._dates(date, _DAY)))
+        return self.get_due_time(next(self._iterate_dates(date, _DAY)))
 
-    def first_on(self, instant: datetime) -> datetime:
+    def find_first_on(self, instant: datetime) -> datetime:
         """The same from the local date of an instant, which is aware."""
-        return self.first_from(instant.astimezone(self.zone).date())
+        return self.find_first_from(instant.astimezone(self.zone).date())
 
-    def next_after(self, instant: datetime) -> datetime:
+    def find_next_after(self, instant: datetime) -> datetime:
         """The first instant (UTC) of a post after the one given, which is aware."""
         first = instant.astimezone(self.zone).date() - _DAY
-        return next(due for date in self._dates(first, _DAY) if (due := self.due_on(date)) > instant)
+        return next(due for date in self._iterate_dates(first, _DAY) if (due := self.get_due_time(date)) > instant)
 
-    def last_before(self, instant: datetime) -> datetime:
+    def find_last_before(self, instant: datetime) -> datetime:
         """The last instant (UTC) of a post before the one given, which is aware."""
         first = instant.astimezone(self.zone).date() + _DAY
-        return next(due for date in self._dates(first, -_DAY) if (due := self.due_on(date)) < instant)
+        return next(
+            due for date in self._iterate_dates(first, -_DAY) if (due := self.get_due_time(date)) < instant
+        )
 
     def is_due(self, instant: datetime) -> bool:
         """Whether a post is due at that very instant."""
-        return self._date_of(instant) is not None
+        return self._find_due_date(instant) is not None
 
-    def covers(self, due: datetime) -> Span:
+    def get_covered_days(self, due: datetime) -> Span:
         """The local days that the post due at an instant tells of: those since the date of the post before it.
 
         That is the day before, and on a Monday that follows no weekend posts also Friday and Saturday.
         """
-        date = self._date_of(due) or due.astimezone(self.zone).date()
-        before = next(self._dates(date - _DAY, -_DAY))
+        date = self._find_due_date(due) or due.astimezone(self.zone).date()
+        before = next(self._iterate_dates(date - _DAY, -_DAY))
         return Span(before, date - _DAY, self.zone)
 
-    def _dates(self, first: dt.date, step: timedelta) -> Iterator[dt.date]:
+    def _iterate_dates(self, first: dt.date, step: timedelta) -> Iterator[dt.date]:
         """The dates with a post from ``first`` on, forwards or backwards."""
         return (date for n in count() if self._is_posted_on(date := first + n * step))
 
-    def _date_of(self, instant: datetime) -> dt.date | None:
+    def _find_due_date(self, instant: datetime) -> dt.date | None:
         """The date whose post is due then: where the clocks skip the end of a date, it comes after midnight."""
         date = instant.astimezone(self.zone).date()
         near = (each for each in (date, date - _DAY) if self._is_posted_on(each))
-        return next((each for each in near if self.due_on(each) == instant), None)
+        return next((each for each in near if self.get_due_time(each) == instant), None)
 
     def _is_posted_on(self, date: dt.date) -> bool:
-        return not (self.weekdays and date.weekday() >= _SATURDAY) and _exists(date, self.zone)
+        return not (self.weekdays and date.weekday() >= _SATURDAY) and _has_date(date, self.zone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,6 @@ class Subscription:
         """Whether it comes from the settings: people can't change it in Slack."""
         return not self.by
 
-    def digest_spec(self, due: datetime) -> DigestSpec:
+    def build_digest_spec(self, due: datetime) -> DigestSpec:
         """What is to be posted at that instant."""
-        return DigestSpec(self.channel, self.repository, self.timing.covers(due), self.view)
+        return DigestSpec(self.channel, self.repository, self.timing.get_covered_days(due), self.view)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 from zoneinfo import ZoneInfo
 
-from bot.domain.conversations.commands import Repositories
+from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
@@ -19,16 +19,18 @@ from bot.domain.subscriptions.models import Subscription
 from bot.domain.text.strings import quote_input
 from bot.domain.time.day import parse_zone
 
-ALL = "all"
-MINE = "mine"
-_HALVES = ("am", "pm")
-_CLOCK = re.compile(r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?\s*(?P<half>am|pm)?", re.I)
-ID = re.compile(r"[0-9a-f]{4,8}")
-_HOW = "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, weekdays or daily, me, path:… or only:risky"
+ALL_WORD = "all"
+OWN_ZONE_WORD = "mine"
+_DAY_HALVES = ("am", "pm")
+_TIME_PATTERN = re.compile(r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?\s*(?P<half>am|pm)?", re.I)
+ID_PATTERN = re.compile(r"[0-9a-f]{4,8}")
+_USAGE_HINT = (
+    "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, weekdays or daily, me, path:… or only:risky"
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class SubscriptionRequest:
     """A subscription as somebody asks for it. What they did not say is None, or false.
 
     ``is_mine``: in the asker's own zone in Slack. ``is_personal``: to the asker alone.
@@ -46,39 +48,39 @@ class Wish:
         check_length(str(self))
 
     @classmethod
-    def parse(cls, text: str, repositories: Repositories) -> Wish:
+    def parse(cls, text: str, repositories: AllowedRepositories) -> SubscriptionRequest:
         """Raises UsageError."""
         found = QueryOptions.parse(text, ("repo", "at", "tz", *FILTER_NAMES, "only"))
         named = {name: found.get_last(name) for name in ("repo", "at", "tz") if found.get_last(name)}
-        for name, value in _named(found.arguments):
+        for name, value in _classify_words(found.arguments):
             if name in named:
                 raise UsageError(
                     f"You named {quote_input(named[name])} and {quote_input(value)}: leave one of them out."
                 )
             named[name] = value
         # a time that is left out makes the next word one, and the zone behind it a repository: times go first
-        at = time_of(named["at"]) if "at" in named else None
-        is_mine = named.get("tz", "").lower() == MINE
+        at = parse_time(named["at"]) if "at" in named else None
+        is_mine = named.get("tz", "").lower() == OWN_ZONE_WORD
         return cls(
-            repository=repositories.parse(named["repo"]) if "repo" in named else repositories.default,
+            repository=repositories.parse_repository(named["repo"]) if "repo" in named else repositories.default,
             at=at,
             zone=parse_zone(named["tz"]) if "tz" in named and not is_mine else None,
             is_mine=is_mine,
             weekdays={"weekdays": True, "daily": False}.get(named.get("days", "")),
-            view=DigestView(found.filters, only_of(found.get_last("only"))),
+            view=DigestView(found.filters, parse_view_level(found.get_last("only"))),
             is_personal="me" in named or found.is_private,
         )
 
-    def require_known(self, repositories: Repositories) -> Self:
+    def require_known(self, repositories: AllowedRepositories) -> Self:
         """Raises UsageError for a repository that the bot may not speak of."""
-        return replace(self, repository=repositories.known(self.repository))
+        return replace(self, repository=repositories.require_known(self.repository))
 
     def __str__(self) -> str:
         words = [
             f"repo:{self.repository}",
             *([f"at:{self.at:%H:%M}"] if self.at else []),
             *([f"tz:{self.zone}"] if self.zone else []),
-            *([f"tz:{MINE}"] if self.is_mine else []),
+            *([f"tz:{OWN_ZONE_WORD}"] if self.is_mine else []),
             *([] if self.weekdays is None else ["weekdays" if self.weekdays else "daily"]),
             *(["me"] if self.is_personal else []),
             *self.view.list_options(),
@@ -86,7 +88,7 @@ class Wish:
         return " ".join(words)
 
 
-def _named(words: list[str]) -> Iterator[tuple[str, str]]:
+def _classify_words(words: list[str]) -> Iterator[tuple[str, str]]:
     """The words that stand alone, by what they are. Raises UsageError."""
     left = deque(words)
     while left:
@@ -94,7 +96,7 @@ def _named(words: list[str]) -> Iterator[tuple[str, str]]:
         low = word.lower()
         if low in ("at", "tz", "repo"):
             value = left.popleft() if left else ""
-            has_half = low == "at" and left and left[0].lower() in _HALVES
+            has_half = low == "at" and left and left[0].lower() in _DAY_HALVES
             yield low, value + left.popleft() if has_half else value
         elif low in ("weekdays", "daily"):
             yield "days", low
@@ -103,13 +105,13 @@ def _named(words: list[str]) -> Iterator[tuple[str, str]]:
         elif "/" in word:
             yield "repo", word
         else:
-            raise UsageError(f"I don't know {quote_input(word)}: {_HOW}.")
+            raise UsageError(f"I don't know {quote_input(word)}: {_USAGE_HINT}.")
 
 
-def time_of(text: str) -> dt.time:
+def parse_time(text: str) -> dt.time:
     """A time of the day: ``09:00``, ``9``, ``9am``, ``5:30pm``. Raises UsageError."""
     refusal = f"{quote_input(text)} is no time: write it as 09:00 or 9am."
-    found = _CLOCK.fullmatch(text.strip())
+    found = _TIME_PATTERN.fullmatch(text.strip())
     if not found:
         raise UsageError(refusal)
     hour, half = int(found["hour"]), (found["half"] or "").lower()
@@ -123,7 +125,7 @@ def time_of(text: str) -> dt.time:
         raise UsageError(refusal) from error
 
 
-def only_of(text: str) -> ViewLevel:
+def parse_view_level(text: str) -> ViewLevel:
     """How much is to be shown. Raises UsageError."""
     try:
         return ViewLevel(text.lower())
@@ -134,7 +136,7 @@ def only_of(text: str) -> ViewLevel:
 
 
 @dataclass(frozen=True, slots=True)
-class Which:
+class SubscriptionSelector:
     """Which of a channel's subscriptions is meant: one by its id, those of a repository, all, or the only one."""
 
     id: str = ""
@@ -142,32 +144,32 @@ class Which:
     is_all: bool = False
 
     @classmethod
-    def parse(cls, text: str, repositories: Repositories) -> Which:
+    def parse(cls, text: str, repositories: AllowedRepositories) -> SubscriptionSelector:
         """Raises UsageError."""
         words = text.split()
         if len(words) > 1:
             raise UsageError("Which one? Write its repository, its id as the list shows it, or all.")
         word = "".join(words).removeprefix("repo:")
-        if word.lower() == ALL:
+        if word.lower() == ALL_WORD:
             return cls(is_all=True)
         if "/" in word:
-            return cls(repository=repositories.parse(word))
-        if word and not ID.fullmatch(word.lower()):
+            return cls(repository=repositories.parse_repository(word))
+        if word and not ID_PATTERN.fullmatch(word.lower()):
             raise UsageError(
                 f"I don't know {quote_input(word)}: write a repository, an id as the list shows it, or all."
             )
         return cls(id=word.lower())
 
-    def require_known(self, repositories: Repositories) -> Self:
+    def require_known(self, repositories: AllowedRepositories) -> Self:
         """Raises UsageError for a repository that the bot may not speak of."""
-        return replace(self, repository=repositories.known(self.repository)) if self.repository else self
+        return replace(self, repository=repositories.require_known(self.repository)) if self.repository else self
 
     def __str__(self) -> str:
-        return ALL if self.is_all else str(self.repository or self.id)
+        return ALL_WORD if self.is_all else str(self.repository or self.id)
 
-    def among(self, known: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
+    def select_from(self, known: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
         """Those that are meant. Raises UsageError where none is, or it is not clear which."""
-        found = tuple(each for each in known if self._means(each))
+        found = tuple(each for each in known if self._is_match(each))
         if not known:
             raise UsageError("There is no subscription here: /prdigest subscribe makes one.")
         if not found:
@@ -177,7 +179,7 @@ class Which:
             raise UsageError(f"That could be any of {ids}: write one of these ids, or all.")
         return found
 
-    def _means(self, subscription: Subscription) -> bool:
+    def _is_match(self, subscription: Subscription) -> bool:
         if self.repository:
             return subscription.repository == self.repository
         return subscription.id.startswith(self.id)

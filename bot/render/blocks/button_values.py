@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import TypeVar
 
-from bot.domain.conversations.commands import CommandRequest, Repositories
+from bot.domain.conversations.commands import AllowedRepositories, CommandRequest
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.reference import Reference
 from bot.ports.versioned_json import VersionedJson
@@ -21,14 +21,14 @@ R = TypeVar("R", bound=CommandRequest)
 
 UNKNOWN_BUTTON = "I don't know this button any more: ask again with a command."
 _VERSION = 2
-_MARK = f"{_VERSION}|"
-_MARKED = re.compile(r"(?P<version>\d{1,4})\|(?P<body>.*)", re.S)
+_VERSION_MARK = f"{_VERSION}|"
+_MARKED_VALUE = re.compile(r"(?P<version>\d{1,4})\|(?P<body>.*)", re.S)
 # Slack's limits for the value of a button and of an option of a menu, in characters
-_MOST = 2_000
-_MOST_OF_OPTION = 150
+_MAX_VALUE_LENGTH = 2_000
+_MAX_OPTION_LENGTH = 150
 
 
-class Verdict(StrEnum):
+class FeedbackVerdict(StrEnum):
     """What somebody thinks of an answer."""
 
     GOOD = "good"
@@ -37,34 +37,34 @@ class Verdict(StrEnum):
 
 def write_reference(reference: Reference) -> str:
     """Return the value for a pull request; that of version 1 where the longest names leave no room for a mark."""
-    value = f"{_MARK}{reference}"
-    return value if len(value) <= _MOST_OF_OPTION else str(reference)
+    value = f"{_VERSION_MARK}{reference}"
+    return value if len(value) <= _MAX_OPTION_LENGTH else str(reference)
 
 
-def read_reference(value: str, repositories: Repositories) -> Reference:
+def read_reference(value: str, repositories: AllowedRepositories) -> Reference:
     """Raises UsageError for what names none, or one that the bot may not speak of."""
-    return repositories.reference(_read(value))
+    return repositories.parse_pull_request(_remove_mark(value))
 
 
 def write_id(subscription: str) -> str:
     """Return the value for a subscription."""
-    return f"{_MARK}{subscription}"
+    return f"{_VERSION_MARK}{subscription}"
 
 
 def read_id(value: str) -> str:
     """Return the id of a subscription, or what stands in its place. Raises UsageError for a later version."""
-    return _read(value)
+    return _remove_mark(value)
 
 
-def write_verdict(verdict: Verdict) -> str:
+def write_verdict(verdict: FeedbackVerdict) -> str:
     """Return the value for a vote."""
-    return f"{_MARK}{verdict}"
+    return f"{_VERSION_MARK}{verdict}"
 
 
-def read_verdict(value: str) -> Verdict:
+def read_verdict(value: str) -> FeedbackVerdict:
     """Raises UsageError for what is none."""
     try:
-        return Verdict(_read(value))
+        return FeedbackVerdict(_remove_mark(value))
     except ValueError as error:
         raise UsageError(UNKNOWN_BUTTON) from error
 
@@ -77,7 +77,7 @@ def write_request(request: CommandRequest) -> str:
     fields = {**VersionedJson(type(request), _VERSION).dump(request), "kind": request.kind}
     fields.pop("is_private", None)
     value = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
-    return value if len(value) <= _MOST else str(request)
+    return value if len(value) <= _MAX_VALUE_LENGTH else str(request)
 
 
 def read_request(value: str, shapes: Iterable[type[R]]) -> R | str:
@@ -95,9 +95,9 @@ def read_request(value: str, shapes: Iterable[type[R]]) -> R | str:
         raise UsageError(UNKNOWN_BUTTON) from error
 
 
-def _read(value: str) -> str:
+def _remove_mark(value: str) -> str:
     """Return a name without the mark of its version. Raises UsageError for a later version."""
-    marked = _MARKED.fullmatch(value)
+    marked = _MARKED_VALUE.fullmatch(value)
     if marked and int(marked["version"]) != _VERSION:
         raise UsageError(UNKNOWN_BUTTON)
     return marked["body"] if marked else value

@@ -20,53 +20,58 @@ SHARE_RISKS = "share_risks"
 SHARE_DIGEST = "share_digest"
 
 # Slack takes 100; their texts count against the limit of the message, and nobody reads further
-_MOST_OPTIONS = 10
-_OPTION = 75
+_MAX_OPTIONS = 10
+_MAX_LABEL_LENGTH = 75
 
 
-def details(pull: PullRequest) -> Element:
+def make_details_button(pull: PullRequest) -> Element:
     """Opens a window about one pull request."""
-    return button("Details", DETAILS, _value_of(pull))
+    return make_button("Details", DETAILS, _make_value(pull))
 
 
-def details_of(pulls: Iterable[PullRequest]) -> Element | None:
+def make_details_menu(pulls: Iterable[PullRequest]) -> Element | None:
     """A menu of pull requests, each opens a window; None where there are none."""
-    options = [_option(pull) for pull in {pull.number: pull for pull in pulls}.values()][:_MOST_OPTIONS]
+    options = [_make_option(pull) for pull in {pull.number: pull for pull in pulls}.values()][:_MAX_OPTIONS]
     if not options:
         return None
-    placeholder = make_plain_text("Details of …", _OPTION)
+    placeholder = make_plain_text("Details of …", _MAX_LABEL_LENGTH)
     return {"type": "static_select", "action_id": DETAILS_OF, "placeholder": placeholder, "options": options}
 
 
-def ask() -> Element:
+def make_ask_button() -> Element:
     """Says how to ask about a message."""
-    return button("Ask about this", ASK, "thread")
+    return make_button("Ask about this", ASK, "thread")
 
 
-def share(action: str, request: CommandRequest) -> Element:
+def make_share_button(action: str, request: CommandRequest) -> Element:
     """Asks the same again for everybody; ``action`` is the one that the command declares."""
-    return button("Share in channel", action, write_request(request))
+    return make_button("Share in channel", action, write_request(request))
 
 
-def below(post: Post, *elements: Element | None) -> Post:
+def add_buttons(post: Post, *elements: Element | None) -> Post:
     """The message with a row of buttons at its end."""
     row: Block = {"type": "actions", "elements": [element for element in elements if element]}
     return Post(post.text, (*post.blocks, row))
 
 
-def signed(post: Post, asker: str) -> Post:
+def add_asker(post: Post, asker: str) -> Post:
     """The message with the name of the one who asked for it, which pings nobody; as it is without a name."""
     return Post(post.text, (*post.blocks, make_context(f"Asked for by {asker}"))) if asker else post
 
 
-def _option(pull: PullRequest) -> Element:
-    return {"text": make_plain_text(f"#{pull.number} {pull.title}", _OPTION), "value": _value_of(pull)}
+def _make_option(pull: PullRequest) -> Element:
+    return {"text": make_plain_text(f"#{pull.number} {pull.title}", _MAX_LABEL_LENGTH), "value": _make_value(pull)}
 
 
-def _value_of(pull: PullRequest) -> str:
+def _make_value(pull: PullRequest) -> str:
     return write_reference(Reference(pull.repository, pull.number))
 
 
-def button(label: str, action: str, value: str) -> Element:
+def make_button(label: str, action: str, value: str) -> Element:
     """A button of that label."""
-    return {"type": "button", "action_id": action, "text": make_plain_text(label, _OPTION), "value": value}
+    return {
+        "type": "button",
+        "action_id": action,
+        "text": make_plain_text(label, _MAX_LABEL_LENGTH),
+        "value": value,
+    }

@@ -13,7 +13,7 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.ports import Post, ToolCall
-from bot.render.blocks.button_values import Verdict, write_verdict
+from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.blocks.rich_text import Block, make_context, make_plain_text
 from bot.render.blocks.sanitize import sanitize_text
@@ -93,8 +93,14 @@ def make_feedback_buttons() -> Block:
     buttons = {
         "type": "feedback_buttons",
         "action_id": VOTE,
-        "positive_button": {"text": make_plain_text("Good answer", 75), "value": write_verdict(Verdict.GOOD)},
-        "negative_button": {"text": make_plain_text("Bad answer", 75), "value": write_verdict(Verdict.BAD)},
+        "positive_button": {
+            "text": make_plain_text("Good answer", 75),
+            "value": write_verdict(FeedbackVerdict.GOOD),
+        },
+        "negative_button": {
+            "text": make_plain_text("Bad answer", 75),
+            "value": write_verdict(FeedbackVerdict.BAD),
+        },
     }
     return {"type": "context_actions", "elements": [buttons]}
 

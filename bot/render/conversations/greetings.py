@@ -30,36 +30,40 @@ class HelpExample:
     ``brief`` says it to who does not know the bot yet; without it, only the help has the example.
     """
 
-    typed: str
+    input_text: str
     meaning: str
     brief: str = ""
 
 
-_QUESTION = "a question, in your own words"
-_FIRST = ("what changed in the scheduler this week?", _QUESTION)
-_ASKING = ("which of these touch ROCm?", _QUESTION)
-_QUIET = ("quiet", "in a thread: I answer there only when you mention me, until you write wake")
-_ABOUT = "I read the pull requests merged into "
-_MENTION = "In a channel, begin with my name: "
-_MORE = "help"
+_QUESTION_MEANING = "a question, in your own words"
+_FIRST_EXAMPLE = ("what changed in the scheduler this week?", _QUESTION_MEANING)
+_QUESTION_EXAMPLE = ("which of these touch ROCm?", _QUESTION_MEANING)
+_QUIET_EXAMPLE = ("quiet", "in a thread: I answer there only when you mention me, until you write wake")
+_INTRODUCTION = "I read the pull requests merged into "
+_MENTION_HINT = "In a channel, begin with my name: "
+_HELP_WORD = "help"
 
 
-def greeting(why: Greeting, repository: Repository, commands: Sequence[HelpExample]) -> Post:
+def render_greeting(why: Greeting, repository: Repository, commands: Sequence[HelpExample]) -> Post:
     """A few sentences with things to type, about the repository that the bot speaks of by default.
 
     ``commands`` are the examples of the commands.
     """
     if why is Greeting.HELP:
-        known = [_ASKING, *((each.typed, each.meaning) for each in commands), _QUIET]
-        return _post(
-            "Ask me anything about the pull requests of ", repository, "What I understand:", known, _private()
+        known = [_QUESTION_EXAMPLE, *((each.input_text, each.meaning) for each in commands), _QUIET_EXAMPLE]
+        return _build_post(
+            "Ask me anything about the pull requests of ",
+            repository,
+            "What I understand:",
+            known,
+            _render_private_hint(),
         )
     hello = "Thanks for inviting me. " if why is Greeting.INVITED else "Hello, I am prdigest. "
-    first = [_FIRST, *((each.typed, each.brief) for each in commands if each.brief)]
-    return _post(f"{hello}{_ABOUT}", repository, "Try one of these:", first, _more())
+    first = [_FIRST_EXAMPLE, *((each.input_text, each.brief) for each in commands if each.brief)]
+    return _build_post(f"{hello}{_INTRODUCTION}", repository, "Try one of these:", first, _render_help_hint())
 
 
-def _post(
+def _build_post(
     before: str,
     repository: Repository,
     after: str,
@@ -68,29 +72,34 @@ def _post(
 ) -> Post:
     first = [make_text(before), make_text(str(repository), bold=True), make_text(f". {after}")]
     listed = [[make_text(typed, code=True), make_text(f" \u2013 {meaning}")] for typed, meaning in examples]
-    lines = [_plain(first), *(f"\u2022 {_plain(each)}" for each in listed), _plain(last)]
+    lines = [_join_texts(first), *(f"\u2022 {_join_texts(each)}" for each in listed), _join_texts(last)]
     return Post(
         escape_mrkdwn("\n".join(lines)),
         (make_block(make_section(first), make_bullets(listed), make_section(last)),),
     )
 
 
-def _private() -> list[Element]:
+def _render_private_hint() -> list[Element]:
     return [
         make_text("Add "),
         make_text("private", code=True),
         make_text(" to keep an answer to yourself. "),
-        *_mention("35617"),
+        *_render_mention("35617"),
     ]
 
 
-def _more() -> list[Element]:
-    return [*_mention("risks 7d"), make_text(". All that I do: "), make_text(_MORE, code=True), make_text(".")]
+def _render_help_hint() -> list[Element]:
+    return [
+        *_render_mention("risks 7d"),
+        make_text(". All that I do: "),
+        make_text(_HELP_WORD, code=True),
+        make_text("."),
+    ]
 
 
-def _mention(example: str) -> list[Element]:
-    return [make_text(_MENTION), make_text(f"@prdigest {example}", code=True)]
+def _render_mention(example: str) -> list[Element]:
+    return [make_text(_MENTION_HINT), make_text(f"@prdigest {example}", code=True)]
 
 
-def _plain(elements: Sequence[Element]) -> str:
+def _join_texts(elements: Sequence[Element]) -> str:
     return "".join(str(each["text"]) for each in elements)

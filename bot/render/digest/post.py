@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from bot.domain.conversations.commands import LONGEST_OVERVIEW, DigestRequest
-from bot.domain.digest.fingerprint import fingerprint_of
+from bot.domain.conversations.commands import MAX_DIGEST_DAYS, DigestRequest
+from bot.domain.digest.fingerprint import compute_fingerprint
 from bot.domain.digest.models import Digest, Entry
 from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
 from bot.domain.track_record.posted_ratings import PostedRatings, collect_ratings
 from bot.ports import Attachment, Post
-from bot.render.blocks.buttons import ask, below, details_of
+from bot.render.blocks.buttons import add_buttons, make_ask_button, make_details_menu
 from bot.render.blocks.rich_text import make_context
 from bot.render.digest.lead import render_lead
 from bot.render.digest.multi_day import render_catch_up
@@ -51,13 +51,13 @@ class RenderedDigest:
 
 def render_digest(digest: Digest, notes: Sequence[str] = ()) -> RenderedDigest:
     """Render the digest of a day for Slack, with ``notes`` in small print."""
-    top_post, fingerprint = _add_notes(render_lead(digest), notes), fingerprint_of(digest, notes)
+    top_post, fingerprint = _add_notes(render_lead(digest), notes), compute_fingerprint(digest, notes)
     if not digest.entries:
         return RenderedDigest(top_post, (), None, digest.merged_count, digest.gaps, fingerprint)
-    menu = details_of(entry.pull for entry in _order_menu_entries(digest))
+    menu = make_details_menu(entry.pull for entry in _order_menu_entries(digest))
     file = _build_attachment([digest], str(digest.day.date))
     return RenderedDigest(
-        below(top_post, menu, ask()),
+        add_buttons(top_post, menu, make_ask_button()),
         render_thread(digest),
         file,
         digest.merged_count,
@@ -69,13 +69,13 @@ def render_digest(digest: Digest, notes: Sequence[str] = ()) -> RenderedDigest:
 
 def render_days(catch_up: MultiDayDigest, notes: Sequence[str] = ()) -> RenderedDigest:
     """Render several days for Slack: one lead message, and every pull request in its thread."""
-    top_post, fingerprint = _add_notes(render_catch_up(catch_up), notes), fingerprint_of(catch_up, notes)
+    top_post, fingerprint = _add_notes(render_catch_up(catch_up), notes), compute_fingerprint(catch_up, notes)
     if not catch_up.combined.entries:
         return RenderedDigest(top_post, (), None, catch_up.merged_count, catch_up.gaps, fingerprint)
-    menu = details_of(entry.pull for entry in _order_menu_entries(catch_up.combined))
+    menu = make_details_menu(entry.pull for entry in _order_menu_entries(catch_up.combined))
     file = _build_attachment(catch_up.digests, str(catch_up.span))
     return RenderedDigest(
-        below(top_post, menu, ask()),
+        add_buttons(top_post, menu, make_ask_button()),
         render_threads(catch_up.digests),
         file,
         catch_up.merged_count,
@@ -92,7 +92,7 @@ def _collect_records(digest: Digest) -> tuple[PostedRatings, tuple[str, ...]]:
 
 def describe_skipped_days(repository: Repository, span: Span) -> str:
     """Return which days were never posted, and how to see them all the same."""
-    last = replace(span, first=max(span.first, span.last - timedelta(days=LONGEST_OVERVIEW - 1)))
+    last = replace(span, first=max(span.first, span.last - timedelta(days=MAX_DIGEST_DAYS - 1)))
     request = DigestRequest(repository, last, zone=span.zone)
     return f"Not posted, as I was away for too long: {span.title}. To see it: /prdigest {request}"
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
-from bot.domain.conversations.commands import Repositories
+from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.digest.view import DigestView
 from bot.domain.errors import UsageError
@@ -16,7 +16,7 @@ from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.query_options import FILTER_NAMES, QueryOptions
 from bot.domain.subscriptions.models import Subscription
-from bot.domain.subscriptions.request import MINE, Wish, only_of, time_of
+from bot.domain.subscriptions.request import OWN_ZONE_WORD, SubscriptionRequest, parse_time, parse_view_level
 from bot.domain.text.strings import quote_input
 from bot.domain.time.day import parse_zone
 from bot.render.blocks.rich_text import Element, make_plain_text
@@ -59,7 +59,9 @@ def render_form(
         _make_input(WHERE, "Where", target),
         _make_input(CHANNEL, "Channel", _make_channel_picker("" if is_personal else where), is_optional=True),
         _make_input(AT, "At", {"type": "timepicker", "initial_time": f"{at:%H:%M}"}),
-        _make_input(ZONE, "Time zone", _make_zone_picker(MINE if _is_own_zone(old, visit) else str(zone))),
+        _make_input(
+            ZONE, "Time zone", _make_zone_picker(OWN_ZONE_WORD if _is_own_zone(old, visit) else str(zone))
+        ),
         _make_input(
             DAYS,
             "Days",
@@ -99,7 +101,7 @@ class FormErrors(UsageError):
         self.errors = dict(errors)
 
 
-def parse_form(view: Mapping[str, Any], repositories: Repositories) -> tuple[Wish, str, str]:
+def parse_form(view: Mapping[str, Any], repositories: AllowedRepositories) -> tuple[SubscriptionRequest, str, str]:
     """Return what the form requests, the channel, and the id of the subscription that it replaces.
 
     Raises:
@@ -111,21 +113,21 @@ def parse_form(view: Mapping[str, Any], repositories: Repositories) -> tuple[Wis
     channel = "" if is_personal else str(values[CHANNEL].get("selected_conversation") or "")
     readers: dict[str, Callable[[], Any]] = {
         CHANNEL: lambda: _require_channel(channel or is_personal),
-        REPOSITORY: lambda: repositories.parse(_get_selected_value(values[REPOSITORY])),
-        AT: lambda: time_of(str(values[AT].get("selected_time") or "")),
-        ZONE: lambda: None if zone == MINE else parse_zone(zone),
-        ONLY: lambda: only_of(_get_selected_value(values[ONLY]).removeprefix(_ALL_PULLS)),
+        REPOSITORY: lambda: repositories.parse_repository(_get_selected_value(values[REPOSITORY])),
+        AT: lambda: parse_time(str(values[AT].get("selected_time") or "")),
+        ZONE: lambda: None if zone == OWN_ZONE_WORD else parse_zone(zone),
+        ONLY: lambda: parse_view_level(_get_selected_value(values[ONLY]).removeprefix(_ALL_PULLS)),
         FILTER: lambda: _parse_filters(values),
     }
     parsed, errors = _read_fields(readers)
     if errors:
         raise FormErrors(errors)
     try:
-        wish = Wish(
+        wish = SubscriptionRequest(
             repository=parsed[REPOSITORY],
             at=parsed[AT],
             zone=parsed[ZONE],
-            is_mine=zone == MINE,
+            is_mine=zone == OWN_ZONE_WORD,
             weekdays=_get_selected_value(values[DAYS]) == "weekdays",
             view=DigestView(parsed[FILTER], parsed[ONLY]),
             is_personal=is_personal,
@@ -158,10 +160,10 @@ def suggest_zones(typed: str) -> list[Element]:
     """Return the time zones whose names contain what the user types; before that, the common ones."""
     text = typed.strip().casefold()
     if not text:
-        return [_make_zone_option(MINE), *(_make_zone_option(name) for name in _COMMON_ZONES)]
+        return [_make_zone_option(OWN_ZONE_WORD), *(_make_zone_option(name) for name in _COMMON_ZONES)]
     part = text.replace(" ", "_")
     names = (name for name in _list_zones() if part in name.casefold())
-    mine = [_make_zone_option(MINE)] if text in _OWN_ZONE_LABEL.casefold() else []
+    mine = [_make_zone_option(OWN_ZONE_WORD)] if text in _OWN_ZONE_LABEL.casefold() else []
     return [*mine, *(_make_zone_option(name) for name in names)][:_MAX_OPTIONS]
 
 
@@ -238,7 +240,7 @@ def _make_zone_picker(chosen: str) -> Element:
 
 def _make_zone_option(name: str) -> Element:
     """Return the option of a time zone."""
-    return _make_option(_OWN_ZONE_LABEL if name == MINE else name, name)
+    return _make_option(_OWN_ZONE_LABEL if name == OWN_ZONE_WORD else name, name)
 
 
 def _make_filter_input(old: Subscription | None) -> Element:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from bot.ports.versioned_json import VERSION, VersionedJson
+from bot.ports.versioned_json import VERSION_FIELD, VersionedJson
 
 _VERSION = 2
 
@@ -40,4 +40,4 @@ def read_form_context(text: str) -> FormContext:
         raise TypeError("what a form carries is an object")
     # fields without a value were null there
     known = {name: value for name, value in fields.items() if value is not None}
-    return _CODEC.load({VERSION: _VERSION, **known})
+    return _CODEC.load({VERSION_FIELD: _VERSION, **known})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from bot.domain.conversations.slack_text import labelled
+from bot.domain.conversations.slack_text import restore_bot_text
 from bot.domain.operations.bot_health import BotHealth, LatestDigest
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.render.blocks.rich_text import (
@@ -64,7 +64,7 @@ def _render_digests(latest: Sequence[LatestDigest]) -> Iterator[Block]:
 
 def _shorten_line(content: str) -> str:
     """Return a text of the bot on one line; Slack accepts no empty text."""
-    return truncate_text(collapse_lines(labelled(content)), _MAX_LENGTH) or "…"
+    return truncate_text(collapse_lines(restore_bot_text(content)), _MAX_LENGTH) or "…"
 
 
 def _render_no_subscriptions() -> Iterator[Block]:

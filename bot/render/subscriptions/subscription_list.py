@@ -9,7 +9,7 @@ from bot.domain.subscriptions.models import Subscription
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.ports import Post
 from bot.render.blocks.button_values import write_id
-from bot.render.blocks.buttons import button
+from bot.render.blocks.buttons import make_button
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.blocks.rich_text import (
     Block,
@@ -106,7 +106,7 @@ def render_rows(subscriptions: Sequence[DueSubscription], *, with_place: bool = 
 
 def make_new_button() -> Element:
     """Return the button that opens the form for another one."""
-    return button("New subscription", NEW, "new")
+    return make_button("New subscription", NEW, "new")
 
 
 def _render_description(
@@ -142,7 +142,7 @@ def _make_buttons(subscription: Subscription) -> Block:
     name = truncate_text(str(subscription.repository), 60)
     turn = ("Resume", RESUME) if subscription.is_paused else ("Pause", PAUSE)
     value = write_id(subscription.id)
-    remove = button("Unsubscribe", REMOVE, value)
+    remove = make_button("Unsubscribe", REMOVE, value)
     remove["confirm"] = {
         "title": make_plain_text("Unsubscribe?", 100),
         "text": make_plain_text(f"{name} will not be posted there any more. What was posted stays.", 300),
@@ -151,9 +151,9 @@ def _make_buttons(subscription: Subscription) -> Block:
         "style": "danger",
     }
     elements = [
-        button("Preview", PREVIEW, value),
-        button("Change", CHANGE, value),
-        button(*turn, value),
+        make_button("Preview", PREVIEW, value),
+        make_button("Change", CHANGE, value),
+        make_button(*turn, value),
         remove,
     ]
     return {"type": "actions", "elements": elements}

@@ -16,31 +16,31 @@ from bot.domain.time.day import LocalDay
 from bot.ports import PullRequests
 from bot.services.history.merge_timeline import DayContext
 from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results
-from bot.services.summaries.reader import assess_alone, read_alone
+from bot.services.summaries.reader import assess_isolated, build_isolated_entry
 
-Progress = Callable[[int, int], None]
-MakeOverview = Callable[[Repository, LocalDay, tuple[Entry, ...]], Overview]
+ProgressCallback = Callable[[int, int], None]
+OverviewBuilder = Callable[[Repository, LocalDay, tuple[Entry, ...]], Overview]
 
 
-def unseen(_done: int, _all: int) -> None:
+def ignore_progress(_done: int, _all: int) -> None:
     """Progress that nobody watches."""
 
 
-def alone(_repository: Repository, _day: LocalDay, merged: Sequence[PullRequest]) -> DayContext:
+def build_isolated_context(_repository: Repository, _day: LocalDay, merged: Sequence[PullRequest]) -> DayContext:
     """A day of which nothing is known but what was merged."""
     return DayContext.from_pulls(merged)
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class DigestDependencies:
     """What a day is seen in: what came before it and since, who keeps what was merged, and how good lists were."""
 
-    around: Callable[[Repository, LocalDay, Sequence[PullRequest]], DayContext] = alone
-    record: Callable[[Sequence[PullRequest]], None] = lambda pulls: None
-    is_sparing: Callable[[Repository], bool] = lambda repository: False
+    load_context: Callable[[Repository, LocalDay, Sequence[PullRequest]], DayContext] = build_isolated_context
+    record_merges: Callable[[Sequence[PullRequest]], None] = lambda pulls: None
+    is_reduced: Callable[[Repository], bool] = lambda repository: False
 
 
-class DailyDigest:
+class DigestBuilder:
     """Builds digests. ``workers`` pull requests are read and summarised at a time.
 
     ``with_files`` loads the files of a pull request, or gives it back without where they can't be had. The
@@ -51,11 +51,11 @@ class DailyDigest:
         self,
         pulls: PullRequests,
         entry: Callable[[PullRequest], Entry],
-        overview: MakeOverview,
+        overview: OverviewBuilder,
         with_files: Callable[[PullRequest], PullRequest],
         workers: int,
         classes_of: PathClassesLookup = get_default_classes,
-        surroundings: Surroundings = Surroundings(),
+        surroundings: DigestDependencies = DigestDependencies(),
     ) -> None:
         self._pulls = pulls
         self._entry = entry
@@ -70,7 +70,7 @@ class DailyDigest:
         repository: Repository,
         day: LocalDay,
         name: str,
-        progress: Progress = unseen,
+        progress: ProgressCallback = ignore_progress,
         view: DigestView = FULL_VIEW,
     ) -> Digest:
         """The digest of a day. ``progress`` is told (done, all) as pull requests are finished.
@@ -82,13 +82,13 @@ class DailyDigest:
                 end a digest; it is shown with what is known and counted as not read.
         """
         merged = self._pulls.list_merged(repository, day)
-        around = self._surroundings.around(repository, day, merged.pulls)
+        around = self._surroundings.load_context(repository, day, merged.pulls)
         reverts = find_reverts(merged.pulls)
-        read = self._entries(self._admitted(merged.pulls, reverts, view), progress)
+        read = self._read_entries(self._select_pulls(merged.pulls, reverts, view), progress)
         of_day = remove_duplicates([*(entry.pull for entry in read), *merged.pulls])
-        self._surroundings.record(of_day)
+        self._surroundings.record_merges(of_day)
         past = around.build_past(of_day, self._classes_of(repository))
-        entries = select_entries(view, self._rated(read, past), reverts, around.outcomes)
+        entries = select_entries(view, self._assess_entries(read, past), reverts, around.outcomes)
         return Digest(
             repository=repository,
             name=name,
@@ -96,21 +96,21 @@ class DailyDigest:
             entries=entries,
             overview=self._overview(repository, day, entries),
             count=merged.count,
-            outcomes=tuple(_of(entries, around.outcomes)),
+            outcomes=tuple(_select_outcomes(entries, around.outcomes)),
             view=view,
             hidden=len(merged.pulls) - len(entries),
             missing=(around.caveat,) if around.caveat else (),
-            is_reduced=self._surroundings.is_sparing(repository),
+            is_reduced=self._surroundings.is_reduced(repository),
         )
 
-    def _rated(self, entries: Iterable[Entry], past: FileHistory) -> list[Entry]:
+    def _assess_entries(self, entries: Iterable[Entry], past: FileHistory) -> list[Entry]:
         """What was merged earlier on the same day counts too: no entry by itself could know of it."""
         return [
-            replace(entry, risk=assess_alone(entry.pull, self._classes_of(entry.pull.repository), past))
+            replace(entry, risk=assess_isolated(entry.pull, self._classes_of(entry.pull.repository), past))
             for entry in entries
         ]
 
-    def _admitted(
+    def _select_pulls(
         self, pulls: tuple[PullRequest, ...], reverts: tuple[Revert, ...], view: DigestView
     ) -> tuple[PullRequest, ...]:
         """Those that fit the filters, and all that took one of them back or brought it back again.
@@ -128,17 +128,17 @@ class DailyDigest:
         shown = expand_pairs(fitting, reverts)
         return tuple(fitting.get(pull.number, pull) for pull in pulls if pull.number in shown)
 
-    def _entries(self, pulls: tuple[PullRequest, ...], progress: Progress) -> tuple[Entry, ...]:
+    def _read_entries(self, pulls: tuple[PullRequest, ...], progress: ProgressCallback) -> tuple[Entry, ...]:
         progress(0, len(pulls))
         done: dict[int, Entry] = {}
         with DeadlineExecutor(self._workers, "digest") as crew:
-            for entry in iterate_results([crew.submit(read_alone, pull, self._entry) for pull in pulls]):
+            for entry in iterate_results([crew.submit(build_isolated_entry, pull, self._entry) for pull in pulls]):
                 done[entry.number] = entry
                 progress(len(done), len(pulls))
         return tuple(done[pull.number] for pull in pulls)
 
 
-def _of(entries: Iterable[Entry], outcomes: Iterable[MergeOutcome]) -> Iterator[MergeOutcome]:
+def _select_outcomes(entries: Iterable[Entry], outcomes: Iterable[MergeOutcome]) -> Iterator[MergeOutcome]:
     """What has to do with these entries."""
     shown = {entry.number for entry in entries}
     return (found for found in outcomes if not shown.isdisjoint((found.pull.number, found.by.number)))

@@ -12,8 +12,8 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.day import LocalDay
 from bot.render.digest.post import RenderedDigest, render_days, render_digest
-from bot.services.digest.builder import DailyDigest
-from bot.services.digest.multi_day import catch_up
+from bot.services.digest.builder import DigestBuilder
+from bot.services.digest.multi_day import build_multi_day_digest
 
 
 class DigestComposer:
@@ -25,7 +25,7 @@ class DigestComposer:
 
     def __init__(
         self,
-        daily: DailyDigest,
+        daily: DigestBuilder,
         name_of: Callable[[Repository], str],
         zone_of: Callable[[str], ZoneInfo | None],
     ) -> None:
@@ -33,21 +33,21 @@ class DigestComposer:
         self._name_of = name_of
         self._zone_of = zone_of
 
-    def build(self, spec: DigestSpec, notes: Sequence[str] = ()) -> RenderedDigest:
+    def compose_messages(self, spec: DigestSpec, notes: Sequence[str] = ()) -> RenderedDigest:
         """The messages. Raises what ``DailyDigest.build`` raises."""
-        found = self.days(spec)
+        found = self.build_days(spec)
         return render_days(found, notes) if len(spec.span) > 1 else render_digest(found.digests[0], notes)
 
-    def days(self, spec: DigestSpec) -> MultiDayDigest:
+    def build_days(self, spec: DigestSpec) -> MultiDayDigest:
         """Build the digest of each day. Raises what ``DailyDigest.build`` raises."""
-        names_zone = self.names_zone(spec)
+        names_zone = self.must_show_zone(spec)
 
         def build(repository: Repository, day: LocalDay, name: str) -> Digest:
             digest = self._daily.build(repository, day, name, view=spec.view)
             return replace(digest, shows_zone=names_zone)
 
-        return catch_up(build, spec.repository, spec.span, self._name_of(spec.repository))
+        return build_multi_day_digest(build, spec.repository, spec.span, self._name_of(spec.repository))
 
-    def names_zone(self, spec: DigestSpec) -> bool:
+    def must_show_zone(self, spec: DigestSpec) -> bool:
         """Tell whether the heading has to name the zone. Raises StoreUnavailable."""
         return self._zone_of(spec.channel) != spec.span.zone

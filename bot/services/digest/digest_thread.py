@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bot.domain.conversations.commands import DigestRequest
-from bot.domain.conversations.thread_subject import About
+from bot.domain.conversations.thread_subject import SubjectKind
 from bot.domain.errors import SlackCallRefused, SlackUnavailable
 from bot.ports import Attachment, Messenger, Post
 from bot.ports.slack import CLOCK_SKEW
@@ -17,8 +17,8 @@ from bot.services.digest.records import TrackedDigest
 
 log = logging.getLogger(__name__)
 
-_TRIES = 3
-_MOVED = "What stood here is part of the messages above now."
+_MAX_ATTEMPTS = 3
+_MOVED_NOTE = "What stood here is part of the messages above now."
 
 
 class DigestThread:
@@ -34,7 +34,9 @@ class DigestThread:
         self._key = digest.key
         # no digest is older than its last day; our own clock would be a worse witness of when it was posted
         self._since = spec.span.days[-1].start - CLOCK_SKEW
-        self._about = About.DIGEST.of(DigestRequest(spec.repository, spec.span, zone=spec.span.zone))
+        self._about = SubjectKind.DIGEST.format_subject(
+            DigestRequest(spec.repository, spec.span, zone=spec.span.zone)
+        )
         self.lead = lead
         # nothing can be in the thread of a message that this run posted; looking would need a scope, and a call
         self._is_new = False
@@ -53,7 +55,7 @@ class DigestThread:
         """Post the lead message unless it is there; return its timestamp."""
         if not self.lead:
             self._is_new = True
-            self.lead = self._once(
+            self.lead = self._run_once(
                 lambda: self._messenger.post_message(self._channel, post, self._key, about=self._about),
                 lambda: self.find_lead(is_retry=True),
             )
@@ -62,29 +64,29 @@ class DigestThread:
     def post_replies(self, posts: tuple[Mapping[str, Any], ...]) -> None:
         """Post those messages of the thread that are missing, in order."""
         there = {} if self._is_new else self._find_replies()
-        for key, post in self._keyed(posts).items():
+        for key, post in self._assign_keys(posts).items():
             if key not in there:
-                self._reply(key, post)
+                self._post_reply(key, post)
 
-    def revise(self, plan: PostingPlan) -> None:
+    def revise_messages(self, plan: PostingPlan) -> None:
         """Edit every message to what the plan says, post what the thread lacks, and void what it has too much."""
         self._messenger.edit_message(self._channel, self.lead, plan.lead, self._key, self._about)
         there = self._find_replies()
-        for key, post in self._keyed(plan.thread).items():
+        for key, post in self._assign_keys(plan.thread).items():
             if ts := there.pop(key, None):
                 self._messenger.edit_message(self._channel, ts, post, key)
             else:
-                self._reply(key, post)
+                self._post_reply(key, post)
         for key, ts in there.items():
             if key.startswith(f"{self._key}#"):
-                self._messenger.edit_message(self._channel, ts, render_notice(_MOVED).build_payload(), key)
+                self._messenger.edit_message(self._channel, ts, render_notice(_MOVED_NOTE).build_payload(), key)
 
-    def edit(self, before: PostingPlan | None, after: PostingPlan) -> None:
+    def edit_changed(self, before: PostingPlan | None, after: PostingPlan) -> None:
         """Edit the messages that read otherwise after than before, or all; one that is gone stays gone."""
         if before is None or after.lead != before.lead:
             self._messenger.edit_message(self._channel, self.lead, after.lead, self._key, self._about)
-        old = self._keyed(before.thread) if before else {}
-        changed = {key: post for key, post in self._keyed(after.thread).items() if old.get(key) != post}
+        old = self._assign_keys(before.thread) if before else {}
+        changed = {key: post for key, post in self._assign_keys(after.thread).items() if old.get(key) != post}
         there = self._find_replies() if changed else {}
         for key, post in changed.items():
             if key in there:
@@ -94,9 +96,9 @@ class DigestThread:
         """Reply in the thread, once for each name."""
         key = f"{self._key}!{name}"
         if key not in self._find_replies():
-            self._reply(key, post.build_payload())
+            self._post_reply(key, post.build_payload())
 
-    def attach(self, file: Attachment | None) -> tuple[str, ...]:
+    def attach_report(self, file: Attachment | None) -> tuple[str, ...]:
         """Attach the report unless it is there. A bot without the scope goes without, and says so."""
         if file is None:
             return ()
@@ -110,18 +112,18 @@ class DigestThread:
             return file.name if self._messenger.has_attachment(self._channel, self.lead, file.name) else ""
 
         try:
-            self._once(upload, find)
+            self._run_once(upload, find)
         except SlackCallRefused as error:
             if error.code != "missing_scope":
                 raise
             return (f"The report was not attached. {error}",)
         return ()
 
-    def _keyed(self, posts: tuple[Mapping[str, Any], ...]) -> dict[str, Mapping[str, Any]]:
+    def _assign_keys(self, posts: tuple[Mapping[str, Any], ...]) -> dict[str, Mapping[str, Any]]:
         return {f"{self._key}#{place}": post for place, post in enumerate(posts, 1)}
 
-    def _reply(self, key: str, post: Mapping[str, Any]) -> None:
-        self._once(
+    def _post_reply(self, key: str, post: Mapping[str, Any]) -> None:
+        self._run_once(
             lambda: self._messenger.post_message(self._channel, post, key, self.lead),
             lambda: self._find_replies().get(key, ""),
         )
@@ -129,9 +131,9 @@ class DigestThread:
     def _find_replies(self) -> dict[str, str]:
         return self._messenger.find_posts(self._channel, self._since, thread=self.lead)
 
-    def _once(self, act: Callable[[], str], find: Callable[[], str]) -> str:
+    def _run_once(self, act: Callable[[], str], find: Callable[[], str]) -> str:
         """Act; when it is not known whether that had its effect, look for it before acting again."""
-        for pause in range(1, _TRIES):
+        for pause in range(1, _MAX_ATTEMPTS):
             try:
                 return act()
             except SlackUnavailable as error:

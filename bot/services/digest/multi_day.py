@@ -13,7 +13,7 @@ from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 
 
-def catch_up(
+def build_multi_day_digest(
     build: Callable[[Repository, LocalDay, str], Digest], repository: Repository, span: Span, name: str
 ) -> MultiDayDigest:
     """Build the digest of every day, one after the other. Raises what building one raises.
@@ -23,7 +23,7 @@ def catch_up(
     digests, unknown = [], []
     for day in span.days:
         try:
-            digests.append(_light(build(repository, day, name)))
+            digests.append(_remove_patches(build(repository, day, name)))
         except DayUnavailable as error:
             if day == span.days[-1] and not digests:
                 raise
@@ -31,7 +31,7 @@ def catch_up(
     return MultiDayDigest(span, tuple(digests), tuple(unknown))
 
 
-def _light(digest: Digest) -> Digest:
+def _remove_patches(digest: Digest) -> Digest:
     """Two weeks of patches would take hundreds of megabytes, and nothing shows one: reports name paths alone."""
     entries = (replace(entry, pull=entry.pull.remove_patches()) for entry in digest.entries)
     return replace(digest, entries=tuple(entries))

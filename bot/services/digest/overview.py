@@ -13,43 +13,45 @@ from bot.domain.summaries.models import NO_MODEL
 from bot.domain.text.issue_numbers import remove_unknown_numbers
 from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay
-from bot.services.summaries.prompts import overview_prompt
+from bot.services.summaries.prompts import build_overview_prompt
 from bot.services.summaries.schemas import OverviewAnswer
-from bot.services.summaries.structured_completion import Answer, Asker
+from bot.services.summaries.structured_completion import StructuredAnswer, StructuredCompletion
 
 log = logging.getLogger(__name__)
 
 
-def no_overview(_repository: Repository, _day: LocalDay, _entries: tuple[Entry, ...]) -> Overview:
+def skip_overview(_repository: Repository, _day: LocalDay, _entries: tuple[Entry, ...]) -> Overview:
     """For a digest whose overview nobody reads: no model is asked for it."""
     return Overview("")
 
 
-class Overviewer:
+class OverviewWriter:
     """Writes the overview. ``asker`` is None where no model is set up."""
 
-    def __init__(self, asker: Asker | None, model: str) -> None:
+    def __init__(self, asker: StructuredCompletion | None, model: str) -> None:
         self._asker = asker
         self._model = model
 
-    def overview(self, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
+    def write_overview(self, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
         """The overview of a day's entries. A day without merges costs no call."""
         if not entries:
             return Overview("Nothing was merged.")
         asker = self._asker
         if asker is None:
-            return _from_facts(entries, NO_MODEL)
-        prompt = overview_prompt(self._model, repository, day, entries)
+            return _build_from_facts(entries, NO_MODEL)
+        prompt = build_overview_prompt(self._model, repository, day, entries)
         try:
-            answer = asker.ask(prompt, OverviewAnswer)
+            answer = asker.request_answer(prompt, OverviewAnswer)
         except ModelError as error:
             log.info("no model overview of %s on %s: %s", repository, day.date, error)
-            return _from_facts(entries, str(error), asker.cost(self._model, error.usage))
-        spent = asker.cost(self._model, answer.usage)
-        return _checked(answer, frozenset(entry.number for entry in entries), spent)
+            return _build_from_facts(entries, str(error), asker.compute_cost(self._model, error.usage))
+        spent = asker.compute_cost(self._model, answer.usage)
+        return _build_checked(answer, frozenset(entry.number for entry in entries), spent)
 
 
-def _checked(answer: Answer[OverviewAnswer], known: frozenset[int], spent: float | None) -> Overview:
+def _build_checked(
+    answer: StructuredAnswer[OverviewAnswer], known: frozenset[int], spent: float | None
+) -> Overview:
     themes = (Theme(theme.title, tuple(theme.pull_requests)) for theme in answer.value.themes)
     return Overview(
         text=remove_unknown_numbers(answer.value.overview, known),
@@ -59,7 +61,7 @@ def _checked(answer: Answer[OverviewAnswer], known: frozenset[int], spent: float
     )
 
 
-def _from_facts(entries: Iterable[Entry], reason: str, spent: float | None = 0.0) -> Overview:
+def _build_from_facts(entries: Iterable[Entry], reason: str, spent: float | None = 0.0) -> Overview:
     areas = Counter(entry.area for entry in entries if not entry.summary.is_trivial)
     named = ", ".join(f"{area} ({count})" for area, count in areas.most_common(4))
     trivial = sum(entry.summary.is_trivial for entry in entries)

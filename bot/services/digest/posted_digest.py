@@ -15,11 +15,11 @@ from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span, parse_exact_span
 from bot.domain.track_record.posted_ratings import PostedRatings, merge_ratings
 from bot.ports.cached_json import load_or_none
-from bot.ports.record_codec import COUNT, FLAG, INSTANT, NUMBER, TEXT, TEXTS, Record, RecordCodec, stored
-from bot.services.digest.posting_plan import RATINGS, PostingPlan
+from bot.ports.record_codec import COUNT, FLAG, INSTANT, NUMBER, TEXT, TEXTS, Record, RecordCodec, declare_field
+from bot.services.digest.posting_plan import RATINGS_ADAPTER, PostingPlan
 from bot.services.history.merge_timeline import LOOK_AHEAD
 
-_SPEC = TypeAdapter(DigestSpec)
+_SPEC_ADAPTER = TypeAdapter(DigestSpec)
 
 
 class DigestState(StrEnum):
@@ -38,7 +38,7 @@ class DigestState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PostedDigest(Record):
-    """A digest of one channel. Texts that end in ``_json`` are read when they are asked for: most are not.
+    """A digest of one channel. Texts that end in ``_parse_object`` are read when they are asked for: most are not.
 
     Times are aware. ``lead`` is the timestamp of the lead message, ``text`` what it says in short. ``gaps`` is
     what is missing and may be had later. ``plan_json`` are the messages to post, ``posted_json`` those that were,
@@ -47,37 +47,37 @@ class PostedDigest(Record):
     the fingerprint of the version before: of a rendering. ``skipped`` are days before it that were never posted.
     """
 
-    begun_at: datetime | None = stored("begun", INSTANT)
-    plan_json: str = stored("plan", TEXT)
-    lead: str = stored("lead", TEXT)
-    posted_at: datetime | None = stored("done", INSTANT)
-    address: str = stored("address", TEXT)
-    text: str = stored("text", TEXT)
-    merged: int | None = stored("merged", NUMBER)
-    gaps: tuple[str, ...] = stored("gaps", TEXTS)
-    fingerprint: str = stored("fingerprint", TEXT)
-    mark: str = stored("shown", TEXT)
-    file_fingerprint: str = stored("filed", TEXT)
-    corrections: int = stored("corrected", COUNT)
-    posted_json: str = stored("posted", TEXT)
-    ratings_json: str = stored("ratings", TEXT)
-    told: tuple[str, ...] = stored("told", TEXTS)
-    amended: str = stored("amended", TEXT)
-    spec_json: str = stored("edition", TEXT)
-    payer: str = stored("payer", TEXT)
-    mends: int = stored("mends", COUNT)
-    tries: int = stored("tries", COUNT)
-    retry_at: datetime | None = stored("retry", INSTANT)
-    error: str = stored("error", TEXT)
-    needs_person: bool = stored("person", FLAG)
-    is_hopeless: bool = stored("hopeless", FLAG)
-    skipped: str = stored("skipped", TEXT)
+    begun_at: datetime | None = declare_field("begun", INSTANT)
+    plan_json: str = declare_field("plan", TEXT)
+    lead: str = declare_field("lead", TEXT)
+    posted_at: datetime | None = declare_field("done", INSTANT)
+    permalink: str = declare_field("address", TEXT)
+    text: str = declare_field("text", TEXT)
+    merged_count: int | None = declare_field("merged", NUMBER)
+    gaps: tuple[str, ...] = declare_field("gaps", TEXTS)
+    fingerprint: str = declare_field("fingerprint", TEXT)
+    rendering_fingerprint: str = declare_field("shown", TEXT)
+    file_fingerprint: str = declare_field("filed", TEXT)
+    corrections: int = declare_field("corrected", COUNT)
+    posted_json: str = declare_field("posted", TEXT)
+    ratings_json: str = declare_field("ratings", TEXT)
+    outcome_states: tuple[str, ...] = declare_field("told", TEXTS)
+    amended_states: str = declare_field("amended", TEXT)
+    spec_json: str = declare_field("edition", TEXT)
+    payer: str = declare_field("payer", TEXT)
+    repair_attempts: int = declare_field("mends", COUNT)
+    attempts: int = declare_field("tries", COUNT)
+    retry_at: datetime | None = declare_field("retry", INSTANT)
+    error: str = declare_field("error", TEXT)
+    must_be_fixed_by_person: bool = declare_field("person", FLAG)
+    is_abandoned: bool = declare_field("hopeless", FLAG)
+    skipped_days: str = declare_field("skipped", TEXT)
 
     @property
     def state(self) -> DigestState:
         """How far it came. It follows from what is recorded, so that no crash leaves the two apart."""
         if self.posted_at:
-            return DigestState.AMENDED if self.amended else DigestState.POSTED
+            return DigestState.AMENDED if self.amended_states else DigestState.POSTED
         if self.lead:
             return DigestState.LEAD_POSTED
         return DigestState.PLANNED if self.begun_at or self.plan_json else DigestState.NEW
@@ -93,25 +93,25 @@ class PostedDigest(Record):
         return PostingPlan.load(self.plan_json) if self.plan_json else None
 
     @property
-    def posted(self) -> PostingPlan | None:
+    def posted_messages(self) -> PostingPlan | None:
         """The messages as they were posted, while they may be amended."""
         return PostingPlan.load(self.posted_json) if self.posted_json else None
 
     @property
     def ratings(self) -> PostedRatings | None:
         """What the rules said; None where it can't be read."""
-        return load_or_none(RATINGS, self.ratings_json or None)
+        return load_or_none(RATINGS_ADAPTER, self.ratings_json or None)
 
     @property
     def spec(self) -> DigestSpec | None:
         """Which digest it is; None until the posting was noted."""
-        return load_or_none(_SPEC, self.spec_json or None)
+        return load_or_none(_SPEC_ADAPTER, self.spec_json or None)
 
-    def skipped_before(self, zone: ZoneInfo) -> Span | None:
+    def parse_skipped_days(self, zone: ZoneInfo) -> Span | None:
         """Return the days before it that were never posted, if there are any."""
-        return parse_exact_span(self.skipped, zone) if self.skipped else None
+        return parse_exact_span(self.skipped_days, zone) if self.skipped_days else None
 
-    def tells(self, plan: PostingPlan) -> bool:
+    def has_same_content(self, plan: PostingPlan) -> bool:
         """Whether what stands tells the same as a plan.
 
         The version before knew digests by their rendering, which a new version makes otherwise: such a digest
@@ -119,12 +119,12 @@ class PostedDigest(Record):
         """
         if self.fingerprint:
             return self.fingerprint == plan.fingerprint
-        posted = self.posted if self.mark else None
+        posted = self.posted_messages if self.rendering_fingerprint else None
         # as it would come out of a record
         again = PostingPlan.load(plan.dump())
         return posted is not None and (posted.gaps, posted.thread) == (again.gaps, again.thread)
 
-    def news(self, outcomes: Iterable[MergeOutcome]) -> list[MergeOutcome]:
+    def select_new_outcomes(self, outcomes: Iterable[MergeOutcome]) -> list[MergeOutcome]:
         """Return what it did not tell of when it was posted, or told otherwise, and came within two weeks."""
         ratings = self.ratings
         if ratings is None:
@@ -133,14 +133,14 @@ class PostedDigest(Record):
         return [
             outcome
             for outcome in outcomes
-            if (outcome.pull.number in shown or outcome.pair_key in self.told)
-            and outcome.state_key not in self.told
+            if (outcome.pull.number in shown or outcome.pair_key in self.outcome_states)
+            and outcome.state_key not in self.outcome_states
             and outcome.lifetime <= LOOK_AHEAD
         ]
 
     # posting
 
-    def begin(self, at: datetime) -> PostedDigest:
+    def begin_posting(self, at: datetime) -> PostedDigest:
         """Return the record of a try that is about to post."""
         return replace(self, begun_at=at)
 
@@ -154,34 +154,36 @@ class PostedDigest(Record):
 
     def complete(self, plan: PostingPlan, address: str, at: datetime) -> PostedDigest:
         """Return it posted."""
-        return replace(self._show(plan), posted_at=at, plan_json="", address=address, ratings_json=plan.ratings)
+        return replace(
+            self._record_messages(plan), posted_at=at, plan_json="", permalink=address, ratings_json=plan.ratings
+        )
 
     def begin_revision(self) -> PostedDigest:
         """Return it while it is edited: a try that breaks off leaves a mixture, which tells what no plan does."""
-        return replace(self, fingerprint="", mark="")
+        return replace(self, fingerprint="", rendering_fingerprint="")
 
     def complete_revision(self, plan: PostingPlan, corrections: int) -> PostedDigest:
         """Return it edited. A list is held to what was known when it was posted; what it lacked is added."""
-        ratings = _complete_ratings(self.ratings_json, plan.ratings)
-        return replace(self._show(plan), corrections=corrections, ratings_json=ratings)
+        ratings = _merge_ratings_json(self.ratings_json, plan.ratings)
+        return replace(self._record_messages(plan), corrections=corrections, ratings_json=ratings)
 
-    def _show(self, plan: PostingPlan) -> PostedDigest:
+    def _record_messages(self, plan: PostingPlan) -> PostedDigest:
         return replace(
             self,
             text=plan.lead["text"],
-            merged=plan.merged,
+            merged_count=plan.merged,
             gaps=plan.gaps,
             fingerprint=plan.fingerprint,
-            mark=plan.mark,
+            rendering_fingerprint=plan.mark,
             file_fingerprint=plan.file_fingerprint,
             posted_json=plan.messages.dump(),
-            told=plan.told,
-            amended="",
+            outcome_states=plan.told,
+            amended_states="",
         )
 
-    def amend(self, news: Iterable[MergeOutcome]) -> PostedDigest:
+    def record_amendment(self, news: Iterable[MergeOutcome]) -> PostedDigest:
         """Return it with what was written into it since; with none, as it was posted."""
-        return replace(self, amended=state_of(news))
+        return replace(self, amended_states=build_state_key(news))
 
     def forget_messages(self) -> PostedDigest:
         """Return it without the messages, by far the largest part: it is too old to be amended."""
@@ -189,47 +191,49 @@ class PostedDigest(Record):
 
     # scheduling
 
-    def note_posting(self, spec: DigestSpec, payer: str) -> PostedDigest:
+    def record_posting(self, spec: DigestSpec, payer: str) -> PostedDigest:
         """Return it after all was noted that follows from a post; ``payer`` asked for it, empty: nobody did."""
-        return replace(self, spec_json=_SPEC.dump_json(spec).decode(), payer=payer)
+        return replace(self, spec_json=_SPEC_ADAPTER.dump_json(spec).decode(), payer=payer)
 
-    def let_bot_pay(self) -> PostedDigest:
+    def bill_to_bot(self) -> PostedDigest:
         """Return it mended at the cost of the bot, whoever asked for it."""
         return replace(self, payer="")
 
-    def restart_mends(self) -> PostedDigest:
+    def reset_repairs(self) -> PostedDigest:
         """Return it as one that nobody has tried to mend yet."""
-        return replace(self, mends=0)
+        return replace(self, repair_attempts=0)
 
-    def count_mend(self) -> PostedDigest:
+    def count_repair(self) -> PostedDigest:
         """Return it with one more try to mend it."""
-        return replace(self, mends=self.mends + 1)
+        return replace(self, repair_attempts=self.repair_attempts + 1)
 
-    def fail(self, error: str, retry_at: datetime, *, needs_person: bool) -> PostedDigest:
+    def record_failure(self, error: str, retry_at: datetime, *, needs_person: bool) -> PostedDigest:
         """Return it with one more try that ended with an error."""
-        return replace(self, error=error, retry_at=retry_at, needs_person=needs_person, tries=self.tries + 1)
+        return replace(
+            self, error=error, retry_at=retry_at, must_be_fixed_by_person=needs_person, attempts=self.attempts + 1
+        )
 
-    def give_up(self, error: str) -> PostedDigest:
+    def record_abandonment(self, error: str) -> PostedDigest:
         """Return it as one that no try can post."""
-        return replace(self, error=error, is_hopeless=True)
+        return replace(self, error=error, is_abandoned=True)
 
-    def follow_skipped(self, days: Span) -> PostedDigest:
+    def record_skipped_days(self, days: Span) -> PostedDigest:
         """Return it as the first digest after days that were never posted."""
-        return replace(self, skipped=str(days))
+        return replace(self, skipped_days=str(days))
 
 
 # version 1 is the first that is written; its fields are those of before, and ``fingerprint``
-POSTED_DIGEST = RecordCodec(PostedDigest, version=1)
+POSTED_DIGEST_CODEC = RecordCodec(PostedDigest, version=1)
 
 
-def state_of(news: Iterable[MergeOutcome]) -> str:
+def build_state_key(news: Iterable[MergeOutcome]) -> str:
     """Return what is equal for equal news; empty for none."""
     return " ".join(sorted(outcome.state_key for outcome in news))
 
 
-def _complete_ratings(earlier: str, later: str) -> str:
+def _merge_ratings_json(earlier: str, later: str) -> str:
     """Return what was recorded earlier, with what the digest lacked then."""
-    first, second = load_or_none(RATINGS, earlier), load_or_none(RATINGS, later)
+    first, second = load_or_none(RATINGS_ADAPTER, earlier), load_or_none(RATINGS_ADAPTER, later)
     if first is None or second is None:
         return earlier or later
-    return RATINGS.dump_json(merge_ratings(first, second)).decode()
+    return RATINGS_ADAPTER.dump_json(merge_ratings(first, second)).decode()

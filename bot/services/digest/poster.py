@@ -26,16 +26,16 @@ from bot.services.digest.records import DigestRecords, TrackedDigest
 log = logging.getLogger(__name__)
 
 # of a workspace that lets nobody edit messages, or not after a while; a thread is open all the same
-_NOT_EDITABLE = ("edit_window_closed", "cant_update_message")
+_NOT_EDITABLE_CODES = ("edit_window_closed", "cant_update_message")
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PostingResult:
     """Where a digest stands, and its record; whether it stood there already; what could not be done."""
 
-    address: str
+    permalink: str
     record: PostedDigest
-    already: bool = False
+    was_posted: bool = False
     notes: tuple[str, ...] = ()
 
     @property
@@ -44,9 +44,9 @@ class Published:
         return self.record.gaps
 
     @property
-    def merged(self) -> int | None:
+    def merged_count(self) -> int | None:
         """How many pull requests were merged; None where that is not known any more."""
-        return self.record.merged
+        return self.record.merged_count
 
 
 class DigestPoster:
@@ -66,7 +66,7 @@ class DigestPoster:
         self._now = now
         self._sleep = sleep
 
-    def post(self, digest: TrackedDigest, build: Callable[[], RenderedDigest]) -> Published:
+    def post_digest(self, digest: TrackedDigest, build: Callable[[], RenderedDigest]) -> PostingResult:
         """Post a digest, or finish what an earlier try began. ``build`` is called only if needed.
 
         Raises:
@@ -77,38 +77,38 @@ class DigestPoster:
         last = digest.spec.span.days[-1]
         if last.end > self._now():
             raise UsageError(f"{last.date} is not over in {last.zone}: post it after, or look with --dry-run.")
-        with self._store.exclusive(digest.key):
+        with self._store.hold_lock(digest.key):
             record = self._store.load(digest.key)
             if record.is_posted:
-                return self._standing(digest, record)
-            thread = self._thread(digest)
+                return self._build_existing_result(digest, record)
+            thread = self._open_thread(digest)
             thread.lead = record.lead or thread.find_lead(is_retry=bool(record.plan_json))
             # what was planned and never posted may be out of date, such as the facts of a day without a model
             plan = record.plan if thread.lead else None
             if plan is None:
-                plan = PostingPlan.of(build())
+                plan = PostingPlan.from_rendered(build())
                 record = self._record_plan(digest.key, record, plan)
-            return self._post(digest, thread, record, plan)
+            return self._post_messages(digest, thread, record, plan)
 
     def _record_plan(self, key: str, record: PostedDigest, plan: PostingPlan) -> PostedDigest:
         if record.begun_at is None:
             # building takes minutes; if another process has begun meanwhile, this one lost its right to
-            record = self._store.claim(key, record, record.begin(self._now()))
+            record = self._store.claim(key, record, record.begin_posting(self._now()))
         return self._store.save(key, record, record.record_plan(plan))
 
-    def _post(
+    def _post_messages(
         self, digest: TrackedDigest, thread: DigestThread, record: PostedDigest, plan: PostingPlan
-    ) -> Published:
+    ) -> PostingResult:
         lead = thread.post_lead(plan.lead)
         record = self._store.save(digest.key, record, record.record_lead(lead))
         thread.post_replies(plan.thread)
-        notes = thread.attach(plan.attachment)
+        notes = thread.attach_report(plan.attachment)
         address = self._messenger.fetch_permalink(digest.spec.channel, lead)
         self._begin(digest.spec, digest.key)
         record = self._store.save(digest.key, record, record.complete(plan, address, self._now()))
-        return Published(address, record, notes=notes)
+        return PostingResult(address, record, notes=notes)
 
-    def revise(self, digest: TrackedDigest, build: Callable[[], RenderedDigest]) -> Published:
+    def revise_digest(self, digest: TrackedDigest, build: Callable[[], RenderedDigest]) -> PostingResult:
         """Edit a digest that was posted to what it would be now. Doing so twice changes nothing more.
 
         Raises:
@@ -116,18 +116,18 @@ class DigestPoster:
             SlackRefused, SlackUnavailable: it is not known how much was edited; revising again edits the rest.
         """
         key = digest.key
-        with self._store.exclusive(key):
+        with self._store.hold_lock(key):
             record = self._store.load(key)
-            plan, corrections = PostingPlan.of(build()), record.corrections
-            if not record.tells(plan):
+            plan, corrections = PostingPlan.from_rendered(build()), record.corrections
+            if not record.has_same_content(plan):
                 record = self._store.save(key, record, record.begin_revision())
-                thread = self._thread(digest, record.lead)
-                thread.revise(plan)
+                thread = self._open_thread(digest, record.lead)
+                thread.revise_messages(plan)
                 if plan.file_fingerprint != record.file_fingerprint:
                     corrections += 1
-                    thread.attach(plan.correct_file(corrections))
+                    thread.attach_report(plan.build_corrected_report(corrections))
             record = self._store.save(key, record, record.complete_revision(plan, corrections))
-            return self._standing(digest, record)
+            return self._build_existing_result(digest, record)
 
     def add_outcomes(self, digest: TrackedDigest, outcomes: Sequence[MergeOutcome]) -> None:
         """Write what became of pull requests behind their lines, and reply to each that stands, once.
@@ -137,28 +137,28 @@ class DigestPoster:
             SlackUnavailable: it is not known how much was done; again does the rest.
         """
         key = digest.key
-        with self._store.exclusive(key):
+        with self._store.hold_lock(key):
             record = self._store.load(key)
-            plan = record.posted
+            plan = record.posted_messages
             if plan is None:
                 return
-            news = record.news(outcomes)
+            news = record.select_new_outcomes(outcomes)
             try:
-                self._amend(self._thread(digest, record.lead), record, plan, news)
+                self._amend_messages(self._open_thread(digest, record.lead), record, plan, news)
             except SlackCallRefused as error:
                 # nobody can mend that: messages may not be edited there any more, or are gone
                 log.warning("%s can't be amended: %s", digest.spec.title, error)
-            self._store.save(key, record, record.amend(news))
+            self._store.save(key, record, record.record_amendment(news))
 
-    def _amend(
+    def _amend_messages(
         self, thread: DigestThread, record: PostedDigest, plan: PostingPlan, news: Sequence[MergeOutcome]
     ) -> None:
         # what is not so any more has to go too
-        before, refused = None if record.amended else plan, None
+        before, refused = None if record.amended_states else plan, None
         try:
-            thread.edit(before, plan.add_outcomes(news))
+            thread.edit_changed(before, plan.add_outcomes(news))
         except SlackCallRefused as error:
-            if error.code not in _NOT_EDITABLE:
+            if error.code not in _NOT_EDITABLE_CODES:
                 raise
             refused = error
         ratings = record.ratings
@@ -171,9 +171,9 @@ class DigestPoster:
         if refused:
             raise refused
 
-    def _thread(self, digest: TrackedDigest, lead: str = "") -> DigestThread:
+    def _open_thread(self, digest: TrackedDigest, lead: str = "") -> DigestThread:
         return DigestThread(self._messenger, self._sleep, digest, lead)
 
-    def _standing(self, digest: TrackedDigest, record: PostedDigest) -> Published:
-        address = record.address or self._messenger.fetch_permalink(digest.spec.channel, record.lead)
-        return Published(address, record, already=True)
+    def _build_existing_result(self, digest: TrackedDigest, record: PostedDigest) -> PostingResult:
+        address = record.permalink or self._messenger.fetch_permalink(digest.spec.channel, record.lead)
+        return PostingResult(address, record, was_posted=True)

@@ -16,7 +16,7 @@ from bot.ports import Attachment
 from bot.render.digest.amendments import add_outcomes
 from bot.render.digest.post import RenderedDigest
 
-RATINGS = TypeAdapter(PostedRatings)
+RATINGS_ADAPTER = TypeAdapter(PostedRatings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class PostingPlan:
     mark: str = ""
 
     @classmethod
-    def of(cls, rendered: RenderedDigest) -> PostingPlan:
+    def from_rendered(cls, rendered: RenderedDigest) -> PostingPlan:
         """Return the plan of a digest."""
         return cls(
             rendered.lead.build_payload(),
@@ -46,7 +46,7 @@ class PostingPlan:
             rendered.merged,
             rendered.gaps,
             rendered.fingerprint,
-            RATINGS.dump_json(rendered.ratings).decode() if rendered.ratings else "",
+            RATINGS_ADAPTER.dump_json(rendered.ratings).decode() if rendered.ratings else "",
             rendered.outcome_states,
         )
 
@@ -81,7 +81,7 @@ class PostingPlan:
         """The same less the report and the ratings: what may be amended later."""
         return replace(self, attachment=None, ratings="")
 
-    def correct_file(self, times: int) -> Attachment | None:
+    def build_corrected_report(self, times: int) -> Attachment | None:
         """Return the report under another name: Slack's files can't be edited, the wrong one stays beside it."""
         if self.attachment is None:
             return None

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from bot.domain.subscriptions.models import DigestSpec
 from bot.ports import RecordStore
-from bot.services.digest.posted_digest import POSTED_DIGEST, PostedDigest
+from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC, PostedDigest
 
 # a record holds the texts of its digest too, some tens of kilobytes
-_AT_ONCE = 50
+_BATCH_SIZE = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,29 +29,29 @@ class DigestRecords:
         self.store = store
         self._team = team
 
-    def track(self, spec: DigestSpec) -> TrackedDigest:
+    def find_digest(self, spec: DigestSpec) -> TrackedDigest:
         """Find one. Raises what :meth:`track_each` raises."""
-        return self.track_each([spec])[0]
+        return self.find_digests([spec])[0]
 
-    def track_each(self, specs: Sequence[DigestSpec]) -> Sequence[TrackedDigest]:
+    def find_digests(self, specs: Sequence[DigestSpec]) -> Sequence[TrackedDigest]:
         """Find the record of each, also one that was written when dates alone made up its key.
 
         Raises:
             StoreUnavailable, SlackRefused, SlackUnavailable: the store or the team can't be asked.
         """
         team = self._team()
-        keys = [spec.key(team) for spec in specs]
-        dated_keys = [spec.dated_key(team) for spec in specs]
+        keys = [spec.build_key(team) for spec in specs]
+        dated_keys = [spec.build_dated_key(team) for spec in specs]
         loaded = self.store.load_each([*keys, *dated_keys])
         present, dated = loaded[: len(keys)], loaded[len(keys) :]
         return [
             TrackedDigest(spec, old_key, old)
-            if _is_new(record) and _is_of(old, spec)
+            if _is_empty(record) and _is_record_of(old, spec)
             else TrackedDigest(spec, key, record)
             for spec, key, record, old_key, old in zip(specs, keys, present, dated_keys, dated, strict=True)
         ]
 
-    def load(self, key: str) -> TrackedDigest | None:
+    def load_digest(self, key: str) -> TrackedDigest | None:
         """Return the digest of a key; None for one of which nobody has noted that it was posted.
 
         Raises StoreUnavailable.
@@ -60,23 +60,23 @@ class DigestRecords:
         spec = record.spec
         return TrackedDigest(spec, key, record) if spec else None
 
-    def load_each(self, keys: Sequence[str]) -> Iterator[tuple[str, PostedDigest]]:
+    def iterate_records(self, keys: Sequence[str]) -> Iterator[tuple[str, PostedDigest]]:
         """Load the record of each, some at a time: a month of a hundred channels would take hundreds of megabytes.
 
         Raises StoreUnavailable.
         """
-        for at in range(0, len(keys), _AT_ONCE):
-            some = keys[at : at + _AT_ONCE]
+        for at in range(0, len(keys), _BATCH_SIZE):
+            some = keys[at : at + _BATCH_SIZE]
             yield from zip(some, self.store.load_each(some), strict=True)
 
 
-def _is_new(record: PostedDigest) -> bool:
-    return record is POSTED_DIGEST.empty or record == POSTED_DIGEST.empty
+def _is_empty(record: PostedDigest) -> bool:
+    return record is POSTED_DIGEST_CODEC.empty or record == POSTED_DIGEST_CODEC.empty
 
 
-def _is_of(record: PostedDigest, spec: DigestSpec) -> bool:
+def _is_record_of(record: PostedDigest, spec: DigestSpec) -> bool:
     """Whether a record under the dates alone is that of the digest; one that was not finished does not say."""
-    if _is_new(record):
+    if _is_empty(record):
         return False
     recorded = record.spec
-    return recorded is None or recorded.key("") == spec.key("")
+    return recorded is None or recorded.build_key("") == spec.build_key("")

@@ -14,7 +14,7 @@ from bot.domain.history.backfill import BackfillOutcome, BackfillRecord
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay, get_yesterday
-from bot.ports import Backfilled, History, PullRequests
+from bot.ports import BackfillLog, HistoryStore, PullRequests
 from bot.services.history.throttle import Throttle, WaitListener
 from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results
 
@@ -72,8 +72,8 @@ class Backfill:
         self,
         pulls: PullRequests,
         summaries: SummaryService | None,
-        history: History,
-        backfilled: Backfilled,
+        history: HistoryStore,
+        backfilled: BackfillLog,
         pace: Throttle,
         now: Callable[[], datetime],
         workers: int,
@@ -127,7 +127,7 @@ class Backfill:
         for first in range(0, len(merged.pulls), _BATCH_SIZE):
             some = merged.pulls[first : first + _BATCH_SIZE]
             read += self._pace.run_with_retries(partial(self._read_batch, reading, some), say)
-        self._history.record(one.pull for one in read)
+        self._history.record_merges(one.pull for one in read)
         unread = _format_numbers("not readable", (one.pull for one in read if one.pull.files is None))
         unsummarised = _format_numbers("without a summary", (one.pull for one in read if not one.is_summarised))
         if not merged.caveat and not unread:

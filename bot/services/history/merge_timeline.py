@@ -17,7 +17,7 @@ from bot.domain.pull_requests.models import PullRequest, Repository, remove_dupl
 from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup, get_default_classes
 from bot.domain.risk.assessment import Risk, assess_pull_request
 from bot.domain.time.day import LocalDay
-from bot.ports import History
+from bot.ports import HistoryStore
 from bot.services.history.merge_lists import DayLister, list_day
 
 log = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ class MergeTimeline:
 
     def __init__(
         self,
-        history: Callable[[], History],
+        history: Callable[[], HistoryStore],
         merged_on: DayLister,
         now: Callable[[], datetime],
         classes_of: PathClassesLookup = get_default_classes,
@@ -96,7 +96,7 @@ class MergeTimeline:
 
     def read_merges(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
         """Return the recorded merges between two instants, newest first. Raise StoreUnavailable."""
-        return tuple(self._history().read(repository, since, until))
+        return tuple(self._history().read_merges(repository, since, until))
 
     def read_merges_or_none(
         self, repository: Repository, since: datetime, until: datetime
@@ -111,7 +111,7 @@ class MergeTimeline:
     def record_merges(self, pulls: Sequence[PullRequest]) -> None:
         """Record merges. A failure is only logged."""
         try:
-            self._history().record(pulls)
+            self._history().record_merges(pulls)
         except StoreUnavailable as error:
             log.warning("history is not recorded: %s", error)
 
@@ -122,7 +122,7 @@ class MergeTimeline:
             StoreUnavailable: the merges can't be recorded.
             Exception: what the list of the day raises.
         """
-        self._history().record(self._list_available(repository, day))
+        self._history().record_merges(self._list_available(repository, day))
 
     def load_day_context(self, repository: Repository, day: LocalDay, merged: Sequence[PullRequest]) -> DayContext:
         """Return the merges of a day among those recorded before it and those merged since.

@@ -6,29 +6,29 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from bot.domain.conversations.commands import CommandRequest, ParseContext, Repositories
+from bot.domain.conversations.commands import AllowedRepositories, CommandRequest, ParseContext
 from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.operations.lane import Lane
+from bot.domain.operations.lane import QueueName
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.declaration import SOON, JobType, Retries
+from bot.services.jobs.declaration import QUICK_RETRIES, JobRetries, JobType
 from bot.services.jobs.job_types import read_slack_request
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers import AnswerBuilder
-from bot.services.slack.replies import Answer, Replies
+from bot.services.slack.replies import Answer, ReplySender
 from bot.services.subscriptions.delivery import DigestDelivery
-from bot.services.subscriptions.permissions import Rights
+from bot.services.subscriptions.permissions import SubscriptionPermissions
 
 P = TypeVar("P")
 R = TypeVar("R", bound=CommandRequest)
 
-Parse = Callable[[str, ParseContext], R]
+TextParser = Callable[[str, ParseContext], R]
 
 
 class SubscriptionServices(Protocol):
     """The services around regular digests that answers of commands use."""
 
     @property
-    def rights(self) -> Rights:
+    def permissions(self) -> SubscriptionPermissions:
         """Who may do what in a channel."""
 
     @property
@@ -44,20 +44,20 @@ class CommandServices(Protocol):
         """Summaries, lists of risks and overviews."""
 
     @property
-    def replies(self) -> Replies:
+    def replies(self) -> ReplySender:
         """What gives each request its answer, once."""
 
     @property
-    def repositories(self) -> Repositories:
+    def repositories(self) -> AllowedRepositories:
         """What the bot may speak of."""
 
     @property
-    def scheduling(self) -> SubscriptionServices:
+    def subscriptions(self) -> SubscriptionServices:
         """Regular digests."""
 
 
-Run = Callable[[CommandServices, P], None]
-MakeAnswer = Callable[[CommandServices, R, SlackRequest], Answer | None]
+JobFunction = Callable[[CommandServices, P], None]
+AnswerMaker = Callable[[CommandServices, R, SlackRequest], Answer | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class CommandJob(Generic[P]):
     """
 
     type: JobType[P]
-    run: Run[P]
+    run: JobFunction[P]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +79,12 @@ class CommandJobs:
     examples: tuple[HelpExample, ...]
 
 
-def command_job_type(
+def make_command_job_type(
     name: str,
     request: type[R],
-    parse: Parse[R],
-    lane: Lane = Lane.QUICK,
-    retries: Retries = SOON,
+    parse: TextParser[R],
+    lane: QueueName = QueueName.QUICK,
+    retries: JobRetries = QUICK_RETRIES,
 ) -> JobType[CommandPayload[R]]:
     """Declare the kind of job that answers a request; ``parse`` reads those of the version before."""
 
@@ -94,7 +94,7 @@ def command_job_type(
     return JobType(name, CommandPayload[request], read_old, lane, retries)  # type: ignore[valid-type]
 
 
-def answer_once(part: str, make: MakeAnswer[R]) -> Run[CommandPayload[R]]:
+def answer_once(part: str, make: AnswerMaker[R]) -> JobFunction[CommandPayload[R]]:
     """Return what a job does that gives one answer; ``part`` names it in what is kept of it, and never changes.
 
     A request for a repository that the bot no longer speaks of is refused.
@@ -105,6 +105,6 @@ def answer_once(part: str, make: MakeAnswer[R]) -> Run[CommandPayload[R]]:
             request = payload.request.require_known(services.repositories)
             return make(services, request, payload.asker)
 
-        services.replies.give(payload.asker, part, payload.audience, answer)
+        services.replies.give_answer(payload.asker, part, payload.audience, answer)
 
     return run

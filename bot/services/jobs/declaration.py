@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
 from bot.domain.conversations.commands import ParseContext
-from bot.domain.operations.lane import Lane
-from bot.ports.versioned_json import VERSION, VersionedJson
+from bot.domain.operations.lane import QueueName
+from bot.ports.versioned_json import VERSION_FIELD, VersionedJson
 
 P = TypeVar("P")
 
@@ -20,21 +20,21 @@ MINUTE = 60 * SECOND
 
 
 @dataclass(frozen=True, slots=True)
-class Retries:
+class JobRetries:
     """How often a job that failed is tried again, and the pauses before it, which double, in milliseconds."""
 
-    most: int
+    max_retries: int
     first_pause: int = SECOND
     longest_pause: int | None = None
 
-    def options(self) -> dict[str, int]:
+    def to_dramatiq_options(self) -> dict[str, int]:
         """Return them as Dramatiq names them."""
         longest = {} if self.longest_pause is None else {"max_backoff": self.longest_pause}
-        return {"max_retries": self.most, "min_backoff": self.first_pause, **longest}
+        return {"max_retries": self.max_retries, "min_backoff": self.first_pause, **longest}
 
 
 # somebody waits for the answer
-SOON = Retries(8, SECOND, MINUTE)
+QUICK_RETRIES = JobRetries(8, SECOND, MINUTE)
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class JobType(Generic[P]):
     name: str
     payload: type[P]
     read_old: Callable[..., P] | None = None
-    lane: Lane = Lane.QUICK
-    retries: Retries = SOON
+    lane: QueueName = QueueName.QUICK
+    retries: JobRetries = QUICK_RETRIES
 
     def encode(self, payload: P) -> dict[str, Any]:
         """Return the one argument of a job's message."""
@@ -75,10 +75,10 @@ class JobType(Generic[P]):
 
 def is_versioned(arguments: Sequence[Any]) -> bool:
     """Tell whether a message's arguments say which version they have; those of version 1 do not."""
-    return len(arguments) == 1 and isinstance(arguments[0], Mapping) and VERSION in arguments[0]
+    return len(arguments) == 1 and isinstance(arguments[0], Mapping) and VERSION_FIELD in arguments[0]
 
 
-def find_part(shape: VersionedJson[P], arguments: Sequence[Any]) -> P | None:
+def read_part(shape: VersionedJson[P], arguments: Sequence[Any]) -> P | None:
     """Read a part of what a job carries, of which the rest may be unreadable.
 
     None where a message has no such part, or is of another version.

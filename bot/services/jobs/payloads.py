@@ -11,7 +11,7 @@ from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lost_job import LostJob
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.subscriptions.request import Which, Wish
+from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
 from bot.render.conversations.greetings import Greeting
 
 R = TypeVar("R", bound=CommandRequest)
@@ -34,7 +34,7 @@ class AskerPayload:
 
 
 @dataclass(frozen=True, slots=True)
-class SentencePayload:
+class NoticePayload:
     """A sentence for the asker, or for everybody in their thread."""
 
     asker: SlackRequest
@@ -76,8 +76,8 @@ class SubscriptionPayload:
 
     asker: SlackRequest
     verb: str
-    wish: Wish | None = None
-    which: Which | None = None
+    wish: SubscriptionRequest | None = None
+    which: SubscriptionSelector | None = None
     channel: str = ""
     replaces: str = ""
 
@@ -88,7 +88,7 @@ class PreviewPayload:
 
     asker: SlackRequest
     id: str = ""
-    wish: Wish | None = None
+    wish: SubscriptionRequest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class FormPayload:
 
 
 @dataclass(frozen=True, slots=True)
-class PlacePayload:
+class ThreadPayload:
     """A thread in which questions wait, as ``channel:thread``."""
 
     place: str
@@ -122,7 +122,7 @@ class DigestPayload:
 
 
 @dataclass(frozen=True, slots=True)
-class AmendPayload:
+class AmendmentPayload:
     """The key of a digest that was posted, and the instant (aware) of the look that asks to amend it.
 
     Jobs that were written before looks were named have none.

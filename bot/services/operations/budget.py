@@ -17,7 +17,7 @@ from bot.domain.operations.budget import (
     list_names,
 )
 from bot.domain.time.day import LocalDay
-from bot.ports import Spending
+from bot.ports import SpendingStore
 from bot.services.operations.payer import name_payer
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ class Budget:
 
     def __init__(
         self,
-        spending: Spending,
+        spending: SpendingStore,
         today: Callable[[], LocalDay],
         daily: float,
         personal: float,
@@ -55,7 +55,7 @@ class Budget:
         today = self._today()
         caps = list_caps(today.date, name_payer(visit), CallPurpose.USUAL, self._daily, self._personal)
         for cap in caps:
-            if self._spending.spent(cap.name) >= cap.dollars:
+            if self._spending.get_spending(cap.name) >= cap.dollars:
                 return (_PERSONAL_SPENT if cap.reason == PERSONAL_EXHAUSTED else _DAILY_SPENT).format(today.zone)
         return ""
 
@@ -69,7 +69,7 @@ class Budget:
         date = self._today().date
         caps = list_caps(date, payer, need, self._daily, self._personal)
         hold = BudgetHold(self._new_token(), dollars, list_names(date, payer))
-        cap_index = self._spending.hold(hold, [(cap.name, cap.dollars) for cap in caps])
+        cap_index = self._spending.reserve_budget(hold, [(cap.name, cap.dollars) for cap in caps])
         if cap_index is not None:
             raise BudgetExceeded(caps[cap_index].reason)
         return hold
@@ -80,11 +80,11 @@ class Budget:
         Raises:
             StoreUnavailable: the reservation expires in some minutes.
         """
-        self._spending.settle(hold, max(0.0, dollars))
+        self._spending.settle_hold(hold, max(0.0, dollars))
 
     def read_spending_today(self) -> tuple[float, float]:
         """Return what all calls of today have cost, and the budget of a day, in US dollars.
 
         Raise StoreUnavailable.
         """
-        return self._spending.spent(build_total_name(self._today().date)), self._daily
+        return self._spending.get_spending(build_total_name(self._today().date)), self._daily

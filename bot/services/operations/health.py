@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from bot.domain.keyspace.keys import TICKED
+from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.bot_health import BotHealth
 from bot.domain.operations.finding import CheckStatus
 from bot.domain.operations.run import Run, RunOutcome
-from bot.ports import Cache, Journal
+from bot.ports import Cache, RunLog
 from bot.ports.probes import ServerStatus
 from bot.services.operations.budget import Budget
 from bot.services.operations.store_memory import check_memory
@@ -23,7 +23,7 @@ class HealthReader:
 
     def __init__(
         self,
-        journal: Journal,
+        journal: RunLog,
         cache: Cache,
         budget: Budget,
         server: Callable[[], ServerStatus],
@@ -40,8 +40,8 @@ class HealthReader:
 
     def read_health(self) -> BotHealth:
         """Return the current health. Raise StoreUnavailable."""
-        runs = self._journal.recent(_MAX_RUNS)
-        ticked = self._cache.get(TICKED.key())
+        runs = self._journal.list_recent(_MAX_RUNS)
+        ticked = self._cache.get(LAST_TICK.build_key())
         spent, budget = self._budget.read_spending_today()
         memory = check_memory(self._server())
         return BotHealth(

@@ -8,11 +8,11 @@ from dataclasses import replace
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.operations.lost_job import LossReason, LostJob
-from bot.ports import Aside
+from bot.ports import LostJobStore
 from bot.render.conversations.notices import GAVE_UP, SET_ASIDE
-from bot.services.questions.conversations import Conversations
-from bot.services.slack.replies import Replies
-from bot.services.subscriptions.incidents import Watchdog
+from bot.services.questions.conversations import ConversationService
+from bot.services.slack.replies import ReplySender
+from bot.services.subscriptions.incidents import IncidentReporter
 
 log = logging.getLogger(__name__)
 
@@ -25,16 +25,22 @@ _REASONS = {
 }
 
 
-class LostJobs:
+class LostJobReporter:
     """Tells of them. An asker hears before operators do, and where a process dies here, nobody hears twice."""
 
-    def __init__(self, replies: Replies, conversations: Conversations, aside: Aside, watchdog: Watchdog) -> None:
+    def __init__(
+        self,
+        replies: ReplySender,
+        conversations: ConversationService,
+        aside: LostJobStore,
+        watchdog: IncidentReporter,
+    ) -> None:
         self._replies = replies
         self._conversations = conversations
         self._aside = aside
         self._watchdog = watchdog
 
-    def tell(self, job: LostJob, asker: SlackRequest | None, place: str = "") -> SlackRequest | None:
+    def report_loss(self, job: LostJob, asker: SlackRequest | None, place: str = "") -> SlackRequest | None:
         """Say it to the asker, or to whoever is first of those with questions in ``place``.
 
         Return the request of whoever was told, if somebody was.
@@ -42,7 +48,7 @@ class LostJobs:
         Raises:
             SlackUnavailable, StoreUnavailable: saying it again goes on from there.
         """
-        asked = self._tell_in(place, job) if place else self._tell_asker(asker, job)
+        asked = self._notify_place(place, job) if place else self._notify_asker(asker, job)
         known = replace(job, user=asked.user, channel=asked.channel, reference=asked.reference) if asked else job
         log.error("%s is given up: %s", known.title, _REASONS[job.loss])
         if job.loss is LossReason.ENDLESS:
@@ -54,11 +60,11 @@ class LostJobs:
         )
         return asked
 
-    def _tell_in(self, place: str, job: LostJob) -> SlackRequest | None:
-        question = self._conversations.give_up(place, _SENTENCES[job.loss])
+    def _notify_place(self, place: str, job: LostJob) -> SlackRequest | None:
+        question = self._conversations.abandon_question(place, _SENTENCES[job.loss])
         return question.visit if question else None
 
-    def _tell_asker(self, asker: SlackRequest | None, job: LostJob) -> SlackRequest | None:
+    def _notify_asker(self, asker: SlackRequest | None, job: LostJob) -> SlackRequest | None:
         if asker:
-            self._replies.end(asker, job.id, f"{_SENTENCES[job.loss]} [{asker.reference}]")
+            self._replies.end_job(asker, job.id, f"{_SENTENCES[job.loss]} [{asker.reference}]")
         return asker

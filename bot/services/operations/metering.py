@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from bot.domain.errors import BudgetExceeded, ModelError
 from bot.domain.operations.budget import TOO_MANY_CALLS, BudgetHold, CallPurpose
 from bot.domain.operations.usage import PriceList, Usage
-from bot.ports import Chat, ChatEvent, ChatModel, Completion, Limiter, Model, Prompt, TurnUsage
+from bot.ports import Chat, ChatEvent, ChatModel, Completion, Model, Prompt, RateLimiter, TurnUsage
 from bot.services.operations import deadlines
 from bot.services.operations.budget import Budget
 from bot.services.operations.payer import OPERATOR, BillingAccount, get_account
@@ -19,26 +19,26 @@ from bot.services.operations.payer import OPERATOR, BillingAccount, get_account
 log = logging.getLogger(__name__)
 
 # characters of English and code in a token, at the least
-_CHARACTERS = 3
+_CHARACTERS_PER_TOKEN = 3
 # seconds: work that has as much left is slowed down; whoever waits for other work gets facts at once
-_UNHURRIED = 300.0
-_PAUSE = 1.0
+_MIN_SECONDS_TO_WAIT = 300.0
+_PAUSE_SECONDS = 1.0
 
 
 @dataclass
-class Charge:
+class CallCharge:
     """What one call took, as far as it has told: None where it has not."""
 
-    used: Usage | None = None
+    usage: Usage | None = None
 
 
-class Meter:
+class CallMeter:
     """Lets calls through as far as there is money. ``limiter`` counts each person's calls in a minute."""
 
     def __init__(
         self,
         budget: Budget,
-        limiter: Limiter,
+        limiter: RateLimiter,
         prices: PriceList,
         sleep: Callable[[float], None] = deadlines.sleep,
     ) -> None:
@@ -48,81 +48,81 @@ class Meter:
         self._sleep = sleep
 
     @contextmanager
-    def charge(self, model: str, need: CallPurpose, expected: Usage) -> Iterator[Charge]:
+    def charge_call(self, model: str, need: CallPurpose, expected: Usage) -> Iterator[CallCharge]:
         """Have the call of the block paid on the account of the work at hand; the block notes what it took.
 
         Raises:
             BudgetSpent: there is no more money, or there were too many calls in this minute.
         """
-        charge, own = Charge(), get_account()
+        charge, own = CallCharge(), get_account()
         if own.payer == OPERATOR:
             yield charge
             return
-        hold = self._reserve(own, model, need, expected)
+        hold = self._reserve_cost(own, model, need, expected)
         try:
             yield charge
         except ModelError as error:
-            charge.used = charge.used or error.usage
+            charge.usage = charge.usage or error.usage
             raise
         finally:
             # of a call that ends otherwise, as when the process does, what went in is billed all the same
-            used = replace(expected, output=0) if charge.used is None else charge.used
+            used = replace(expected, output=0) if charge.usage is None else charge.usage
             self._budget.settle_cost(hold, self._prices.cautious_cost(model, used))
 
-    def _reserve(self, own: BillingAccount, model: str, need: CallPurpose, expected: Usage) -> BudgetHold:
+    def _reserve_cost(self, own: BillingAccount, model: str, need: CallPurpose, expected: Usage) -> BudgetHold:
         try:
-            self._wait_turn(own.payer)
+            self._wait_for_turn(own.payer)
             return self._budget.reserve_cost(own.payer, need, self._prices.cautious_cost(model, expected))
         except BudgetExceeded as error:
-            _note(own, error)
+            _log_refusal(own, error)
             raise
 
-    def _wait_turn(self, payer: str) -> None:
+    def _wait_for_turn(self, payer: str) -> None:
         """Wait while a person has too many calls in a minute, where there is time for it."""
-        while payer and not self._limiter.admits(f"calls:{payer}"):
-            if deadlines.get_seconds_left() < _UNHURRIED:
+        while payer and not self._limiter.try_acquire(f"calls:{payer}"):
+            if deadlines.get_seconds_left() < _MIN_SECONDS_TO_WAIT:
                 raise BudgetExceeded(TOO_MANY_CALLS)
-            self._sleep(_PAUSE)
+            self._sleep(_PAUSE_SECONDS)
 
 
 class MeteredModel:
     """``Model``."""
 
-    def __init__(self, model: Model, meter: Meter) -> None:
+    def __init__(self, model: Model, meter: CallMeter) -> None:
         self._model = model
         self._meter = meter
 
     def complete(self, prompt: Prompt) -> Completion:
         """Ask once. Raises BudgetSpent besides what the model raises."""
         characters = len(prompt.system) + len(prompt.user) + len(json.dumps(prompt.schema))
-        expected = Usage(input=characters // _CHARACTERS, output=prompt.max_tokens)
-        with self._meter.charge(prompt.model, prompt.need, expected) as charge:
+        expected = Usage(input=characters // _CHARACTERS_PER_TOKEN, output=prompt.max_tokens)
+        with self._meter.charge_call(prompt.model, prompt.need, expected) as charge:
             completion = self._model.complete(prompt)
-            charge.used = completion.usage
+            charge.usage = completion.usage
         return completion
 
 
 class MeteredChat:
     """``ChatModel``."""
 
-    def __init__(self, chat: ChatModel, meter: Meter) -> None:
+    def __init__(self, chat: ChatModel, meter: CallMeter) -> None:
         self._chat = chat
         self._meter = meter
 
-    def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+    def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
         """Ask for the model's next turn. Raises BudgetSpent besides what the model raises."""
         turns = [asdict(turn) for turn in chat.turns]
         characters = len(chat.system) + len(json.dumps([*chat.tools, *turns], default=str))
-        expected = Usage(cache_write=characters // _CHARACTERS, output=chat.max_tokens)
-        charged = self._meter.charge(chat.model, CallPurpose.USUAL, expected)
-        with charged as charge, closing(self._chat.stream(chat)) as events:
+        expected = Usage(cache_write=characters // _CHARACTERS_PER_TOKEN, output=chat.max_tokens)
+        charged = self._meter.charge_call(chat.model, CallPurpose.USUAL, expected)
+        with charged as charge, closing(self._chat.stream_turn(chat)) as events:
             for event in events:
                 if isinstance(event, TurnUsage):
-                    charge.used = event.usage
+                    charge.usage = event.usage
                 yield event
 
 
-def _note(own: BillingAccount, error: BudgetExceeded) -> None:
+def _log_refusal(own: BillingAccount, error: BudgetExceeded) -> None:
     """The log has it once for each piece of work: a day has hundreds of calls."""
     if str(error) not in own.refusals:
         log.info("no more model calls for %s: %s", own.payer or "the schedule", error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bot.domain.errors import ConfigurationError
-from bot.ports import Owner
+from bot.ports import WorkspaceOwner
 
 
 def describe_conflict(owner: str, workspace: str, prefix: str) -> str:
@@ -18,7 +18,7 @@ def describe_conflict(owner: str, workspace: str, prefix: str) -> str:
 class StoreOwnership:
     """Claim of a store for the workspace of the bot's token."""
 
-    def __init__(self, owner: Owner, workspace: Callable[[], str], prefix: str) -> None:
+    def __init__(self, owner: WorkspaceOwner, workspace: Callable[[], str], prefix: str) -> None:
         """Create a claim. ``workspace`` asks Slack for the id."""
         self._owner = owner
         self._workspace = workspace
@@ -35,6 +35,6 @@ class StoreOwnership:
             StoreUnavailable: the store does not answer.
         """
         workspace = self._workspace()
-        owner = self._owner.claim(workspace)
+        owner = self._owner.claim_workspace(workspace)
         if owner != workspace:
             raise ConfigurationError(describe_conflict(owner, workspace, self._prefix))

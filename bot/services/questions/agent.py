@@ -17,8 +17,8 @@ from bot.ports import (
     AnswerDisplay,
     Chat,
     ChatModel,
-    Text,
     TextDelta,
+    TextPart,
     ToolCall,
     ToolResult,
     Turn,
@@ -27,31 +27,31 @@ from bot.ports import (
 )
 from bot.render.conversations.streaming import AnswerMarkdown, Links
 from bot.services.questions.answer_progress import (
+    AnswerEvent,
     AnswerProgress,
-    Exchange,
-    TalkEvent,
-    ToolsBegin,
-    TurnBegin,
-    Written,
+    ToolExchange,
+    ToolsStart,
+    TurnStart,
+    WrittenAnswer,
 )
 from bot.services.questions.tools.toolbox import Toolbox
-from bot.services.summaries.prompts import ANSWER, instructions
+from bot.services.summaries.prompts import ANSWER_VERSION, read_instructions
 
 log = logging.getLogger(__name__)
 
 R = TypeVar("R")
 # what happens, as it happens; what came of it at the end
-Talk = Generator[TalkEvent, None, R]
+AnswerEvents = Generator[AnswerEvent, None, R]
 
 # seconds that the model may want to be left in peace; who asks in a thread sees that the bot is at it
-_LONGEST_PAUSE = 60.0
+_MAX_PAUSE_SECONDS = 60.0
 _BACKOFF = wait_exponential(multiplier=1, min=1, max=8)
-_ATTEMPTS = 3
-_ENOUGH = "No more tools: write the answer now from what you have, and say what is missing."
+_MAX_ATTEMPTS = 3
+_LAST_TURN_NOTE = "No more tools: write the answer now from what you have, and say what is missing."
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class AnswerLimits:
     """What one answer may take.
 
     ``rounds`` and ``calls`` bound the model's turns and the tools in each; ``tokens`` is of all prompts together.
@@ -62,10 +62,10 @@ class Limits:
     rounds: int = 8
     calls: int = 6
     tokens: int = 400_000
-    output: int = 8_000
-    reading: float = 140.0
+    output_tokens: int = 8_000
+    reading_seconds: float = 140.0
     seconds: float = 210.0
-    silence: float = 25.0
+    silence_seconds: float = 25.0
 
 
 @dataclass
@@ -76,7 +76,7 @@ class _ModelTurn:
     usage: Usage = NO_USAGE
     end: TurnEnd | None = None
 
-    def take(self, event: ToolCall | TurnUsage | TurnEnd) -> None:
+    def note_event(self, event: ToolCall | TurnUsage | TurnEnd) -> None:
         """Note what came besides words."""
         match event:
             case ToolCall():
@@ -87,14 +87,14 @@ class _ModelTurn:
                 self.end = event
 
 
-def _pause(state: RetryCallState) -> float:
+def _compute_pause(state: RetryCallState) -> float:
     """Seconds until the model is asked again: what it asks for, else ever longer."""
     error = state.outcome.exception() if state.outcome else None
     asked = error.retry_after if isinstance(error, ModelBusy) else None
     return asked if asked is not None else float(_BACKOFF(state))
 
 
-class Answerer:
+class AnswerAgent:
     """Talks with the model. ``clock`` gives seconds that only go up."""
 
     def __init__(
@@ -103,7 +103,7 @@ class Answerer:
         name: str,
         clock: Callable[[], float],
         sleep: Callable[[float], None],
-        limits: Limits = Limits(),
+        limits: AnswerLimits = AnswerLimits(),
     ) -> None:
         self._model = model
         self._name = name
@@ -111,14 +111,14 @@ class Answerer:
         self._sleep = sleep
         self._limits = limits
 
-    def answer(
+    def answer_question(
         self,
         turns: tuple[Turn, ...],
         toolbox: Toolbox,
         links: Links,
         display: AnswerDisplay,
         started: float | None = None,
-    ) -> Written:
+    ) -> WrittenAnswer:
         """Answer the question at the end of ``turns``. Its time counts from ``started``, or from now.
 
         Raises:
@@ -127,66 +127,67 @@ class Answerer:
         """
         begun = self._clock() if started is None else started
         answer = AnswerProgress(turns, AnswerMarkdown(links), self._clock, begun + self._limits.seconds)
-        with closing(self._events(answer, toolbox)) as events:
+        with closing(self._stream_events(answer, toolbox)) as events:
             for event in events:
                 try:
-                    for update in answer.take(event):
+                    for update in answer.handle_event(event):
                         update.apply_to(display)
                 except AnswerCancelled:
                     answer.end = AnswerEnd.STOPPED
-        return answer.as_written()
+        return answer.build_answer()
 
-    def _events(self, answer: AnswerProgress, toolbox: Toolbox) -> Talk[None]:
+    def _stream_events(self, answer: AnswerProgress, toolbox: Toolbox) -> AnswerEvents[None]:
         """Talk to the end. Words that were shown make of the model's failure the end of an answer."""
         try:
-            end = yield from self._rounds(answer, toolbox)
+            end = yield from self._run_rounds(answer, toolbox)
         except ModelError as error:
             error.usage = answer.usage
-            answer.close(AnswerEnd.BROKEN)
+            answer.end_answer(AnswerEnd.BROKEN)
             if not answer.text.strip():
                 raise
             answer.failure = str(error)
             log.info("an answer breaks off: %s", error)
         else:
-            answer.close(end)
+            answer.end_answer(end)
 
-    def _rounds(self, answer: AnswerProgress, toolbox: Toolbox) -> Talk[AnswerEnd]:
+    def _run_rounds(self, answer: AnswerProgress, toolbox: Toolbox) -> AnswerEvents[AnswerEnd]:
         """Go through rounds of tools until the model has said all, or nothing more is wanted of it."""
-        while answer.left > 0 and not answer.end:
-            turn = yield from self._turn(answer, toolbox)
+        while answer.seconds_left > 0 and not answer.end:
+            turn = yield from self._run_turn(answer, toolbox)
             answer.rounds += 1
             if not turn.calls or not answer.may_use_tools:
                 is_cut = turn.end is not None and turn.end.is_cut
                 return answer.end or (AnswerEnd.TRUNCATED if is_cut else AnswerEnd.COMPLETE)
-            yield ToolsBegin(tuple(turn.calls))
+            yield ToolsStart(tuple(turn.calls))
             if not answer.end:
                 self._use_tools(answer, toolbox, turn)
         return answer.end or AnswerEnd.LATE
 
     def _use_tools(self, answer: AnswerProgress, toolbox: Toolbox, turn: _ModelTurn) -> None:
         """Have the results ready for the model's next turn, which may be its last."""
-        results = [self._result(answer, toolbox, call, place) for place, call in enumerate(turn.calls)]
-        late = answer.left < self._limits.seconds - self._limits.reading
+        results = [self._run_tool(answer, toolbox, call, place) for place, call in enumerate(turn.calls)]
+        late = answer.seconds_left < self._limits.seconds - self._limits.reading_seconds
         spent = answer.rounds >= self._limits.rounds - 1 or answer.usage.prompt_tokens > self._limits.tokens
         answer.may_use_tools = not (late or spent)
-        more = () if answer.may_use_tools else (Text(_ENOUGH),)
+        more = () if answer.may_use_tools else (TextPart(_LAST_TURN_NOTE),)
         own = (turn.end.turn,) if turn.end else ()
         answer.turns = (*answer.turns, *own, Turn("person", (*results, *more)))
 
-    def _result(self, answer: AnswerProgress, toolbox: Toolbox, call: ToolCall, place: int) -> ToolResult:
+    def _run_tool(self, answer: AnswerProgress, toolbox: Toolbox, call: ToolCall, place: int) -> ToolResult:
         if place >= self._limits.calls:
             return ToolResult(call.id, f"Use up to {self._limits.calls} tools at a time.", is_error=True)
-        result = toolbox.run(call.name, call.arguments)
-        answer.exchanges.append(Exchange(call.name, dict(call.arguments), result.text))
+        result = toolbox.run_tool(call.name, call.arguments)
+        answer.exchanges.append(ToolExchange(call.name, dict(call.arguments), result.text))
         return ToolResult(call.id, result.text, result.is_error)
 
-    def _turn(self, answer: AnswerProgress, toolbox: Toolbox) -> Talk[_ModelTurn]:
+    def _run_turn(self, answer: AnswerProgress, toolbox: Toolbox) -> AnswerEvents[_ModelTurn]:
         """Hear the next turn. One that breaks off is begun again, and then replaces what was shown of it."""
         retrying = Retrying(
             retry=retry_if_exception_type(ModelBusy),
-            wait=_pause,
+            wait=_compute_pause,
             stop=lambda state: (
-                stop_after_attempt(_ATTEMPTS)(state) or _pause(state) >= min(answer.left, _LONGEST_PAUSE)
+                stop_after_attempt(_MAX_ATTEMPTS)(state)
+                or _compute_pause(state) >= min(answer.seconds_left, _MAX_PAUSE_SECONDS)
             ),
             sleep=self._sleep,
             reraise=True,
@@ -195,33 +196,33 @@ class Answerer:
         for attempt in retrying:
             with attempt:
                 turn = _ModelTurn()
-                yield TurnBegin(is_again=attempt.retry_state.attempt_number > 1)
-                yield from self._listen(answer, toolbox, turn)
+                yield TurnStart(is_again=attempt.retry_state.attempt_number > 1)
+                yield from self._stream_turn(answer, toolbox, turn)
         return turn
 
-    def _listen(self, answer: AnswerProgress, toolbox: Toolbox, turn: _ModelTurn) -> Talk[None]:
+    def _stream_turn(self, answer: AnswerProgress, toolbox: Toolbox, turn: _ModelTurn) -> AnswerEvents[None]:
         """Hear the turn to its end, or as far as it is wanted: showing its words takes of its time."""
         try:
-            with closing(self._model.stream(self._chat(answer, toolbox))) as events:
+            with closing(self._model.stream_turn(self._build_chat(answer, toolbox))) as events:
                 for event in events:
                     if not isinstance(event, TextDelta):
-                        turn.take(event)
+                        turn.note_event(event)
                         continue
                     yield event
-                    answer.watch_time()
+                    answer.check_deadline()
                     if answer.end:
                         return
         finally:
             answer.usage += turn.usage
 
-    def _chat(self, answer: AnswerProgress, toolbox: Toolbox) -> Chat:
+    def _build_chat(self, answer: AnswerProgress, toolbox: Toolbox) -> Chat:
         return Chat(
             model=self._name,
-            system=instructions(ANSWER),
+            system=read_instructions(ANSWER_VERSION),
             tools=toolbox.definitions,
             turns=answer.turns,
-            max_tokens=self._limits.output,
-            silence=self._limits.silence,
-            seconds=answer.left,
+            max_tokens=self._limits.output_tokens,
+            silence=self._limits.silence_seconds,
+            seconds=answer.seconds_left,
             may_use_tools=answer.may_use_tools,
         )

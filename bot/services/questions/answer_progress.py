@@ -26,10 +26,10 @@ class DisplayUpdate(Protocol):
 class StatusUpdate:
     """What the bot does until the next words are shown."""
 
-    doing: str
+    activity: str
 
     def apply_to(self, display: AnswerDisplay) -> None:
-        display.show_status(self.doing)
+        display.show_status(self.activity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,25 +53,25 @@ class Replacement:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnBegin:
+class TurnStart:
     """The model's next turn begins; ``is_again``: in place of one that broke off."""
 
     is_again: bool
 
 
 @dataclass(frozen=True, slots=True)
-class ToolsBegin:
+class ToolsStart:
     """The model's turn is over, and what it asks of tools is looked up."""
 
     calls: tuple[ToolCall, ...]
 
 
 # what happens in a talk with the model, as far as the asker sees something of it
-TalkEvent = TurnBegin | TextDelta | ToolsBegin
+AnswerEvent = TurnStart | TextDelta | ToolsStart
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class ToolExchange:
     """What the model asked of a tool, and what it was told."""
 
     tool: str
@@ -80,17 +80,17 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenAnswer:
     """An answer: Markdown that may be shown, why it ends where it does, and what went into it.
 
     ``failure`` says why the model broke off, where it did.
     """
 
     text: str
-    said: str
+    raw_text: str
     end: AnswerEnd
     usage: Usage
-    exchanges: tuple[Exchange, ...]
+    exchanges: tuple[ToolExchange, ...]
     rounds: int
     failure: str = ""
 
@@ -110,18 +110,18 @@ class AnswerProgress:
     usage: Usage = NO_USAGE
     rounds: int = 0
     may_use_tools: bool = True
-    exchanges: list[Exchange] = field(default_factory=list)
+    exchanges: list[ToolExchange] = field(default_factory=list)
     end: AnswerEnd | None = None
     failure: str = ""
-    _before: AnswerMarkdown = field(init=False)
-    _shown: str = ""
-    _said: str = ""
+    _turn_start_markdown: AnswerMarkdown = field(init=False)
+    _shown_text: str = ""
+    _shown_raw_text: str = ""
 
     def __post_init__(self) -> None:
-        self._before = copy(self.markdown)
+        self._turn_start_markdown = copy(self.markdown)
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds."""
         return self.deadline - self.clock()
 
@@ -129,56 +129,60 @@ class AnswerProgress:
     def text(self) -> str:
         """What there is of the answer; of tries that broke off, what was shown last."""
         if not self._is_lost:
-            return self.markdown.shown
-        return self._shown + ("\n```" if self._shown.count("```") % 2 else "")
+            return self.markdown.shown_text
+        return self._shown_text + ("\n```" if self._shown_text.count("```") % 2 else "")
 
     @property
-    def said(self) -> str:
+    def raw_text(self) -> str:
         """The same as the model wrote it, for the thread's memory."""
-        return self._said if self._is_lost else self.markdown.said
+        return self._shown_raw_text if self._is_lost else self.markdown.raw_text
 
     @property
     def _is_lost(self) -> bool:
         """Whether people saw more than the last try has."""
-        return len(self._shown) > len(self.markdown.shown) and self._shown.startswith(self.markdown.shown)
+        return len(self._shown_text) > len(self.markdown.shown_text) and self._shown_text.startswith(
+            self.markdown.shown_text
+        )
 
-    def take(self, event: TalkEvent) -> tuple[DisplayUpdate, ...]:
+    def handle_event(self, event: AnswerEvent) -> tuple[DisplayUpdate, ...]:
         """Note what happened; return what is to be shown of it."""
         match event:
             case TextDelta():
-                return self._updates(self.markdown.feed(event.text))
-            case ToolsBegin():
-                return (*self._updates(self.markdown.turn()), StatusUpdate(describe_tools(event.calls)))
-            case TurnBegin(is_again=True):
+                return self._build_updates(self.markdown.feed(event.text))
+            case ToolsStart():
+                return (*self._build_updates(self.markdown.end_turn()), StatusUpdate(describe_tools(event.calls)))
+            case TurnStart(is_again=True):
                 # what was shown of it stays until there are other words
-                self.markdown = copy(self._before)
-            case TurnBegin():
-                self._before = copy(self.markdown)
+                self.markdown = copy(self._turn_start_markdown)
+            case TurnStart():
+                self._turn_start_markdown = copy(self.markdown)
         return ()
 
-    def watch_time(self) -> None:
+    def check_deadline(self) -> None:
         """Note where it is too late for more words: showing them takes time."""
-        if self.left <= 0:
+        if self.seconds_left <= 0:
             self.end = self.end or AnswerEnd.LATE
 
-    def close(self, end: AnswerEnd) -> None:
+    def end_answer(self, end: AnswerEnd) -> None:
         """Note that no more words will come, and why."""
         self.end = end
-        self.markdown.end(is_whole=end.is_whole)
+        self.markdown.end_answer(is_whole=end.is_whole)
 
-    def as_written(self) -> Written:
+    def build_answer(self) -> WrittenAnswer:
         """Return what was made. Raises ModelAnswerInvalid where that is nothing."""
         if not self.text.strip():
             raise ModelAnswerInvalid("the model wrote no answer", self.usage)
         end = self.end or AnswerEnd.COMPLETE
         if end is AnswerEnd.COMPLETE and self.markdown.is_cut:
             end = AnswerEnd.TOO_LONG
-        return Written(self.text, self.said, end, self.usage, tuple(self.exchanges), self.rounds, self.failure)
+        return WrittenAnswer(
+            self.text, self.raw_text, end, self.usage, tuple(self.exchanges), self.rounds, self.failure
+        )
 
-    def _updates(self, piece: str) -> tuple[DisplayUpdate, ...]:
+    def _build_updates(self, piece: str) -> tuple[DisplayUpdate, ...]:
         if not piece:
             return ()
-        whole = self.markdown.shown
-        is_more = whole == self._shown + piece
-        self._shown, self._said = whole, self.markdown.said
+        whole = self.markdown.shown_text
+        is_more = whole == self._shown_text + piece
+        self._shown_text, self._shown_raw_text = whole, self.markdown.raw_text
         return (Addition(piece) if is_more else Replacement(whole),)

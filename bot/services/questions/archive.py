@@ -20,30 +20,30 @@ from bot.domain.time.date_range import Span
 from bot.ports import PullRequests
 from bot.services.history.merge_lists import MergeList, combine_lists, list_day
 from bot.services.operations.worker_threads import DeadlineExecutor
-from bot.services.summaries.entry_cache import Entries
-from bot.services.summaries.reader import Reader
+from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.reader import EntryBuilder
 
-_NOT_SUMMARISED = "nobody asked for it before"
+_NO_SUMMARY_REASON = "nobody asked for it before"
 
 
 @dataclass(frozen=True, slots=True)
-class Days:
+class DayEntries:
     """The pull requests merged in some days, newest first, and what may be missing from them."""
 
     repository: Repository
     span: Span
     entries: tuple[Entry, ...]
-    doubts: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
 
 
-class Archive:
+class PullRequestArchive:
     """Reads days and single pull requests; ``workers`` calls to GitHub run at a time."""
 
     def __init__(
         self,
         pulls: PullRequests,
-        reader: Reader,
-        entries: Entries,
+        reader: EntryBuilder,
+        entries: EntryCache,
         workers: int,
         classes_of: PathClassesLookup = get_default_classes,
     ) -> None:
@@ -53,41 +53,43 @@ class Archive:
         self._workers = workers
         self._classes_of = classes_of
 
-    def days(self, repository: Repository, span: Span) -> Days:
+    def read_days(self, repository: Repository, span: Span) -> DayEntries:
         """All that was merged in some days. Raises what :meth:`bot.ports.PullRequests.merged_on` raises."""
-        merged = self.merged(repository, span)
+        merged = self.list_merges(repository, span)
         with DeadlineExecutor(self._workers, "archive") as crew:
-            return Days(repository, span, tuple(crew.map_items(self.entry, merged.pulls)), merged.caveats)
+            return DayEntries(
+                repository, span, tuple(crew.map_items(self.build_entry, merged.pulls)), merged.caveats
+            )
 
-    def merged(self, repository: Repository, span: Span) -> MergeList:
+    def list_merges(self, repository: Repository, span: Span) -> MergeList:
         """What was merged in some days, without files. Raises as :meth:`days`."""
         with DeadlineExecutor(self._workers, "archive") as crew:
             return combine_lists(crew.map_items(partial(list_day, self._pulls.list_merged, repository), span.days))
 
-    def one(self, reference: Reference) -> Entry:
+    def read_pull_request(self, reference: Reference) -> Entry:
         """One pull request, open or merged. Raises what :meth:`bot.ports.PullRequests.pull` raises."""
-        return self.entry(self._pulls.fetch_pull_request(reference.repository, reference.number))
+        return self.build_entry(self._pulls.fetch_pull_request(reference.repository, reference.number))
 
-    def classes_of(self, repository: Repository) -> PathClasses:
+    def get_path_classes(self, repository: Repository) -> PathClasses:
         """The classes of a repository's paths."""
         return self._classes_of(repository)
 
-    def known(self, reference: Reference) -> Entry | None:
+    def get_cached(self, reference: Reference) -> Entry | None:
         """What is kept of a pull request, without asking anybody; without patches."""
-        return self._entries.known(reference)
+        return self._entries.get_cached(reference)
 
-    def entry(self, pull: PullRequest) -> Entry:
+    def build_entry(self, pull: PullRequest) -> Entry:
         """A pull request with its files and patches, as far as they can be had."""
-        loaded = _harmless(self._reader.with_files(pull))
-        known = self._entries.known(Reference(pull.repository, pull.number)) if pull.is_merged else None
+        loaded = _redact_patches(self._reader.load_files(pull))
+        known = self._entries.get_cached(Reference(pull.repository, pull.number)) if pull.is_merged else None
         if known:
             return replace(known, pull=loaded)
         classes = self._classes_of(loaded.repository)
-        summary = build_fallback_summary(loaded, _NOT_SUMMARISED, Coverage.NONE, classes)
-        return Entry(loaded, summary, self._entries.rate(loaded), determine_area(loaded, classes))
+        summary = build_fallback_summary(loaded, _NO_SUMMARY_REASON, Coverage.NONE, classes)
+        return Entry(loaded, summary, self._entries.rate_pull_request(loaded), determine_area(loaded, classes))
 
 
-def _harmless(pull: PullRequest) -> PullRequest:
+def _redact_patches(pull: PullRequest) -> PullRequest:
     """Without credentials that were committed: line by line, nobody could tell the middle of a key any more."""
     if pull.files is None:
         return pull

@@ -9,31 +9,31 @@ from datetime import datetime
 from typing import Any
 
 from bot.domain.conversations.slack_request import Visit
-from bot.domain.keyspace.keys import ANSWERED
-from bot.ports import Ballot, Cache
+from bot.domain.keyspace.keys import ANSWER_INPUTS
+from bot.ports import Cache, FeedbackStore
 
 log = logging.getLogger(__name__)
 
 
-class Votes:
+class AnswerFeedback:
     """Keeps answers for a while, and those that somebody voted on for good."""
 
-    def __init__(self, cache: Cache, ballot: Ballot, now: Callable[[], datetime]) -> None:
+    def __init__(self, cache: Cache, ballot: FeedbackStore, now: Callable[[], datetime]) -> None:
         self._cache = cache
         self._ballot = ballot
         self._now = now
 
-    def remember(self, channel: str, message: str, inputs: Mapping[str, Any]) -> None:
+    def remember_answer(self, channel: str, message: str, inputs: Mapping[str, Any]) -> None:
         """What the answer in a message was made of. Raises StoreUnavailable."""
-        self._cache.put(_key(channel, message), json.dumps(inputs), ANSWERED.lifetime)
+        self._cache.put(_build_key(channel, message), json.dumps(inputs), ANSWER_INPUTS.lifetime)
 
-    def vote(self, visit: Visit, message: str, verdict: str) -> bool:
+    def record_vote(self, visit: Visit, message: str, verdict: str) -> bool:
         """Keep what somebody thinks of an answer, in place of what they thought before; whether it is known still.
 
         Raises:
             StoreUnavailable: it was not kept.
         """
-        inputs = self._cache.get(_key(visit.channel, message))
+        inputs = self._cache.get(_build_key(visit.channel, message))
         if inputs is None:
             log.info("a vote on an answer that is no longer known [%s]", visit.reference)
             return False
@@ -41,11 +41,11 @@ class Votes:
         self._ballot.put(f"{visit.channel}:{message}:{visit.user}", json.dumps(cast))
         return True
 
-    def all(self) -> Iterator[dict[str, Any]]:
+    def iterate_votes(self) -> Iterator[dict[str, Any]]:
         """Every vote with its question, answer and inputs. Raises StoreUnavailable."""
-        for found in self._ballot.all():
+        for found in self._ballot.list_votes():
             yield json.loads(found)
 
 
-def _key(channel: str, message: str) -> str:
-    return ANSWERED.key(channel, message)
+def _build_key(channel: str, message: str) -> str:
+    return ANSWER_INPUTS.build_key(channel, message)

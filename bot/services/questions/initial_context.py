@@ -7,87 +7,94 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from bot.domain.conversations.thread import Memory, Said
-from bot.domain.conversations.thread_subject import Subject
+from bot.domain.conversations.thread import RememberedMessage, ThreadMemory
+from bot.domain.conversations.thread_subject import ThreadSubject
 from bot.domain.digest.models import Entry
 from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay
-from bot.ports import Text, Turn
+from bot.ports import TextPart, Turn
 from bot.services.questions.tools import context_text
 from bot.services.questions.tools.toolbox import Toolbox
-from bot.services.summaries.prompts import fenced
+from bot.services.summaries.prompts import fence_text
 
 # characters: some 14,000 tokens. A busy day's list takes half; what is left holds diffs that are whole, which
 # saves rounds of reading, and makes what a further question reads small beside what the prompt cache holds already
-_MOST = 56_000
+_MAX_LENGTH = 56_000
 # for all pull requests of a thread about single ones
-_MOST_DIFF = 48_000
+_MAX_DIFF_LENGTH = 48_000
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class InitialContext:
     """The record, and the pull requests in it."""
 
     text: str
     entries: tuple[Entry, ...]
 
 
-def opening(toolbox: Toolbox, subject: Subject) -> Opening:
+def build_initial_context(toolbox: Toolbox, subject: ThreadSubject) -> InitialContext:
     """The record of what a thread is about.
 
     Raises:
         PrdigestError: it can't be had, such as when GitHub is away.
     """
-    return _pulls(toolbox, subject) if subject.numbers else _days(toolbox)
+    return _render_pull_requests(toolbox, subject) if subject.numbers else _render_days(toolbox)
 
 
-def _days(toolbox: Toolbox) -> Opening:
-    days = toolbox.subject_days()
-    listed = context_text.day_record(days, _MOST)
-    diffs = context_text.small_diffs(days.entries, _MOST - len(listed.text), toolbox.classes_of(days.repository))
-    if listed.hidden:
-        toolbox.ledger.unseen(f"{format_count(listed.hidden, 'pull request')} of the list (too long)")
-    toolbox.ledger.days(days.span.title + (f" with {format_count(len(diffs), 'diff')}" if diffs else ""))
+def _render_days(toolbox: Toolbox) -> InitialContext:
+    days = toolbox.read_subject_days()
+    listed = context_text.format_day_record(days, _MAX_LENGTH)
+    diffs = context_text.collect_small_diffs(
+        days.entries, _MAX_LENGTH - len(listed.text), toolbox.get_path_classes(days.repository)
+    )
+    if listed.hidden_count:
+        toolbox.ledger.add_gap(f"{format_count(listed.hidden_count, 'pull request')} of the list (too long)")
+    toolbox.ledger.add_days(days.span.title + (f" with {format_count(len(diffs), 'diff')}" if diffs else ""))
     for pull, _ in diffs:
-        toolbox.ledger.unread_files(pull)
-    return Opening(fenced("record", "\n".join([listed.text, *(text for _, text in diffs)])), days.entries)
+        toolbox.ledger.add_unread_files(pull)
+    return InitialContext(
+        fence_text("record", "\n".join([listed.text, *(text for _, text in diffs)])), days.entries
+    )
 
 
-def _pulls(toolbox: Toolbox, subject: Subject) -> Opening:
-    entries = tuple(toolbox.entry(subject.repository, number) for number in subject.numbers)
+def _render_pull_requests(toolbox: Toolbox, subject: ThreadSubject) -> InitialContext:
+    entries = tuple(toolbox.get_entry(subject.repository, number) for number in subject.numbers)
     texts = []
     for entry in entries:
-        packed = context_text.diff_of(
-            entry.pull, _MOST_DIFF // len(entries), toolbox.classes_of(subject.repository)
+        packed = context_text.fit_diff(
+            entry.pull, _MAX_DIFF_LENGTH // len(entries), toolbox.get_path_classes(subject.repository)
         )
-        toolbox.ledger.record(entry.number)
-        toolbox.ledger.diff(entry.pull, entry.pull.files or (), packed.left_out)
+        toolbox.ledger.add_summary(entry.number)
+        toolbox.ledger.add_diff(entry.pull, entry.pull.files or (), packed.left_out)
         diff = f"Diff ({packed.coverage}):\n{packed.text or '[no text diff]'}"
-        texts.append(context_text.whole(entry) + ("" if entry.pull.files is None else f"\n{diff}"))
-    return Opening(fenced("record", "\n\n".join(texts)), entries)
+        texts.append(context_text.format_pull_request(entry) + ("" if entry.pull.files is None else f"\n{diff}"))
+    return InitialContext(fence_text("record", "\n\n".join(texts)), entries)
 
 
-def turns(begun: Opening, memory: Memory, question: str, today: LocalDay) -> tuple[Turn, ...]:
+def build_turns(begun: InitialContext, memory: ThreadMemory, question: str, today: LocalDay) -> tuple[Turn, ...]:
     """The talk up to a question: the record, what was said in the thread, the question, and what day it is."""
     # the day comes last: what stands before it is the same when the next question is asked
-    asked = (Text(fenced("question", question)), Text(f"Today is {today.date:%A} {today.date} ({today.zone})."))
-    said = (*(_turn(each) for each in memory.said if _says_something(each)), Turn("person", asked))
-    first = Turn("person", (Text(begun.text, stable=True),))
-    return _merged((first, *said))
+    asked = (
+        TextPart(fence_text("question", question)),
+        TextPart(f"Today is {today.date:%A} {today.date} ({today.zone})."),
+    )
+    said = (*(_build_turn(each) for each in memory.said if _has_text(each)), Turn("person", asked))
+    first = Turn("person", (TextPart(begun.text, stable=True),))
+    return _merge_turns((first, *said))
 
 
-def _says_something(said: Said) -> bool:
+def _has_text(said: RememberedMessage) -> bool:
     """Whether the model may get it: of its own words, no blank ones. A person's stand between marks."""
     return said.by == "person" or bool(said.text.strip())
 
 
-def _turn(said: Said) -> Turn:
+def _build_turn(said: RememberedMessage) -> Turn:
     if said.by == "bot":
-        return Turn("model", (Text(said.text),))
-    return Turn("person", (Text(fenced("question", said.text)),))
+        return Turn("model", (TextPart(said.text),))
+    return Turn("person", (TextPart(fence_text("question", said.text)),))
 
 
-def _merged(said: tuple[Turn, ...]) -> tuple[Turn, ...]:
+def _merge_turns(said: tuple[Turn, ...]) -> tuple[Turn, ...]:
     """One turn for all that one side said without the other."""
     found: list[Turn] = []
     for turn in said:

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from bot.domain.digest.models import Entry
 from bot.domain.text.issue_numbers import parse_digits
 
-MOST_FOUND = 8
+MAX_RESULTS = 8
 _WORD = re.compile(r"[\w][\w./-]{2,}")
 _NUMBER = re.compile(r"#(\d{1,9})\b|\b(\d{2,9})\b")
-_COMMON = frozenset(
+_COMMON_WORDS = frozenset(
     """
     about after again all also and any are been before being between both but can change changed changes changing
     could day days did does doing done each else ever every few for fork from get gets give got had has have how
@@ -23,26 +23,28 @@ _COMMON = frozenset(
     """.split()
 )
 # a title says more than a path, a path more than a description or a diff
-_TITLE, _PLACE, _TEXT = 5, 3, 1
+_TITLE_WEIGHT, _PLACE_WEIGHT, _TEXT_WEIGHT = 5, 3, 1
 
 
-def found_by_words(question: str, entries: Iterable[Entry]) -> tuple[Entry, ...]:
+def search_by_words(question: str, entries: Iterable[Entry]) -> tuple[Entry, ...]:
     """The pull requests that hold the question's words, best first; those that it names come before all."""
     words = {word.casefold().strip("./-") for word in _WORD.findall(question)}
-    words = {word for word in words - _COMMON if not word.isdecimal()}
+    words = {word for word in words - _COMMON_WORDS if not word.isdecimal()}
     numbers = {parse_digits(found[1] or found[2]) for found in _NUMBER.finditer(question)}
     # what was named by its number was asked about, whatever else fits
-    rated = [((entry.number in numbers, _points(entry, words)), entry) for entry in entries]
+    rated = [((entry.number in numbers, _score_entry(entry, words)), entry) for entry in entries]
     best = sorted((each for each in rated if any(each[0])), key=lambda each: each[0], reverse=True)
-    return tuple(entry for _, entry in best)[:MOST_FOUND]
+    return tuple(entry for _, entry in best)[:MAX_RESULTS]
 
 
-def _points(entry: Entry, words: set[str]) -> int:
+def _score_entry(entry: Entry, words: set[str]) -> int:
     pull, said = entry.pull, entry.summary
     title = f"{pull.title} {said.headline}".casefold()
     places = " ".join([entry.area, pull.author.login, *(file.path for file in pull.files or ())]).casefold()
     patches = (file.patch or "" for file in pull.files or ())
     text = " ".join([pull.body, *(text for _, text in said.sections), *patches]).casefold()
     return sum(
-        _TITLE * (word in title) + _PLACE * (word in places) + _TEXT * (word in text) for word in words if word
+        _TITLE_WEIGHT * (word in title) + _PLACE_WEIGHT * (word in places) + _TEXT_WEIGHT * (word in text)
+        for word in words
+        if word
     )

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-from bot.domain.keyspace.keys import ATTENTION
-from bot.ports import Contexts
+from bot.domain.keyspace.keys import THREAD_MUTING
+from bot.ports import ThreadStateStore
 
-_QUIET, _AWAKE, _BEGUN = "quiet", "awake", "begun"
+_MUTED, _UNMUTED, _STARTED = "quiet", "awake", "begun"
 
 
-class Attention:
+class ThreadMuting:
     """Threads that were silenced, and those that somebody began by asking: for good.
 
     Every method may raise StoreUnavailable.
     """
 
-    def __init__(self, contexts: Contexts) -> None:
+    def __init__(self, contexts: ThreadStateStore) -> None:
         self._contexts = contexts
 
-    def listens(self, channel: str, thread: str, *, is_own: bool) -> bool:
+    def is_listening(self, channel: str, thread: str, *, is_own: bool) -> bool:
         """Whether replies that name nobody are for the bot; ``is_own`` says that it began the thread."""
-        state = self._contexts.get(_key(channel, thread))
-        return state != _QUIET if is_own else state in (_BEGUN, _AWAKE)
+        state = self._contexts.get(_build_key(channel, thread))
+        return state != _MUTED if is_own else state in (_STARTED, _UNMUTED)
 
-    def begin(self, channel: str, thread: str) -> None:
+    def start_thread(self, channel: str, thread: str) -> None:
         """Somebody began the thread by asking the bot."""
-        self._contexts.put(_key(channel, thread), _BEGUN)
+        self._contexts.put(_build_key(channel, thread), _STARTED)
 
-    def quiet(self, channel: str, thread: str) -> None:
+    def mute(self, channel: str, thread: str) -> None:
         """Answer here only who names the bot."""
-        self._contexts.put(_key(channel, thread), _QUIET)
+        self._contexts.put(_build_key(channel, thread), _MUTED)
 
-    def wake(self, channel: str, thread: str) -> None:
+    def unmute(self, channel: str, thread: str) -> None:
         """Answer here again."""
-        self._contexts.put(_key(channel, thread), _AWAKE)
+        self._contexts.put(_build_key(channel, thread), _UNMUTED)
 
 
-def _key(channel: str, thread: str) -> str:
-    return ATTENTION.key(channel, thread)
+def _build_key(channel: str, thread: str) -> str:
+    return THREAD_MUTING.build_key(channel, thread)

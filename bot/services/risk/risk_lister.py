@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
-from bot.domain.conversations.commands import USUAL_RISKS, RisksRequest
+from bot.domain.conversations.commands import DEFAULT_RISKS, RisksRequest
 from bot.domain.digest.models import Entry
 from bot.domain.digest.risk_list import AssessedPullRequest, RiskList
 from bot.domain.history.file_history import FileHistory
@@ -24,8 +24,8 @@ from bot.ports import PullRequests
 from bot.services.history.merge_lists import MergeList, combine_lists, list_day
 from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK
 from bot.services.operations.worker_threads import DeadlineExecutor
-from bot.services.summaries.entry_cache import Entries
-from bot.services.summaries.reader import Reader, assess_alone
+from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.reader import EntryBuilder, assess_isolated
 
 # returns the recorded merges of a repository between two instants
 MergeReader = Callable[[Repository, datetime, datetime], Iterable[PullRequest]]
@@ -39,8 +39,8 @@ class RiskLister:
     def __init__(
         self,
         pulls: PullRequests,
-        reader: Reader,
-        entries: Entries,
+        reader: EntryBuilder,
+        entries: EntryCache,
         workers: int,
         classes_of: PathClassesLookup = get_default_classes,
         recorded: MergeReader = lambda repository, since, until: (),
@@ -79,12 +79,12 @@ class RiskLister:
             classes,
             find_relands(merges.all_merges),
         )
-        assessed = [AssessedPullRequest(pull, assess_alone(pull, classes, past)) for pull in loaded]
+        assessed = [AssessedPullRequest(pull, assess_isolated(pull, classes, past)) for pull in loaded]
         matching = tuple(each for each in assessed if request.filters.is_match(each.pull))
         unread = tuple(each.pull.number for each in assessed if each.pull.files is None)
         is_sparing = self._is_sparing(request.repository)
         ranked = rank_by_risk(each for each in matching if each.pull.number not in merges.reverted)
-        above = select_risky(ranked, request.top or USUAL_RISKS, is_sparing=is_sparing)
+        above = select_risky(ranked, request.top or DEFAULT_RISKS, is_sparing=is_sparing)
         # a request for a number of entries gets that many, because the rules rank all of them
         read = self._run_parallel(self._read_entry, ranked[: max(len(above), request.top or 0)])
         whole = merges.build_list(name, matching, tuple(read[: len(above)]), unread)
@@ -95,14 +95,14 @@ class RiskLister:
     def _load_facts(self, pull: PullRequest) -> PullRequest:
         """Return a pull request with its files but without their patches."""
         # the patches of a month need not stay in memory
-        return self._reader.with_files(pull).remove_patches()
+        return self._reader.load_files(pull).remove_patches()
 
     def _read_entry(self, assessed: AssessedPullRequest) -> Entry:
         """Return the summary of a pull request together with its assessed risk."""
         pull = assessed.pull
-        cached = self._entries.known(Reference(pull.repository, pull.number))
+        cached = self._entries.get_cached(Reference(pull.repository, pull.number))
         # the summary needs the patches, which the cache of files still has
-        return replace(cached or self._entries.read(replace(pull, files=None)), risk=assessed.risk)
+        return replace(cached or self._entries.refresh_entry(replace(pull, files=None)), risk=assessed.risk)
 
     def _run_parallel(self, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
         """Run the work for all items in parallel, and return the results in their order."""

@@ -10,13 +10,13 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.errors import StoreUnavailable
 from bot.domain.history.outcomes import find_outcomes
-from bot.domain.keyspace.keys import SPARING
+from bot.domain.keyspace.keys import REDUCED_LIST
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import get_today
 from bot.domain.track_record.posted_ratings import RatedDigest
 from bot.domain.track_record.score import TrackRecordScore, compute_score
-from bot.ports import Cache, History, PostedDigestIndex
+from bot.ports import Cache, HistoryStore, PostedDigestIndex
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords
 
@@ -35,7 +35,7 @@ class TrackRecordStores:
 
     index: PostedDigestIndex
     records: DigestRecords
-    history: History
+    history: HistoryStore
 
 
 class TrackRecordScorer:
@@ -59,12 +59,12 @@ class TrackRecordScorer:
 
         The answer is computed once a day. If the store is away, it is False.
         """
-        key = SPARING.key(str(repository).lower())
+        key = REDUCED_LIST.build_key(str(repository).lower())
         try:
             cached = self._cache.get(key)
             if cached is None:
                 cached = _YES if self._should_reduce(repository) else _NO
-                self._cache.put(key, cached, SPARING.lifetime)
+                self._cache.put(key, cached, REDUCED_LIST.lifetime)
         except StoreUnavailable as error:
             log.warning("how good the lists of %s were is not known: %s", repository, error)
             return False
@@ -79,8 +79,8 @@ class TrackRecordScorer:
 def _load_digests(kept: TrackRecordStores, repository: Repository, span: Span) -> Iterator[RatedDigest | None]:
     """Yield the posted digests, None for each digest without readable ratings."""
     days = span.days
-    keys = kept.index.between(repository, days[0].end, days[-1].end)
-    records = kept.records.load_each(keys)
+    keys = kept.index.list_between(repository, days[0].end, days[-1].end)
+    records = kept.records.iterate_records(keys)
     return (_parse_digest(key, record, record.posted_at) for key, record in records if record.posted_at)
 
 
@@ -98,12 +98,12 @@ def _keep_first_ratings(issues: Iterable[RatedDigest | None]) -> Iterator[RatedD
 
 
 def _iterate_merges(
-    history: History, repository: Repository, since: datetime, now: datetime
+    history: HistoryStore, repository: Repository, since: datetime, now: datetime
 ) -> Iterator[PullRequest]:
     """Yield the merges between two instants, read in parts so that the store can serve others in between."""
     while since < now:
         until = min(now, since + _MONTH)
-        yield from history.read(repository, since, until)
+        yield from history.read_merges(repository, since, until)
         since = until
 
 

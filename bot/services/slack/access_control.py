@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.domain.conversations.slack_request import Visit
-from bot.ports import Limiter
+from bot.ports import RateLimiter
 
 _ELSEWHERE = "I answer people of my own workspace only: ask whoever runs me to allow yours."
 _WRONG_CHANNEL = "I don't answer in this channel: ask in one of mine, or ask whoever runs me."
@@ -29,7 +29,7 @@ class AccessRules:
 class AccessControl:
     """Access control of visits."""
 
-    def __init__(self, allowed: AccessRules, limiter: Limiter) -> None:
+    def __init__(self, allowed: AccessRules, limiter: RateLimiter) -> None:
         self._allowed = allowed
         self._limiter = limiter
 
@@ -40,7 +40,7 @@ class AccessControl:
             StoreUnavailable: the number of their requests is unknown.
         """
         exclusion = self.explain_exclusion(visit)
-        return exclusion or ("" if self._limiter.admits(f"{visit.team}:{visit.user}") else _TOO_FAST)
+        return exclusion or ("" if self._limiter.try_acquire(f"{visit.team}:{visit.user}") else _TOO_FAST)
 
     def explain_exclusion(self, visit: Visit) -> str:
         """Return why the visitor may never ask here, as a sentence for them; empty if they may.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from bot.ports.record_codec import COUNT, INSTANT, TEXT, Record, RecordCodec, stored
+from bot.ports.record_codec import COUNT, INSTANT, TEXT, Record, RecordCodec, declare_field
 
 
 class RequestState(StrEnum):
@@ -29,15 +29,15 @@ class AnsweredRequest(Record):
     says when the answer was first postponed, and for when it was promised.
     """
 
-    begun_at: datetime | None = stored("begun", INSTANT)
-    answered_at: datetime | None = stored("done", INSTANT)
-    message: str = stored("message", TEXT)
-    tries: int = stored("tries", COUNT)
-    draft_json: str = stored("draft", TEXT)
-    refused_at: datetime | None = stored("troubled", INSTANT)
-    excused_at: datetime | None = stored("excused", INSTANT)
-    postponed_at: datetime | None = stored("since", INSTANT)
-    promised_at: datetime | None = stored("told", INSTANT)
+    begun_at: datetime | None = declare_field("begun", INSTANT)
+    answered_at: datetime | None = declare_field("done", INSTANT)
+    message: str = declare_field("message", TEXT)
+    attempts: int = declare_field("tries", COUNT)
+    draft_json: str = declare_field("draft", TEXT)
+    refused_at: datetime | None = declare_field("troubled", INSTANT)
+    excused_at: datetime | None = declare_field("excused", INSTANT)
+    postponed_at: datetime | None = declare_field("since", INSTANT)
+    promised_at: datetime | None = declare_field("told", INSTANT)
 
     @property
     def state(self) -> RequestState:
@@ -51,7 +51,7 @@ class AnsweredRequest(Record):
         """Whether there is nothing left to do."""
         return self.answered_at is not None
 
-    def begin(self, at: datetime) -> AnsweredRequest:
+    def begin_posting(self, at: datetime) -> AnsweredRequest:
         """Return the record of a try that is about to post."""
         return replace(self, begun_at=at)
 
@@ -59,9 +59,9 @@ class AnsweredRequest(Record):
         """Return it answered."""
         return replace(self, answered_at=at)
 
-    def count_try(self) -> AnsweredRequest:
+    def count_attempt(self) -> AnsweredRequest:
         """Return it with one more try."""
-        return replace(self, tries=self.tries + 1)
+        return replace(self, attempts=self.attempts + 1)
 
     def record_message(self, message: str) -> AnsweredRequest:
         """Return it with the message that is being written."""
@@ -71,19 +71,19 @@ class AnsweredRequest(Record):
         """Return it with what the model answered: another try does not ask again."""
         return replace(self, draft_json=draft_json)
 
-    def note_refusal(self, at: datetime) -> AnsweredRequest:
+    def record_refusal(self, at: datetime) -> AnsweredRequest:
         """Return it after Slack took no answer for the first time."""
         return replace(self, refused_at=at)
 
-    def excuse(self, at: datetime) -> AnsweredRequest:
+    def record_excuse(self, at: datetime) -> AnsweredRequest:
         """Return it after its asker was told that Slack takes no answer."""
         return replace(self, excused_at=at)
 
-    def postpone(self, at: datetime) -> AnsweredRequest:
+    def record_postponement(self, at: datetime) -> AnsweredRequest:
         """Return it after a service asked for a pause for the first time."""
         return replace(self, postponed_at=at)
 
-    def promise(self, at: datetime) -> AnsweredRequest:
+    def record_promise(self, at: datetime) -> AnsweredRequest:
         """Return it after its asker was told when the answer comes."""
         return replace(self, promised_at=at)
 

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bot.domain.conversations.commands import MOST_PULLS, DigestRequest, RisksRequest, ScoreRequest, SummaryRequest
-from bot.domain.conversations.thread_subject import About
+from bot.domain.conversations.commands import (
+    MAX_PULL_REQUESTS,
+    DigestRequest,
+    RisksRequest,
+    ScoreRequest,
+    SummaryRequest,
+)
+from bot.domain.conversations.thread_subject import SubjectKind
 from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
@@ -22,7 +28,7 @@ from bot.render.risk.score import render_score
 from bot.render.summaries.post import render_summary
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.slack.replies import Answer
-from bot.services.summaries.entry_cache import Entries
+from bot.services.summaries.entry_cache import EntryCache
 
 
 class AnswerBuilder:
@@ -35,7 +41,7 @@ class AnswerBuilder:
 
     def __init__(
         self,
-        entries: Entries,
+        entries: EntryCache,
         risks: RiskLister,
         days_of: Callable[[DigestSpec], MultiDayDigest],
         name_of: Callable[[Repository], str],
@@ -50,27 +56,31 @@ class AnswerBuilder:
         self._score = score
 
     def build_summary(self, reference: Reference, asker: str) -> Answer:
-        """Build the answer about one pull request, merged or open. Raise what ``Entries.named`` raises."""
-        entry = self._entries.named(reference)
+        """Build the answer about one pull request, merged or open. Raise what ``get_entry`` raises."""
+        entry = self._entries.get_entry(reference)
         request = SummaryRequest((reference,))
-        details = buttons.details(entry.pull)
-        share = buttons.share(buttons.SHARE_SUMMARY, request)
-        return _build_answer(asker, render_summary(entry), share, details, About.SUMMARY.of(request))
+        details = buttons.make_details_button(entry.pull)
+        share = buttons.make_share_button(buttons.SHARE_SUMMARY, request)
+        return _build_answer(
+            asker, render_summary(entry), share, details, SubjectKind.SUMMARY.format_subject(request)
+        )
 
     def build_risks(self, request: RisksRequest, asker: str) -> Answer:
         """What was taken back in some days, and what deserves a second look."""
         found = self._risks.build_list(request, self._name_of(request.repository), self._today())
         taken_back = [pair.pull for pair in found.taken_back]
-        menu = buttons.details_of([entry.pull for entry in (*found.riskiest, *found.below)] + taken_back)
-        share = buttons.share(buttons.SHARE_RISKS, request)
-        return _build_answer(asker, render_risk_list(found), share, menu, About.RISKS.of(request))
+        menu = buttons.make_details_menu([entry.pull for entry in (*found.riskiest, *found.below)] + taken_back)
+        share = buttons.make_share_button(buttons.SHARE_RISKS, request)
+        return _build_answer(
+            asker, render_risk_list(found), share, menu, SubjectKind.RISKS.format_subject(request)
+        )
 
     def build_score(self, request: ScoreRequest, asker: str) -> Answer:
         """Build the answer that says how good the lists of some days were. Raise StoreUnavailable."""
         result = self._score(request.repository, request.span)
         hits = [hit.pull for hit in result.hits]
-        menu = buttons.details_of(hits)
-        share = buttons.share(buttons.SHARE_RISKS, request)
+        menu = buttons.make_details_menu(hits)
+        share = buttons.make_share_button(buttons.SHARE_RISKS, request)
         post = render_score(self._name_of(request.repository), request.span, result)
         return _build_answer(asker, post, share, menu, self._choose_subject(request, hits))
 
@@ -79,17 +89,21 @@ class AnswerBuilder:
 
         Questions never make the bot read the diffs of months.
         """
-        references = tuple(Reference(request.repository, pull.number) for pull in hits[:MOST_PULLS])
+        references = tuple(Reference(request.repository, pull.number) for pull in hits[:MAX_PULL_REQUESTS])
         if references:
-            return About.SUMMARY.of(SummaryRequest(references))
-        return About.DIGEST.of(DigestRequest(request.repository, parse_span("yesterday", self._today(), 1)))
+            return SubjectKind.SUMMARY.format_subject(SummaryRequest(references))
+        return SubjectKind.DIGEST.format_subject(
+            DigestRequest(request.repository, parse_span("yesterday", self._today(), 1))
+        )
 
     def build_overview(self, request: DigestRequest, asker: str, channel: str) -> Answer:
         """Several days as one overview, for the readers of a channel."""
         found = self._days_of(DigestSpec(channel, request.repository, request.span))
-        menu = buttons.details_of(entry.pull for entry in found.combined.riskiest_entries)
-        share = buttons.share(buttons.SHARE_DIGEST, request)
-        return _build_answer(asker, render_catch_up(found), share, menu, About.DIGEST.of(request))
+        menu = buttons.make_details_menu(entry.pull for entry in found.combined.riskiest_entries)
+        share = buttons.make_share_button(buttons.SHARE_DIGEST, request)
+        return _build_answer(
+            asker, render_catch_up(found), share, menu, SubjectKind.DIGEST.format_subject(request)
+        )
 
 
 def _build_answer(asker: str, post: Post, share: Element, details: Element | None, about: str) -> Answer:
@@ -97,5 +111,5 @@ def _build_answer(asker: str, post: Post, share: Element, details: Element | Non
 
     Only the public one says who asked, and has a thread for questions.
     """
-    public = buttons.below(buttons.signed(post, asker), details, buttons.ask())
-    return Answer(public, buttons.below(post, details, share), about)
+    public = buttons.add_buttons(buttons.add_asker(post, asker), details, buttons.make_ask_button())
+    return Answer(public, buttons.add_buttons(post, details, share), about)

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import RateLimited, SlackUnavailable
-from bot.domain.keyspace.keys import ANSWER
+from bot.domain.keyspace.keys import ANSWER_PROGRESS
 from bot.ports import EphemeralMessenger, RecordStore
 from bot.render.conversations.notices import render_delay, render_notice
 from bot.services.operations import deadlines
@@ -39,7 +39,7 @@ class ResponseTimes:
       A ``response_url`` lasts half an hour.
     - ``question_time``: the time for a question in a thread.
     - ``display_reserve``: the part of ``question_time`` for showing the answer in Slack.
-      The writer gets the rest (``Limits`` there).
+      The writer gets the rest (``AnswerLimits`` there).
     """
 
     first_response: float = 120.0
@@ -89,13 +89,13 @@ class AskerNotices:
 
     def postpone_answer(self, visit: Visit, error: RateLimited | SlackUnavailable) -> bool:
         """Tell whether an answer is of use after the pause that a service asks for; say once when it comes."""
-        key, now = ANSWER.key(visit.key, "later"), self._now()
+        key, now = ANSWER_PROGRESS.build_key(visit.key, "later"), self._now()
         record, pause = self._records.load(key), timedelta(seconds=error.retry_after or 0.0)
         since = record.postponed_at or now
         if now + pause - since > timedelta(seconds=self._promises.later):
             return False
         if record.postponed_at is None:
-            record = self._records.save(key, record, record.postpone(now))
+            record = self._records.save(key, record, record.record_postponement(now))
         if record.promised_at is None and pause > timedelta(seconds=self._promises.short_outage):
             self._announce_delay(visit, error, now + pause, key, record)
         return True
@@ -118,7 +118,7 @@ class AskerNotices:
         except SlackUnavailable as refused:
             log.warning("the asker is not told when [%s]: %s", visit.reference, refused)
         else:
-            self._records.save(key, record, record.promise(answer_at))
+            self._records.save(key, record, record.record_promise(answer_at))
 
     def send_excuse(self, visit: Visit, key: str, began: datetime) -> None:
         """Tell the asker once that Slack accepts no answer, if that lasts.
@@ -129,7 +129,7 @@ class AskerNotices:
         first = record.refused_at or began
         is_moment = self._now() - first < timedelta(seconds=self._promises.short_outage)
         if record.refused_at is None:
-            record = self._records.save(key, record, record.note_refusal(began))
+            record = self._records.save(key, record, record.record_refusal(began))
         if is_moment or not visit.response_url or record.excused_at:
             return
         try:
@@ -137,7 +137,7 @@ class AskerNotices:
         except SlackUnavailable as error:
             log.warning("the asker is not told yet [%s]: %s", visit.reference, error)
         else:
-            self._records.save(key, record, record.excuse(self._now()))
+            self._records.save(key, record, record.record_excuse(self._now()))
 
     @contextmanager
     def report_progress(self, visit: Visit) -> Iterator[None]:

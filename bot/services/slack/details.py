@@ -11,8 +11,8 @@ from bot.domain.pull_requests.reference import Reference
 from bot.ports import Views
 from bot.render.summaries.details import render_details_view, render_error_view, render_loading_view
 from bot.services.operations import deadlines
-from bot.services.slack.replies import Replies
-from bot.services.summaries.entry_cache import Entries
+from bot.services.slack.replies import ReplySender
+from bot.services.summaries.entry_cache import EntryCache
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ _TOO_LATE = "The window did not open in time: press again."
 class DetailsModal:
     """Service that opens the modal."""
 
-    def __init__(self, entries: Entries, views: Views, replies: Replies) -> None:
+    def __init__(self, entries: EntryCache, views: Views, replies: ReplySender) -> None:
         self._entries = entries
         self._views = views
         self._replies = replies
@@ -35,7 +35,7 @@ class DetailsModal:
         Raises:
             SlackUnavailable, StoreUnavailable: a retry may help.
         """
-        cached = self._entries.known(reference)
+        cached = self._entries.get_cached(reference)
         first = render_details_view(cached) if cached else render_loading_view(reference)
         try:
             self._views.open_view(trigger, visit.key, first)
@@ -43,7 +43,7 @@ class DetailsModal:
             # an earlier attempt of this job may have opened it
             log.info("the window [%s] is not opened: %s", visit.reference, error)
             if not self._views.update_view(visit.key, first):
-                self._replies.tell(visit, _TOO_LATE)
+                self._replies.tell_asker(visit, _TOO_LATE)
                 return
         if not cached and not self._views.update_view(visit.key, self._build_view(visit, reference)):
             log.info("the window [%s] was closed before it was filled", visit.reference)
@@ -52,7 +52,7 @@ class DetailsModal:
         """Return the view with the details, or with an error. Raise StoreUnavailable."""
         try:
             with deadlines.reserve_time(self._replies.promises.reply_reserve):
-                return render_details_view(self._entries.named(reference))
+                return render_details_view(self._entries.get_entry(reference))
         except StoreUnavailable:
             raise
         except PrdigestError as error:

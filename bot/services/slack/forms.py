@@ -6,13 +6,13 @@ import datetime as dt
 import logging
 from zoneinfo import ZoneInfo
 
-from bot.domain.conversations.commands import Repositories
+from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import SlackCallRefused, UsageError
 from bot.ports import Views
 from bot.render.subscriptions.form import render_form
-from bot.services.slack.replies import Replies
-from bot.services.subscriptions.editor import Subscribing
+from bot.services.slack.replies import ReplySender
+from bot.services.subscriptions.editor import SubscriptionEditor
 
 log = logging.getLogger(__name__)
 
@@ -24,10 +24,10 @@ class FormOpener:
 
     def __init__(
         self,
-        subscribing: Subscribing,
-        repositories: Repositories,
+        subscribing: SubscriptionEditor,
+        repositories: AllowedRepositories,
         views: Views,
-        replies: Replies,
+        replies: ReplySender,
         usual: tuple[dt.time, ZoneInfo],
     ) -> None:
         self._subscribing = subscribing
@@ -46,13 +46,13 @@ class FormOpener:
         """
         repositories = self._repositories
         try:
-            old = self._subscribing.known(visit, name) if name else None
+            old = self._subscribing.get_changeable(visit, name) if name else None
             view = render_form((repositories.default, *repositories.others), self._usual, old, visit)
             self._views.open_view(visit.trigger, visit.key, view)
         except UsageError as error:
-            self._replies.tell(visit, str(error))
+            self._replies.tell_asker(visit, str(error))
         except SlackCallRefused as error:
             log.info("the form [%s] is not opened: %s", visit.reference, error)
             # an earlier attempt of this job may have opened it
             if error.code != "duplicate_external_id":
-                self._replies.tell(visit, _TOO_LATE)
+                self._replies.tell_asker(visit, _TOO_LATE)

@@ -14,17 +14,17 @@ from bot.ports.slack_directory import HomePublisher
 from bot.render.subscriptions.home import render_home
 from bot.services.digest.records import DigestRecords
 from bot.services.operations.health import HealthReader
-from bot.services.subscriptions.editor import Subscribing
+from bot.services.subscriptions.editor import SubscriptionEditor
 
 log = logging.getLogger(__name__)
 
 
-class Home:
+class AppHome:
     """Shows App Home."""
 
     def __init__(
         self,
-        subscribing: Subscribing,
+        subscribing: SubscriptionEditor,
         digests: DigestRecords,
         healths: HealthReader,
         homes: HomePublisher,
@@ -36,12 +36,12 @@ class Home:
         self._homes = homes
         self._now = now
 
-    def open(self, visit: Visit) -> None:
+    def open_home(self, visit: Visit) -> None:
         """Show it to somebody who opens it, if they may ask. Raises what :meth:`show` raises."""
-        if self._subscribing.welcomes(visit):
-            self.show(visit.user)
+        if self._subscribing.is_welcome(visit):
+            self.show_home(visit.user)
 
-    def show(self, user: str, note: str = "") -> None:
+    def show_home(self, user: str, note: str = "") -> None:
         """Show it as it is now; ``note`` is what came of the user's last click.
 
         An app whose Home is switched off shows none, now or later.
@@ -50,30 +50,30 @@ class Home:
             SlackUnavailable, StoreUnavailable: it stays as it was.
         """
         # their own first: of very many the last are left out
-        visible = sorted(self._subscribing.visible(user), key=lambda each: each.by != user)
+        visible = sorted(self._subscribing.list_visible(user), key=lambda each: each.by != user)
         now = self._now()
-        planned = [(each, self._subscribing.next_of(each)) for each in visible]
-        latest = sorted(self._latest(visible, now), key=lambda each: each.due_at, reverse=True)
+        planned = [(each, self._subscribing.get_next_due(each)) for each in visible]
+        latest = sorted(self._list_latest(visible, now), key=lambda each: each.due_at, reverse=True)
         try:
             self._homes.publish_home(user, render_home(latest, planned, self._healths.read_health(), now, note))
         except SlackCallRefused as error:
             log.warning("App Home is not shown: %s", error)
 
-    def _latest(self, subscriptions: Sequence[Subscription], now: datetime) -> Iterator[LatestDigest]:
+    def _list_latest(self, subscriptions: Sequence[Subscription], now: datetime) -> Iterator[LatestDigest]:
         """The last digest of each that stands, each text once: a hundred channels may get the same."""
         seen: set[str] = set()
         for subscription in subscriptions:
-            found = self._last_of(subscription, now)
+            found = self._find_last_digest(subscription, now)
             if found and found.text not in seen:
                 seen.add(found.text)
                 yield found
 
-    def _last_of(self, subscription: Subscription, now: datetime) -> LatestDigest | None:
+    def _find_last_digest(self, subscription: Subscription, now: datetime) -> LatestDigest | None:
         """Its last digest, or the one before while that is not posted yet."""
         due = now
         for _ in range(2):
-            due = subscription.timing.last_before(due)
-            record = self._digests.track(subscription.digest_spec(due)).record
+            due = subscription.timing.find_last_before(due)
+            record = self._digests.find_digest(subscription.build_digest_spec(due)).record
             if record.is_posted and record.text:
-                return LatestDigest(record.text, record.address, due)
+                return LatestDigest(record.text, record.permalink, due)
         return None

@@ -23,7 +23,7 @@ from bot.domain.errors import (
     SlackUnavailable,
     StoreUnavailable,
 )
-from bot.domain.keyspace.keys import ANSWER
+from bot.domain.keyspace.keys import ANSWER_PROGRESS
 from bot.domain.time.day import LocalDay
 from bot.ports import EphemeralMessenger, Messenger, Post, RecordStore
 from bot.ports.slack import CLOCK_SKEW
@@ -36,9 +36,9 @@ from bot.services.slack.asker_notices import DEFAULT_TIMES, AskerNotices, Respon
 log = logging.getLogger(__name__)
 
 # Slack's codes for a channel that the bot is not in
-_CLOSED = {"not_in_channel", "channel_not_found", "thread_not_found"}
-_FOR_ALL = (Audience.CHANNEL, Audience.SHARED)
-_NOT_A_MEMBER = "I am not a member of this channel: invite me with /invite, then share again."
+_CLOSED_CHANNEL_CODES = {"not_in_channel", "channel_not_found", "thread_not_found"}
+_PUBLIC_AUDIENCES = (Audience.CHANNEL, Audience.SHARED)
+_NOT_A_MEMBER_SENTENCE = "I am not a member of this channel: invite me with /invite, then share again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +60,24 @@ class Answer:
         return cls(post, post, is_private=is_private)
 
 
-class _Found(Enum):
+class _EarlierPost(Enum):
     """Whether an earlier try posted; never, where there was none."""
 
-    NEVER = "never"
-    YES = "yes"
-    NO = "no"
+    NOT_TRIED = "never"
+    POSTED = "yes"
+    NOT_POSTED = "no"
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _Route:
     """How an answer reaches people: as a message, in a ``thread`` if there is one, or shown to the asker alone."""
 
     is_posted: bool
     thread: str = ""
 
 
-class Replies:
+class ReplySender:
     """Answers visits. ``posted`` hears of every answer that was posted, after it was."""
 
     def __init__(
@@ -97,7 +97,7 @@ class Replies:
         self._notices = AskerNotices(whispers, records, now, promises)
         self.promises = promises
 
-    def give(self, visit: Visit, part: str, audience: Audience, make: Callable[[], Answer | None]) -> None:
+    def give_answer(self, visit: Visit, part: str, audience: Audience, make: Callable[[], Answer | None]) -> None:
         """Answer one part of a request. ``make`` is called only if this was not done; None needs no words.
 
         What goes wrong in it is told to the asker as a sentence with the visit's reference, which the log has too.
@@ -106,15 +106,15 @@ class Replies:
         Raises:
             SlackUnavailable, StoreUnavailable, InProgress, RateLimited: trying again goes on from there.
         """
-        key = ANSWER.key(visit.key, part)
-        with self._records.exclusive(key):
+        key = ANSWER_PROGRESS.build_key(visit.key, part)
+        with self._records.hold_lock(key):
             record = self._records.load(key)
             if record.is_answered:
                 return
-            self._give(visit, key, record, audience, make)
+            self._give_once(visit, key, record, audience, make)
             self._records.save(key, record, record.complete(self._now()))
 
-    def _give(
+    def _give_once(
         self,
         visit: Visit,
         key: str,
@@ -122,36 +122,36 @@ class Replies:
         audience: Audience,
         make: Callable[[], Answer | None],
     ) -> None:
-        found = self._found(visit, key, record.begun_at) if record.begun_at else _Found.NEVER
-        answer = self._made(visit, key, make) if found is not _Found.YES else None
+        found = self._find_earlier_post(visit, key, record.begun_at) if record.begun_at else _EarlierPost.NOT_TRIED
+        answer = self._make_answer(visit, key, make) if found is not _EarlierPost.POSTED else None
         if answer:
-            self._deliver(visit, key, audience, answer, found)
+            self._deliver_answer(visit, key, audience, answer, found)
 
-    def tell(self, visit: Visit, sentence: str) -> None:
+    def tell_asker(self, visit: Visit, sentence: str) -> None:
         """Tell the asker something. Raises SlackUnavailable, StoreUnavailable."""
-        self.give(visit, "tell", Audience.ASKER, lambda: Answer.for_asker(render_notice(sentence)))
+        self.give_answer(visit, "tell", Audience.ASKER, lambda: Answer.for_asker(render_notice(sentence)))
 
-    def end(self, visit: Visit, job: str, sentence: str) -> None:
+    def end_job(self, visit: Visit, job: str, sentence: str) -> None:
         """Tell the asker, once, that nothing more comes of a job. Raises SlackUnavailable, StoreUnavailable."""
-        self.give(
+        self.give_answer(
             visit, f"end:{job}", Audience.ASKER, lambda: Answer.for_asker(render_notice(sentence), is_private=True)
         )
 
-    def announce(self, visit: Visit, channel: str, part: str, post: Post) -> None:
+    def announce_change(self, visit: Visit, channel: str, part: str, post: Post) -> None:
         """Tell a channel, once, what the visitor did to something of it, from wherever they are.
 
         Raises:
             SlackUnavailable, StoreUnavailable, InProgress: trying again goes on from there.
         """
         there = Visit(f"news:{visit.key}", visit.team, channel, visit.user)
-        self.give(there, part, Audience.CHANNEL, lambda: Answer.for_asker(post))
+        self.give_answer(there, part, Audience.CHANNEL, lambda: Answer.for_asker(post))
 
-    def tell_of_budget(self, visit: Visit, today: LocalDay) -> None:
+    def report_spent_budget(self, visit: Visit, today: LocalDay) -> None:
         """Tell somebody, once a day, that they have used up theirs. Raises SlackUnavailable, StoreUnavailable."""
         own = replace(visit, key=f"budget:{today.date}:{name_payer(visit)}")
-        self.give(own, "tell", Audience.ASKER, lambda: Answer.for_asker(render_budget_notice(today.end)))
+        self.give_answer(own, "tell", Audience.ASKER, lambda: Answer.for_asker(render_budget_notice(today.end)))
 
-    def _made(self, visit: Visit, key: str, make: Callable[[], Answer | None]) -> Answer | None:
+    def _make_answer(self, visit: Visit, key: str, make: Callable[[], Answer | None]) -> Answer | None:
         try:
             with (
                 self._notices.excuse_failures(visit, key),
@@ -160,7 +160,7 @@ class Replies:
             ):
                 return make()
         except PrdigestError as error:
-            if self.is_for_later(visit, error):
+            if self.may_retry(visit, error):
                 raise
             log_refusal(visit, error)
             return Answer.for_asker(render_error(error, visit.reference), is_private=True)
@@ -168,26 +168,28 @@ class Replies:
             log.exception("a defect [%s]", visit.reference)
             return Answer.for_asker(render_error(error, visit.reference), is_private=True)
 
-    def is_for_later(self, visit: Visit, error: PrdigestError) -> bool:
+    def may_retry(self, visit: Visit, error: PrdigestError) -> bool:
         """Tell whether trying again may help; where a service asks for a pause, its asker has heard until when."""
         if isinstance(error, RateLimited | SlackUnavailable) and error.retry_after is not None:
             return self._notices.postpone_answer(visit, error)
         return isinstance(error, StoreUnavailable | SlackUnavailable | PostingInProgress)
 
-    def _deliver(self, visit: Visit, key: str, audience: Audience, answer: Answer, found: _Found) -> None:
-        way = _way(visit, audience, answer)
+    def _deliver_answer(
+        self, visit: Visit, key: str, audience: Audience, answer: Answer, found: _EarlierPost
+    ) -> None:
+        way = _choose_route(visit, audience, answer)
         # posting again what nobody can look for could post it twice; its asker gets it in any case
-        if not way.is_posted or found is _Found.UNKNOWN:
+        if not way.is_posted or found is _EarlierPost.UNKNOWN:
             self._whispers.send(visit, answer.private)
             return
-        if found is _Found.NEVER:
+        if found is _EarlierPost.NOT_TRIED:
             # if another process has begun meanwhile, this one lost its right to while the store was away
-            self._records.claim(key, AnsweredRequest(), AnsweredRequest().begin(self._now()))
-        self._post(visit, key, audience, answer, way.thread)
+            self._records.claim(key, AnsweredRequest(), AnsweredRequest().begin_posting(self._now()))
+        self._post_answer(visit, key, audience, answer, way.thread)
 
-    def _post(self, visit: Visit, key: str, audience: Audience, answer: Answer, thread: str) -> None:
+    def _post_answer(self, visit: Visit, key: str, audience: Audience, answer: Answer, thread: str) -> None:
         """Post to the channel; where Slack does not let the bot, the asker gets it, or hears why not."""
-        post, began = answer.public if audience in _FOR_ALL else answer.private, self._now()
+        post, began = answer.public if audience in _PUBLIC_AUDIENCES else answer.private, self._now()
         try:
             with deadlines.reserve_time(self.promises.apology_reserve):
                 self._messenger.post_message(
@@ -195,7 +197,9 @@ class Replies:
                 )
         except SlackCallRefused as error:
             log.info("not posted to %s, the asker gets it: %s", visit.channel, error)
-            self._whispers.send(visit, _unshared(visit, error) if audience is Audience.SHARED else answer.private)
+            self._whispers.send(
+                visit, _explain_missing_post(visit, error) if audience is Audience.SHARED else answer.private
+            )
         except SlackUnavailable as error:
             if error.retry_after is None:
                 self._notices.send_excuse(visit, key, began)
@@ -210,37 +214,38 @@ class Replies:
             if thread == visit.thread:
                 self._posted(visit, answer)
 
-    def _found(self, visit: Visit, key: str, begun_at: datetime) -> _Found:
+    def _find_earlier_post(self, visit: Visit, key: str, begun_at: datetime) -> _EarlierPost:
         """Whether an earlier try posted."""
         since = begun_at - CLOCK_SKEW
         try:
             with self._notices.excuse_failures(visit, key):
                 posts = [
-                    self._messenger.find_posts(visit.channel, since, thread or None) for thread in _threads(visit)
+                    self._messenger.find_posts(visit.channel, since, thread or None)
+                    for thread in _list_threads(visit)
                 ]
         except SlackCallRefused as error:
             log.info("can't look into %s: %s", visit.channel, error)
             # what is closed to the bot was not posted to
-            return _Found.NO if error.code in _CLOSED else _Found.UNKNOWN
-        return _Found.YES if any(key in found for found in posts) else _Found.NO
+            return _EarlierPost.NOT_POSTED if error.code in _CLOSED_CHANNEL_CODES else _EarlierPost.UNKNOWN
+        return _EarlierPost.POSTED if any(key in found for found in posts) else _EarlierPost.NOT_POSTED
 
 
-def _way(visit: Visit, audience: Audience, answer: Answer) -> _Way:
+def _choose_route(visit: Visit, audience: Audience, answer: Answer) -> _Route:
     """How an answer gets there, so that it is seen.
 
     What is for the asker alone is an ordinary message in direct messages: nobody else is there, and Slack shows
     nothing of it in a thread that nobody has replied to. The same holds for what everybody in a thread may read.
     """
-    if audience in _FOR_ALL and not answer.is_private:
-        return _Way(is_posted=True, thread=visit.thread)
+    if audience in _PUBLIC_AUDIENCES and not answer.is_private:
+        return _Route(is_posted=True, thread=visit.thread)
     is_written = bool(visit.message) and not visit.response_url
     is_open = audience is Audience.HERE and not answer.is_private
     if is_written and (visit.is_direct or (is_open and visit.existing_thread)):
-        return _Way(is_posted=True, thread=visit.existing_thread)
-    return _Way(is_posted=False)
+        return _Route(is_posted=True, thread=visit.existing_thread)
+    return _Route(is_posted=False)
 
 
-def _threads(visit: Visit) -> tuple[str, ...]:
+def _list_threads(visit: Visit) -> tuple[str, ...]:
     """Where an earlier try may have posted; in direct messages also at top level, next to what was asked."""
     return tuple(dict.fromkeys((visit.thread, visit.existing_thread) if visit.is_direct else (visit.thread,)))
 
@@ -251,5 +256,9 @@ def log_refusal(visit: Visit, error: PrdigestError) -> None:
     log.log(level, "no answer [%s]: %s", visit.reference, error)
 
 
-def _unshared(visit: Visit, error: SlackCallRefused) -> Post:
-    return render_notice(_NOT_A_MEMBER) if error.code in _CLOSED else render_error(error, visit.reference)
+def _explain_missing_post(visit: Visit, error: SlackCallRefused) -> Post:
+    return (
+        render_notice(_NOT_A_MEMBER_SENTENCE)
+        if error.code in _CLOSED_CHANNEL_CODES
+        else render_error(error, visit.reference)
+    )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.domain.keyspace.keys import WELCOMED
-from bot.ports import Contexts
+from bot.domain.keyspace.keys import WELCOME
+from bot.ports import ThreadStateStore
 
 _WELCOMED = "yes"
 
@@ -14,7 +14,7 @@ class WelcomeLog:
     Both methods may raise StoreUnavailable.
     """
 
-    def __init__(self, contexts: Contexts) -> None:
+    def __init__(self, contexts: ThreadStateStore) -> None:
         self._contexts = contexts
 
     def has_welcomed(self, user: str) -> bool:
@@ -27,4 +27,4 @@ class WelcomeLog:
 
 
 def _build_key(user: str) -> str:
-    return WELCOMED.key(user)
+    return WELCOME.build_key(user)

@@ -13,33 +13,33 @@ from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import SlackCallRefused, SlackUnavailable, UsageError
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.domain.subscriptions.request import Which, Wish
-from bot.ports import Agenda, Subscriptions
+from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
+from bot.ports import DueQueue, SubscriptionStore
 from bot.ports.slack_directory import ChannelInfo, WorkspaceDirectory
 from bot.services.slack.access_control import AccessControl
-from bot.services.subscriptions.permissions import GONE, Rights
-from bot.services.subscriptions.repository import Directory
+from bot.services.subscriptions.permissions import GONE_REFUSAL, SubscriptionPermissions
+from bot.services.subscriptions.repository import SubscriptionRepository
 
 log = logging.getLogger(__name__)
 
-MOST = 20
+MAX_PER_CHANNEL = 20
 _DAY = timedelta(days=1)
-_FIXED = "That digest comes from the settings of the bot: whoever runs me changes it there."
-_NOT_A_MEMBER = "I am not a member of that channel: invite me with /invite, then subscribe again."
-_ARCHIVED = "That channel is archived: choose another one."
-_DIRECT = "Nobody can subscribe for somebody else's direct messages: write me for your own."
-_CLOSED = {"channel_not_found", "not_in_channel"}
+_FIXED_REFUSAL = "That digest comes from the settings of the bot: whoever runs me changes it there."
+_BOT_NOT_MEMBER = "I am not a member of that channel: invite me with /invite, then subscribe again."
+_ARCHIVED_CHANNEL = "That channel is archived: choose another one."
+_FOREIGN_DIRECT_MESSAGES = "Nobody can subscribe for somebody else's direct messages: write me for your own."
+_CLOSED_CODES = {"channel_not_found", "not_in_channel"}
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SubscriptionChange:
     """A subscription as it is now, and the one that was there before, if there was one."""
 
-    now: Subscription
-    before: Subscription | None = None
+    current: Subscription
+    previous: Subscription | None = None
 
 
-class Subscribing:
+class SubscriptionEditor:
     """Changes subscriptions. ``at`` and ``zone`` hold for who does not say when.
 
     Every method may raise UsageError for the visitor, SlackRefused, SlackUnavailable and StoreUnavailable.
@@ -47,11 +47,11 @@ class Subscribing:
 
     def __init__(
         self,
-        directory: Directory,
-        kept: Subscriptions,
-        agenda: Agenda,
+        directory: SubscriptionRepository,
+        kept: SubscriptionStore,
+        agenda: DueQueue,
         places: WorkspaceDirectory,
-        rights: Rights,
+        rights: SubscriptionPermissions,
         admission: AccessControl,
         usual: tuple[dt.time, ZoneInfo],
         now: Callable[[], datetime],
@@ -65,7 +65,9 @@ class Subscribing:
         self._usual = usual
         self._now = now
 
-    def subscribe(self, visit: Visit, wish: Wish, channel: str = "", replaces: str = "") -> Change:
+    def subscribe(
+        self, visit: Visit, wish: SubscriptionRequest, channel: str = "", replaces: str = ""
+    ) -> SubscriptionChange:
         """Make a subscription, or change the one of the same repository and filters, which stays its maker's.
 
         It goes to ``channel``, if one is named, else to where the visitor is; ``replaces`` is the id of the one
@@ -74,80 +76,88 @@ class Subscribing:
         is_personal = wish.is_personal or (visit.is_direct and not channel)
         target = self._places.open_direct_messages(visit.user) if is_personal else channel or visit.channel
         if target.startswith("D") and not is_personal:
-            raise UsageError(_DIRECT)
-        place = self._place(visit, target)
-        old = self._changed(visit, replaces)
-        made = self._made(visit, wish, target, is_open=place.is_open)
+            raise UsageError(_FOREIGN_DIRECT_MESSAGES)
+        place = self._require_channel(visit, target)
+        old = self._find_replaced(visit, replaces)
+        made = self._build_subscription(visit, wish, target, is_open=place.is_open)
         known = self._directory.get(made.id)
         if known and known.is_fixed:
-            raise UsageError(_FIXED)
+            raise UsageError(_FIXED_REFUSAL)
         before = old or known
         if not is_personal:
             self._rights.require_member(visit.user, target, before, is_open=place.is_open)
             made = replace(made, by=before.by) if before else made
         is_more = known is None and (old is None or old.channel != target)
-        if is_more and len(self._directory.of(target)) >= MOST:
-            raise UsageError(f"There are {MOST} subscriptions here already: remove one first.")
-        self._keep(made, before)
+        if is_more and len(self._directory.list_for_channel(target)) >= MAX_PER_CHANNEL:
+            raise UsageError(f"There are {MAX_PER_CHANNEL} subscriptions here already: remove one first.")
+        self._save_subscription(made, before)
         if old and old.id != made.id:
-            self._forget(old)
-        return Change(made, before)
+            self._remove_subscription(old)
+        return SubscriptionChange(made, before)
 
-    def unsubscribe(self, visit: Visit, which: Which) -> Sequence[Subscription]:
+    def unsubscribe(self, visit: Visit, which: SubscriptionSelector) -> Sequence[Subscription]:
         """Remove them; what was posted stays."""
-        return [self._forget(each) for each in self._meant(visit, which, stops=True)]
+        return [self._remove_subscription(each) for each in self._select_changeable(visit, which, stops=True)]
 
-    def pause(self, visit: Visit, which: Which) -> Sequence[Change]:
+    def pause(self, visit: Visit, which: SubscriptionSelector) -> Sequence[SubscriptionChange]:
         """Post nothing until they are resumed."""
-        return [self._turned(each, is_paused=True) for each in self._meant(visit, which, stops=True)]
+        return [
+            self._set_paused(each, is_paused=True) for each in self._select_changeable(visit, which, stops=True)
+        ]
 
-    def resume(self, visit: Visit, which: Which) -> Sequence[Change]:
+    def resume(self, visit: Visit, which: SubscriptionSelector) -> Sequence[SubscriptionChange]:
         """Go on with the next digest that is due; those of the meantime are not posted."""
-        return [self._turned(each, is_paused=False) for each in self._meant(visit, which, stops=False)]
+        return [
+            self._set_paused(each, is_paused=False) for each in self._select_changeable(visit, which, stops=False)
+        ]
 
-    def here(self, visit: Visit) -> Sequence[Subscription]:
+    def list_here(self, visit: Visit) -> Sequence[Subscription]:
         """Those of the visitor's channel that they may know of."""
-        return self._rights.filter_visible(visit.user, self._directory.of(visit.channel))
+        return self._rights.filter_visible(visit.user, self._directory.list_for_channel(visit.channel))
 
-    def welcomes(self, visit: Visit) -> bool:
+    def is_welcome(self, visit: Visit) -> bool:
         """Whether somebody who opens App Home may see it: the event does not say of which workspace they are."""
         return not self._admission.explain_exclusion(replace(visit, team=self._places.fetch_team(visit.user)))
 
-    def visible(self, user: str) -> Sequence[Subscription]:
+    def list_visible(self, user: str) -> Sequence[Subscription]:
         """Those that a user may know of: of public channels, of those that they are in, and their own."""
-        return self._rights.filter_visible(user, self._directory.all())
+        return self._rights.filter_visible(user, self._directory.list_all())
 
-    def known(self, visit: Visit, name: str) -> Subscription:
+    def get_changeable(self, visit: Visit, name: str) -> Subscription:
         """The one of an id, if the visitor may change it."""
         found = self._directory.get(name)
         if found is None:
-            raise UsageError(GONE)
+            raise UsageError(GONE_REFUSAL)
         if refusal := self._rights.find_refusal(visit.user, found):
             raise UsageError(refusal)
         return found
 
-    def follow(self, subscription: Subscription) -> None:
+    def update_time_zone(self, subscription: Subscription) -> None:
         """Take over the zone of the user whose zone it follows, who may have travelled."""
         zone = self._places.fetch_time_zone(subscription.follows)
         if zone != subscription.timing.zone:
             moved = replace(subscription, timing=replace(subscription.timing, zone=zone))
-            self._keep(moved, subscription)
+            self._save_subscription(moved, subscription)
 
-    def keep_up(self, name: str) -> None:
+    def refresh_time_zone(self, name: str) -> None:
         """Follow whom the subscription of an id follows, if it does; at the next digest, if Slack does not say."""
         found = self._directory.get(name)
         if found is None or not found.follows or found.is_paused:
             return
         try:
-            self.follow(found)
+            self.update_time_zone(found)
         except (SlackCallRefused, SlackUnavailable) as error:
             log.info("the zone of %s stays %s: %s", found.follows, found.timing.zone, error)
 
-    def next_of(self, subscription: Subscription) -> datetime:
+    def get_next_due(self, subscription: Subscription) -> datetime:
         """When its next digest is due, in UTC; one that is due and not posted yet counts."""
-        return self._agenda.at(NextDigest(subscription.id)) or subscription.timing.next_after(self._now())
+        return self._agenda.get_time(NextDigest(subscription.id)) or subscription.timing.find_next_after(
+            self._now()
+        )
 
-    def _made(self, visit: Visit, wish: Wish, target: str, *, is_open: bool) -> Subscription:
+    def _build_subscription(
+        self, visit: Visit, wish: SubscriptionRequest, target: str, *, is_open: bool
+    ) -> Subscription:
         named = Subscription(target, wish.repository, Timing(*self._usual), wish.view)
         known = self._directory.get(named.id)
         timing = known.timing if known else named.timing
@@ -164,47 +174,49 @@ class Subscribing:
             is_open=is_open,
         )
 
-    def _place(self, visit: Visit, channel: str) -> ChannelInfo:
+    def _require_channel(self, visit: Visit, channel: str) -> ChannelInfo:
         if bar := self._admission.explain_exclusion(replace(visit, channel=channel)):
             raise UsageError(bar)
         try:
             place = self._places.fetch_channel(channel)
         except SlackCallRefused as error:
-            if error.code in _CLOSED:
-                raise UsageError(_NOT_A_MEMBER) from error
+            if error.code in _CLOSED_CODES:
+                raise UsageError(_BOT_NOT_MEMBER) from error
             raise
         if place.is_archived:
-            raise UsageError(_ARCHIVED)
+            raise UsageError(_ARCHIVED_CHANNEL)
         if not place.is_member:
-            raise UsageError(_NOT_A_MEMBER)
+            raise UsageError(_BOT_NOT_MEMBER)
         return place
 
-    def _changed(self, visit: Visit, name: str) -> Subscription | None:
+    def _find_replaced(self, visit: Visit, name: str) -> Subscription | None:
         if not name:
             return None
-        found = self.known(visit, name)
+        found = self.get_changeable(visit, name)
         if found.is_fixed:
-            raise UsageError(_FIXED)
+            raise UsageError(_FIXED_REFUSAL)
         return found
 
-    def meant(self, visit: Visit, which: Which) -> Sequence[Subscription]:
+    def select_subscriptions(self, visit: Visit, which: SubscriptionSelector) -> Sequence[Subscription]:
         """Which of the channel's somebody means, or one of another channel that they may know of."""
         one = self._directory.get(which.id) if which.id else None
-        if one is None or not self._rights.sees(visit.user, one):
-            return which.among(tuple(self.here(visit)))
+        if one is None or not self._rights.can_see(visit.user, one):
+            return which.select_from(tuple(self.list_here(visit)))
         if bar := self._admission.explain_exclusion(replace(visit, channel=one.channel)):
             raise UsageError(bar)
         return (one,)
 
-    def probe(self, visit: Visit, wish: Wish) -> Subscription:
+    def preview_subscription(self, visit: Visit, wish: SubscriptionRequest) -> Subscription:
         """What a wish would make, without making it."""
-        return self._made(visit, wish, visit.channel, is_open=False)
+        return self._build_subscription(visit, wish, visit.channel, is_open=False)
 
-    def _meant(self, visit: Visit, which: Which, *, stops: bool) -> Sequence[Subscription]:
+    def _select_changeable(
+        self, visit: Visit, which: SubscriptionSelector, *, stops: bool
+    ) -> Sequence[Subscription]:
         """Those of the ones meant that the visitor may change, at least one."""
-        found = self.meant(visit, which)
+        found = self.select_subscriptions(visit, which)
         refusals = {
-            each: _FIXED if each.is_fixed else self._rights.find_refusal(visit.user, each, stops=stops)
+            each: _FIXED_REFUSAL if each.is_fixed else self._rights.find_refusal(visit.user, each, stops=stops)
             for each in found
         }
         changeable = [each for each, refusal in refusals.items() if not refusal]
@@ -212,27 +224,27 @@ class Subscribing:
             raise UsageError(next(reversed(refusals.values())))
         return changeable
 
-    def _keep(self, made: Subscription, before: Subscription | None) -> None:
+    def _save_subscription(self, made: Subscription, before: Subscription | None) -> None:
         """Keep it and plan its next digest: the first that tells of what the one planned before would have."""
-        planned = self._agenda.at(NextDigest(before.id)) if before else None
+        planned = self._agenda.get_time(NextDigest(before.id)) if before else None
         self._kept.put(made)
         if before and planned:
-            due = made.timing.first_from(before.timing.covers(planned).first + _DAY)
+            due = made.timing.find_first_from(before.timing.get_covered_days(planned).first + _DAY)
         else:
-            due = made.timing.next_after(self._now())
+            due = made.timing.find_next_after(self._now())
         self._agenda.put(NextDigest(made.id), due)
 
-    def _forget(self, subscription: Subscription) -> Subscription:
+    def _remove_subscription(self, subscription: Subscription) -> Subscription:
         self._kept.remove(subscription.id)
         self._agenda.drop(NextDigest(subscription.id))
         return subscription
 
-    def _turned(self, subscription: Subscription, *, is_paused: bool) -> Change:
+    def _set_paused(self, subscription: Subscription, *, is_paused: bool) -> SubscriptionChange:
         turned = replace(subscription, is_paused=is_paused)
         if turned != subscription:
             self._kept.put(turned)
         if is_paused:
             self._agenda.drop(NextDigest(turned.id))
         else:
-            self._agenda.add(NextDigest(turned.id), turned.timing.next_after(self._now()))
-        return Change(turned, subscription)
+            self._agenda.add(NextDigest(turned.id), turned.timing.find_next_after(self._now()))
+        return SubscriptionChange(turned, subscription)

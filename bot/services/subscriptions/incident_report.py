@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.domain.operations.incident import Incident
-from bot.ports.record_codec import INSTANT, TEXT, TEXTS, Record, RecordCodec, stored
+from bot.ports.record_codec import INSTANT, TEXT, TEXTS, Record, RecordCodec, declare_field
 
 
 class ReportState(StrEnum):
@@ -27,10 +27,10 @@ class PostedIncidentReport(Record):
     The one of a speaker that is about to post has its ``incidents`` alone.
     """
 
-    begun_at: datetime | None = stored("begun", INSTANT)
-    channel: str = stored("channel", TEXT)
-    message: str = stored("ts", TEXT)
-    incidents: tuple[str, ...] = stored("names", TEXTS)
+    begun_at: datetime | None = declare_field("begun", INSTANT)
+    channel: str = declare_field("channel", TEXT)
+    message: str = declare_field("ts", TEXT)
+    incidents: tuple[str, ...] = declare_field("names", TEXTS)
 
     @property
     def state(self) -> ReportState:
@@ -39,7 +39,7 @@ class PostedIncidentReport(Record):
             return ReportState.POSTED
         return ReportState.BEGUN if self.begun_at else ReportState.NEW
 
-    def begin(self, at: datetime) -> PostedIncidentReport:
+    def begin_posting(self, at: datetime) -> PostedIncidentReport:
         """Return the record of a try that is about to post."""
         return replace(self, begun_at=at)
 
@@ -49,4 +49,4 @@ class PostedIncidentReport(Record):
         return replace(self, channel=channel, message=message, incidents=ids)
 
 
-INCIDENT_REPORT = RecordCodec(PostedIncidentReport, version=1)
+INCIDENT_REPORT_CODEC = RecordCodec(PostedIncidentReport, version=1)

@@ -12,15 +12,15 @@ from bot.ports.slack_directory import UserInfo, WorkspaceDirectory
 
 log = logging.getLogger(__name__)
 
-GONE = "That subscription is not there any more."
-NOT_YOURS = "That subscription is somebody's own: only they can change it."
-_MEMBERS = "Only members of that channel and whoever subscribed it can do that: join it first."
-_JOIN = "Only members of that channel can have a digest come there: join it first."
-_UNKNOWN = "I can't see who is in that channel: invite me there with /invite, or ask whoever runs me."
-_ELSEWHERE = "You are not in this channel: ask me in one of yours."
+GONE_REFUSAL = "That subscription is not there any more."
+PERSONAL_REFUSAL = "That subscription is somebody's own: only they can change it."
+_MEMBERS_ONLY = "Only members of that channel and whoever subscribed it can do that: join it first."
+_JOIN_FIRST = "Only members of that channel can have a digest come there: join it first."
+_MEMBERS_UNKNOWN = "I can't see who is in that channel: invite me there with /invite, or ask whoever runs me."
+_NOT_IN_CHANNEL = "You are not in this channel: ask me in one of yours."
 
 
-class Rights:
+class SubscriptionPermissions:
     """Asks Slack. ``own_team`` gives the workspace of the bot.
 
     Guests, and people of other workspaces, see and do what concerns the channels that they are in, and nothing
@@ -37,16 +37,16 @@ class Rights:
         Those who run the workspace may also stop one (``stops``), whatever channel it is for.
         """
         if subscription.is_personal:
-            return "" if subscription.by == user else NOT_YOURS
+            return "" if subscription.by == user else PERSONAL_REFUSAL
         is_member = self._is_member(user, subscription.channel)
-        person = None if is_member else self._person(user)
+        person = None if is_member else self._fetch_user(user)
         if is_member or (stops and person and person.is_admin and not self._is_outsider(person)):
             return ""
         if is_member is None:
-            return _UNKNOWN
+            return _MEMBERS_UNKNOWN
         if person is None or self._is_outsider(person) or not self._is_open(subscription.channel):
-            return GONE
-        return "" if subscription.by == user else _MEMBERS
+            return GONE_REFUSAL
+        return "" if subscription.by == user else _MEMBERS_ONLY
 
     def require_member(self, user: str, channel: str, kept: Subscription | None, *, is_open: bool) -> None:
         """Refuse somebody who subscribes a channel without being in it, unless ``kept`` there is theirs already.
@@ -58,10 +58,10 @@ class Rights:
         if is_member:
             return
         if is_member is None:
-            raise UsageError(_UNKNOWN)
+            raise UsageError(_MEMBERS_UNKNOWN)
         is_makers = is_open and kept is not None and kept.channel == channel and kept.by == user
-        if not is_makers or self._is_outsider(self._person(user)):
-            raise UsageError(_JOIN)
+        if not is_makers or self._is_outsider(self._fetch_user(user)):
+            raise UsageError(_JOIN_FIRST)
 
     def require_presence(self, visit: Visit) -> None:
         """Refuse who asks for something in a channel that they are not in, unless it is open to them.
@@ -74,9 +74,9 @@ class Rights:
         is_member = self._is_member(visit.user, visit.channel)
         if is_member or (is_member is None and visit.is_direct):
             return
-        is_outsider = self._is_outsider(self._person(visit.user))
+        is_outsider = self._is_outsider(self._fetch_user(visit.user))
         if is_outsider or (is_member is False and not self._is_open(visit.channel)):
-            raise UsageError(_ELSEWHERE)
+            raise UsageError(_NOT_IN_CHANNEL)
 
     def filter_visible(self, user: str, subscriptions: Iterable[Subscription]) -> Sequence[Subscription]:
         """Those that somebody may know of: their own, those of public channels and of channels they are in."""
@@ -84,9 +84,9 @@ class Rights:
         others = [each for each in everything if not each.is_personal]
         if not others:
             return tuple(each for each in everything if each.by == user)
-        is_outsider = self._is_outsider(self._person(user))
+        is_outsider = self._is_outsider(self._fetch_user(user))
         is_known = all(map(_is_public, others)) and not is_outsider
-        channels = frozenset() if is_known else self._channels_of(user)
+        channels = frozenset() if is_known else self._list_channels(user)
 
         def is_seen(each: Subscription) -> bool:
             if each.is_personal:
@@ -95,13 +95,13 @@ class Rights:
 
         return tuple(filter(is_seen, everything))
 
-    def sees(self, user: str, subscription: Subscription) -> bool:
+    def can_see(self, user: str, subscription: Subscription) -> bool:
         """Whether somebody may know of one: as above, and those who run the workspace, who may stop it."""
         if subscription.is_personal:
             return subscription.by == user
         if self._is_member(user, subscription.channel):
             return True
-        person = self._person(user)
+        person = self._fetch_user(user)
         return not self._is_outsider(person) and bool(
             person and (person.is_admin or _is_public(subscription) or self._is_open(subscription.channel))
         )
@@ -118,14 +118,14 @@ class Rights:
             log.info("who is in %s is not known: %s", channel, error)
             return None
 
-    def _person(self, user: str) -> UserInfo | None:
+    def _fetch_user(self, user: str) -> UserInfo | None:
         try:
             return self._places.fetch_user(user)
         except SlackCallRefused as error:
             log.info("who %s is is not known: %s", user, error)
             return None
 
-    def _channels_of(self, user: str) -> frozenset[str]:
+    def _list_channels(self, user: str) -> frozenset[str]:
         try:
             return self._places.list_channels(user)
         except SlackCallRefused as error:

@@ -7,43 +7,43 @@ from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from bot.domain.subscriptions.models import Subscription
-from bot.ports import Subscriptions
+from bot.ports import SubscriptionStore
 
 
-class Directory:
+class SubscriptionRepository:
     """Where subscriptions are looked up. ``fixed`` is the one of the settings. All may raise StoreUnavailable."""
 
-    def __init__(self, kept: Subscriptions, fixed: Subscription | None) -> None:
+    def __init__(self, kept: SubscriptionStore, fixed: Subscription | None) -> None:
         self._kept = kept
         self.fixed = fixed
         self._fixed_id = fixed.id if fixed else ""
 
-    def all(self) -> Sequence[Subscription]:
+    def list_all(self) -> Sequence[Subscription]:
         """Every one, that of the settings first, then by repository and time."""
         own = () if self.fixed is None else (self.fixed,)
-        kept = (each for each in self._kept.all() if each.id != self._fixed_id)
+        kept = (each for each in self._kept.list_all() if each.id != self._fixed_id)
         return (*own, *sorted(kept, key=lambda each: (str(each.repository), each.timing.at, each.id)))
 
-    def of(self, channel: str) -> Sequence[Subscription]:
+    def list_for_channel(self, channel: str) -> Sequence[Subscription]:
         """Those of a channel."""
-        return tuple(each for each in self.all() if each.channel == channel)
+        return tuple(each for each in self.list_all() if each.channel == channel)
 
-    def zone_of(self, channel: str, usual: ZoneInfo) -> ZoneInfo | None:
+    def get_time_zone(self, channel: str, usual: ZoneInfo) -> ZoneInfo | None:
         """Get the time zone of a channel: that of its subscriptions, or the usual one where it has none.
 
         None where its subscriptions differ: readers can't know then which is meant.
         """
-        zones = {each.timing.zone for each in self.of(channel)} or {usual}
+        zones = {each.timing.zone for each in self.list_for_channel(channel)} or {usual}
         return zones.pop() if len(zones) == 1 else None
 
     def get(self, name: str) -> Subscription | None:
         """The one of an id."""
         return self.fixed if name == self._fixed_id else self._kept.get(name)
 
-    def those(self, names: Sequence[str]) -> Mapping[str, Subscription]:
+    def get_many(self, names: Sequence[str]) -> Mapping[str, Subscription]:
         """The ones of these ids that there are and that can be read, by their ids."""
         own = {self._fixed_id: self.fixed} if self.fixed and self._fixed_id in names else {}
-        return {**self._kept.those(names), **own}
+        return {**self._kept.get_many(names), **own}
 
     def pause(self, subscription: Subscription) -> None:
         """Nothing is posted for it any more; that of the settings can't be paused."""

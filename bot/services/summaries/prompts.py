@@ -15,53 +15,63 @@ from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import collapse_lines, format_count, remove_comments, truncate_text
 from bot.domain.time.day import LocalDay
 from bot.ports import Prompt
-from bot.services.summaries.schemas import OverviewAnswer, SummaryAnswer, schema_of
+from bot.services.summaries.schemas import OverviewAnswer, SummaryAnswer, build_schema
 
-SUMMARY = "summary.v1"
-OVERVIEW = "overview.v1"
-ANSWER = "answer.v1"
+SUMMARY_VERSION = "summary.v1"
+OVERVIEW_VERSION = "overview.v1"
+ANSWER_VERSION = "answer.v1"
 # most descriptions say what matters in their first paragraphs; what follows is test output and check lists
-_LONGEST_DESCRIPTION = 2_000
+_MAX_DESCRIPTION_LENGTH = 2_000
 # four sections of about 400 characters and the quotes take under 1,000 tokens; the rest is room to think
-_SUMMARY_TOKENS = 6_000
-_OVERVIEW_TOKENS = 8_000
+_MAX_SUMMARY_TOKENS = 6_000
+_MAX_OVERVIEW_TOKENS = 8_000
 
 
 @cache
-def instructions(version: str) -> str:
+def read_instructions(version: str) -> str:
     """The text of a version of the instructions."""
     return files("bot.prompts").joinpath(f"{version}.md").read_text(encoding="utf-8").strip()
 
 
-def summary_prompt(model: str, pull: PullRequest, diff: PackedDiff) -> Prompt:
+def build_summary_prompt(model: str, pull: PullRequest, diff: PackedDiff) -> Prompt:
     """Asks for the summary of one pull request."""
     facts = (
         f"{pull.repository} #{pull.number}: {collapse_lines(pull.title)}\n"
         f"{format_count(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions}"
     )
-    description = truncate_text(remove_comments(pull.body).strip(), _LONGEST_DESCRIPTION)
+    description = truncate_text(remove_comments(pull.body).strip(), _MAX_DESCRIPTION_LENGTH)
     parts = [facts, *([f"Description:\n{description}"] if description else []), diff.text or "[no diff]"]
-    user = fenced("pull_request", "\n\n".join(parts))
-    schema, need = schema_of(SummaryAnswer), classify_purpose(pull.changed_lines)
-    return Prompt(model, SUMMARY, instructions(SUMMARY), user, schema, _SUMMARY_TOKENS, need)
+    user = fence_text("pull_request", "\n\n".join(parts))
+    schema, need = build_schema(SummaryAnswer), classify_purpose(pull.changed_lines)
+    return Prompt(
+        model, SUMMARY_VERSION, read_instructions(SUMMARY_VERSION), user, schema, _MAX_SUMMARY_TOKENS, need
+    )
 
 
-def overview_prompt(model: str, repository: Repository, day: LocalDay, entries: Iterable[Entry]) -> Prompt:
+def build_overview_prompt(model: str, repository: Repository, day: LocalDay, entries: Iterable[Entry]) -> Prompt:
     """Asks for the overview of a day, over the summaries of its pull requests."""
     lines = [f"{repository}, {day.date:%A} {day.date}"]
-    lines += [_overview_line(entry) for entry in entries]
-    user = fenced("day", "\n".join(lines))
-    schema = schema_of(OverviewAnswer)
-    return Prompt(model, OVERVIEW, instructions(OVERVIEW), user, schema, _OVERVIEW_TOKENS, CallPurpose.OVERVIEW)
+    lines += [_format_overview_line(entry) for entry in entries]
+    user = fence_text("day", "\n".join(lines))
+    schema = build_schema(OverviewAnswer)
+    return Prompt(
+        model,
+        OVERVIEW_VERSION,
+        read_instructions(OVERVIEW_VERSION),
+        user,
+        schema,
+        _MAX_OVERVIEW_TOKENS,
+        CallPurpose.OVERVIEW,
+    )
 
 
-def _overview_line(entry: Entry) -> str:
+def _format_overview_line(entry: Entry) -> str:
     summary = entry.summary
     line = f"#{entry.number} [{summary.type}] {collapse_lines(entry.pull.title)}: {summary.headline}"
     return f"{line} Action: {summary.action}" if summary.action else line
 
 
-def fenced(name: str, text: str) -> str:
+def fence_text(name: str, text: str) -> str:
     """The text, less credentials, between marks that it can't forge: they carry a digest of the text itself."""
     text = redact_text(text)
     mark = hashlib.sha256(text.encode()).hexdigest()[:8]

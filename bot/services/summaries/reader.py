@@ -26,30 +26,30 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import UNREADABLE, build_fallback_summary
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.ports import PullRequests
-from bot.services.summaries.summarizer import Summarised
+from bot.services.summaries.summarizer import SummaryResult
 
 log = logging.getLogger(__name__)
 
 
-class Reader:
+class EntryBuilder:
     """Makes entries of pull requests."""
 
     def __init__(
         self,
         pulls: PullRequests,
-        summarise: Callable[[PullRequest], Summarised],
+        summarise: Callable[[PullRequest], SummaryResult],
         classes_of: PathClassesLookup = get_default_classes,
     ) -> None:
         self._pulls = pulls
         self._summarise = summarise
         self._classes_of = classes_of
 
-    def read(self, pull: PullRequest) -> Entry:
+    def build_entry(self, pull: PullRequest) -> Entry:
         """A pull request with its files, its summary and what the rules say of it, or its facts alone."""
-        return read_alone(pull, self._read)
+        return build_isolated_entry(pull, self._build_full_entry)
 
-    def _read(self, pull: PullRequest) -> Entry:
-        loaded = self.with_files(pull)
+    def _build_full_entry(self, pull: PullRequest) -> Entry:
+        loaded = self.load_files(pull)
         done = self._summarise(loaded)
         classes = self._classes_of(loaded.repository)
         return Entry(
@@ -61,7 +61,7 @@ class Reader:
             cost=done.cost,
         )
 
-    def with_files(self, pull: PullRequest) -> PullRequest:
+    def load_files(self, pull: PullRequest) -> PullRequest:
         """The pull request with its files; without them where they can't be had."""
         if pull.files is not None:
             return pull
@@ -72,7 +72,7 @@ class Reader:
             return pull
 
 
-def read_alone(pull: PullRequest, read: Callable[[PullRequest], Entry]) -> Entry:
+def build_isolated_entry(pull: PullRequest, read: Callable[[PullRequest], Entry]) -> Entry:
     """The entry that ``read`` makes of a pull request; its facts where that meets a defect, which the log tells.
 
     Raises:
@@ -83,22 +83,22 @@ def read_alone(pull: PullRequest, read: Callable[[PullRequest], Entry]) -> Entry
     except PrdigestError:
         raise
     except Exception as error:
-        _tell(pull, error)
+        _log_defect(pull, error)
         bare = replace(pull, files=None)
         # no classes are needed without files
         return Entry(bare, build_fallback_summary(bare, UNREADABLE, Coverage.NONE), Risk(0.0, ()), OTHER_AREA)
 
 
-def assess_alone(pull: PullRequest, classes: PathClasses, past: FileHistory | None = None) -> Risk:
+def assess_isolated(pull: PullRequest, classes: PathClasses, past: FileHistory | None = None) -> Risk:
     """What the rules say of a pull request; nothing where that meets a defect, which the log tells."""
     try:
         return assess_pull_request(pull, classes, past)
     except Exception as error:
-        _tell(pull, error)
+        _log_defect(pull, error)
         return Risk(0.0, (), without_history=True)
 
 
-def _tell(pull: PullRequest, error: Exception) -> None:
+def _log_defect(pull: PullRequest, error: Exception) -> None:
     """A line for each; where it came from is for whoever looks for it."""
     said = truncate_text(collapse_lines(f"{type(error).__name__}: {error}"), 200)
     log.warning("%s#%d could not be read (%s)", pull.repository, pull.number, said)

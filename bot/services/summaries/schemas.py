@@ -22,65 +22,65 @@ from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import collapse_lines, truncate_text
 
 # looked up in the diff one by one; more would prove nothing more
-MOST_EVIDENCE = 12
+MAX_QUOTES = 12
 # far above what is asked for; Slack gets less
-_LONGEST_SECTION = 8_000
-_LONGEST_LINE = 1_000
-_LONGEST_TITLE = 80
+_MAX_SECTION_LENGTH = 8_000
+_MAX_LINE_LENGTH = 1_000
+_MAX_TITLE_LENGTH = 80
 
 
-def _safe_line(text: str) -> str:
+def _sanitize_line(text: str) -> str:
     return redact_text(collapse_lines(text))
 
 
-def _refuse_empty(text: str) -> str:
+def _require_text(text: str) -> str:
     if not collapse_lines(text):
         raise ValueError("must not be empty")
     return text
 
 
-def _cut_to(limit: int) -> AfterValidator:
+def _limit_length(limit: int) -> AfterValidator:
     """Cut a text to so many characters; credentials have to be taken out of it before."""
     return AfterValidator(partial(truncate_text, limit=limit))
 
 
-NonEmpty = AfterValidator(_refuse_empty)
-SafeLine = AfterValidator(_safe_line)
+NonEmpty = AfterValidator(_require_text)
+SafeLine = AfterValidator(_sanitize_line)
 Prose = Annotated[
     str,
     StringConstraints(strip_whitespace=True),
     AfterValidator(redact_text),
     NonEmpty,
-    _cut_to(_LONGEST_SECTION),
+    _limit_length(_MAX_SECTION_LENGTH),
 ]
-Line = Annotated[str, SafeLine, _cut_to(_LONGEST_LINE)]
+SafeText = Annotated[str, SafeLine, _limit_length(_MAX_LINE_LENGTH)]
 
 
-class Answer(BaseModel):
+class AnswerShape(BaseModel):
     """Base of the shapes. Unknown fields are dropped: a model that says more is not wrong for it."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class QuoteAnswer(Answer):
+class QuoteAnswer(AnswerShape):
     path: Annotated[str, AfterValidator(redact_text)]
     quote: Annotated[str, AfterValidator(redact_text)]
 
 
-class SummaryAnswer(Answer):
+class SummaryAnswer(AnswerShape):
     type: ChangeType
-    headline: Annotated[str, SafeLine, NonEmpty, _cut_to(MAX_HEADLINE_LENGTH)]
+    headline: Annotated[str, SafeLine, NonEmpty, _limit_length(MAX_HEADLINE_LENGTH)]
     what_changed_and_why: Prose
     technical_impact: Prose
     potential_risks: Prose
     key_insights: Prose
-    risk_reason: Line = ""
-    action: Line = ""
+    risk_reason: SafeText = ""
+    action: SafeText = ""
     evidence: list[QuoteAnswer] = Field(default_factory=list)
 
 
-class ThemeAnswer(Answer):
-    title: Annotated[str, SafeLine, _cut_to(_LONGEST_TITLE)]
+class ThemeAnswer(AnswerShape):
+    title: Annotated[str, SafeLine, _limit_length(_MAX_TITLE_LENGTH)]
     pull_requests: list[int]
 
 
@@ -88,31 +88,33 @@ def _drop_untitled(themes: list[ThemeAnswer]) -> list[ThemeAnswer]:
     return [theme for theme in themes if theme.title]
 
 
-class OverviewAnswer(Answer):
-    overview: Annotated[str, SafeLine, NonEmpty, _cut_to(MAX_OVERVIEW_LENGTH)]
+class OverviewAnswer(AnswerShape):
+    overview: Annotated[str, SafeLine, NonEmpty, _limit_length(MAX_OVERVIEW_LENGTH)]
     themes: Annotated[list[ThemeAnswer], AfterValidator(_drop_untitled)] = Field(default_factory=list)
 
 
-class Plain(GenerateJsonSchema):
+class CompactSchema(GenerateJsonSchema):
     """Without titles and defaults: they repeat the names and cost tokens in every prompt."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
 
-def schema_of(shape: type[Answer]) -> dict[str, Any]:
+def build_schema(shape: type[AnswerShape]) -> dict[str, Any]:
     """JSON schema of a shape, for the service: every field required, no bounds, closed objects."""
-    found: dict[str, Any] = _closed(shape.model_json_schema(schema_generator=Plain))
+    found: dict[str, Any] = _close_objects(shape.model_json_schema(schema_generator=CompactSchema))
     return found
 
 
-def _closed(node: Any) -> Any:
+def _close_objects(node: Any) -> Any:
     if isinstance(node, list):
-        return [_closed(item) for item in node]
+        return [_close_objects(item) for item in node]
     if not isinstance(node, dict):
         return node
     dropped = ("title", "default", "maxLength", "minLength", "description")
-    kept = {key: _closed(value) for key, value in node.items() if key not in dropped or isinstance(value, dict)}
+    kept = {
+        key: _close_objects(value) for key, value in node.items() if key not in dropped or isinstance(value, dict)
+    }
     if kept.get("type") == "object":
         kept |= {"additionalProperties": False, "required": list(kept["properties"])}
     return kept

@@ -18,15 +18,15 @@ from bot.domain.summaries.models import (
     remove_unproven_claims,
     verify_quotes,
 )
-from bot.services.summaries.prompts import summary_prompt
-from bot.services.summaries.schemas import MOST_EVIDENCE, SummaryAnswer
-from bot.services.summaries.structured_completion import Asker
+from bot.services.summaries.prompts import build_summary_prompt
+from bot.services.summaries.schemas import MAX_QUOTES, SummaryAnswer
+from bot.services.summaries.structured_completion import StructuredCompletion
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Summarised:
+class SummaryResult:
     """A summary, whether the cache held it, and what it cost now (US dollars, None if unknown)."""
 
     summary: Summary
@@ -44,7 +44,7 @@ class Summariser:
 
     def __init__(
         self,
-        asker: Asker | None,
+        asker: StructuredCompletion | None,
         model: str,
         budget: int,
         classes_of: PathClassesLookup = get_default_classes,
@@ -57,35 +57,35 @@ class Summariser:
         self._classes_of = classes_of
         self._must_prove = must_prove
 
-    def summarise(self, pull: PullRequest) -> Summarised:
+    def summarise_pull_request(self, pull: PullRequest) -> SummaryResult:
         """Never fails for want of a model: a fallback summary says why it is one, and is not cached."""
         if pull.files is None:
-            return Summarised(self._fallback(pull, "its files could not be loaded", Coverage.NONE))
+            return SummaryResult(self._build_fallback(pull, "its files could not be loaded", Coverage.NONE))
         diff = pack_diff(pull.files, self._budget, pull.changed_files, self._classes_of(pull.repository))
         if diff.coverage is Coverage.NONE and any(file.is_unreadable for file in pull.files):
             log.warning("%s#%d could not be read (no diff of it is one)", pull.repository, pull.number)
-            return Summarised(self._fallback(pull, UNREADABLE, diff.coverage))
+            return SummaryResult(self._build_fallback(pull, UNREADABLE, diff.coverage))
         if self._asker is None:
-            return Summarised(self._fallback(pull, NO_MODEL, diff.coverage))
-        return self._asked(self._asker, pull, diff)
+            return SummaryResult(self._build_fallback(pull, NO_MODEL, diff.coverage))
+        return self._ask_model(self._asker, pull, diff)
 
-    def _asked(self, asker: Asker, pull: PullRequest, diff: PackedDiff) -> Summarised:
+    def _ask_model(self, asker: StructuredCompletion, pull: PullRequest, diff: PackedDiff) -> SummaryResult:
         try:
-            answer = asker.ask(summary_prompt(self._model, pull, diff), SummaryAnswer)
+            answer = asker.request_answer(build_summary_prompt(self._model, pull, diff), SummaryAnswer)
         except ModelError as error:
             log.info("no model summary of %s#%d: %s", pull.repository, pull.number, error)
-            spent = asker.cost(self._model, error.usage)
-            return Summarised(self._fallback(pull, str(error), diff.coverage), cost=spent)
-        summary = _summary(answer.value, pull, diff)
+            spent = asker.compute_cost(self._model, error.usage)
+            return SummaryResult(self._build_fallback(pull, str(error), diff.coverage), cost=spent)
+        summary = _build_summary(answer.value, pull, diff)
         summary = remove_unproven_claims(summary) if self._must_prove else summary
-        return Summarised(summary, answer.from_cache, asker.cost(self._model, answer.usage))
+        return SummaryResult(summary, answer.from_cache, asker.compute_cost(self._model, answer.usage))
 
-    def _fallback(self, pull: PullRequest, reason: str, coverage: Coverage) -> Summary:
+    def _build_fallback(self, pull: PullRequest, reason: str, coverage: Coverage) -> Summary:
         return build_fallback_summary(pull, reason, coverage, self._classes_of(pull.repository))
 
 
-def _summary(answer: SummaryAnswer, pull: PullRequest, diff: PackedDiff) -> Summary:
-    quotes = [Quote(item.path, item.quote) for item in answer.evidence[:MOST_EVIDENCE]]
+def _build_summary(answer: SummaryAnswer, pull: PullRequest, diff: PackedDiff) -> Summary:
+    quotes = [Quote(item.path, item.quote) for item in answer.evidence[:MAX_QUOTES]]
     return Summary(
         type=answer.type,
         headline=answer.headline,

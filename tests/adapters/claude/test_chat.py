@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from bot.adapters.claude.chat import ClaudeChat
-from bot.adapters.claude.completion import claude_client
+from bot.adapters.claude.completion import make_claude_client
 from bot.domain.errors import SlackUnavailable
 from bot.domain.operations.usage import Usage
-from bot.ports import Chat, Text, ToolCall, ToolResult, Turn
+from bot.ports import Chat, TextPart, ToolCall, ToolResult, Turn
 from tests.emulators.claude import server as says
 from tests.emulators.claude.questions import TOOLS
 from tests.emulators.claude.request import blocks
@@ -34,7 +34,7 @@ WORDS = "Requests are counted once, because the counter moved to the only place 
 
 
 def asked(question: str = "What changed?") -> tuple[Turn, ...]:
-    return (Turn("person", (Text(RECORD, stable=True), Text(question))),)
+    return (Turn("person", (TextPart(RECORD, stable=True), TextPart(question))),)
 
 
 CHAT = Chat("claude-haiku-5-5", SYSTEM, tuple(TOOLS), asked(), max_tokens=2_000, silence=5.0, seconds=10.0)
@@ -60,7 +60,7 @@ class Ear:
 
 @contextmanager
 def chat_at(url: str, key: str = KEY) -> Iterator[ClaudeChat]:
-    with claude_client(key, url) as client:
+    with make_claude_client(key, url) as client:
         yield ClaudeChat(client)
 
 
@@ -169,7 +169,7 @@ def test_who_may_use_no_tools_still_has_them_in_the_prompt(claude: ClaudeEmulato
 
 
 def test_what_was_said_before_goes_along_in_its_roles(claude: ClaudeEmulator) -> None:
-    more = (Turn("model", (Text("Much."),)), Turn("person", (Text("How much?"),)))
+    more = (Turn("model", (TextPart("Much."),)), Turn("person", (TextPart("How much?"),)))
     talk(claude, says.Text("Two."), chat=replace(CHAT, turns=(*CHAT.turns, *more)))
     (body,) = claude.requests
     assert [turn["role"] for turn in body["messages"]] == ["user", "assistant", "user"]
@@ -247,14 +247,14 @@ def test_words_that_say_nothing_do_not_go_back(claude: ClaudeEmulator, blank: st
 @pytest.mark.parametrize(
     "turn",
     [
-        Turn("model", (Text(""),)),
-        Turn("model", (Text(" \n"), Text("\t"))),
+        Turn("model", (TextPart(""),)),
+        Turn("model", (TextPart(" \n"), TextPart("\t"))),
         Turn("model", given=({"type": "text", "text": "\n\n"},)),
-        Turn("person", (Text("\n"),)),
+        Turn("person", (TextPart("\n"),)),
     ],
 )
 def test_a_turn_that_says_nothing_at_all_is_left_out(claude: ClaudeEmulator, turn: Turn) -> None:
-    last = Turn("person", (Text("And now?"), Text(" ")))
+    last = Turn("person", (TextPart("And now?"), TextPart(" ")))
     talk(claude, says.Text("Much."), chat=replace(CHAT, turns=(*CHAT.turns, turn, last)))
     (body,) = claude.requests
     texts = [[block["text"] for block in said["content"]] for said in body["messages"]]
@@ -284,7 +284,7 @@ def test_what_a_tool_says_goes_to_its_call(claude: ClaudeEmulator) -> None:
 
 def test_words_may_stand_below_what_the_tools_say(claude: ClaudeEmulator) -> None:
     chat = answered(CHAT, talk(claude, ToolUse("read", {"path": "a.py"})))
-    last = replace(chat.turns[-1], parts=(*chat.turns[-1].parts, Text("No more tools.")))
+    last = replace(chat.turns[-1], parts=(*chat.turns[-1].parts, TextPart("No more tools.")))
     chat = replace(chat, turns=(*chat.turns[:-1], last), may_use_tools=False)
     assert talk(claude, says.Text("Much."), chat=chat).calls == ()
     kinds = [block["type"] for block in claude.requests[-1]["messages"][-1]["content"]]

@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 from anthropic import Anthropic
 
-from bot.adapters.claude.completion import TIMEOUT, ClaudeModel, claude_client
+from bot.adapters.claude.completion import SILENCE_SECONDS, ClaudeModel, make_claude_client
 from bot.domain.errors import ModelAnswerTruncated, ModelBusy, ModelError, ModelRefusal, ModelRequestRejected
 from bot.domain.operations.usage import NO_USAGE
 from bot.ports import Completion, Prompt
-from bot.services.summaries.schemas import Answer, OverviewAnswer, SummaryAnswer, schema_of
+from bot.services.summaries.schemas import AnswerShape, OverviewAnswer, SummaryAnswer, build_schema
 from tests.adapters.worlds import WebPage
 from tests.emulators.claude.server import (
     ClaudeEmulator,
@@ -32,12 +32,12 @@ from tests.emulators.claude.server import schema_of as schema_in
 from tests.helpers.checks import closed_port
 
 KEY = "sk-ant-test"
-PROMPT = Prompt("claude-haiku-5-5", "v1", "Be brief.", "What changed? " * 20, schema_of(SummaryAnswer), 1_000)
+PROMPT = Prompt("claude-haiku-5-5", "v1", "Be brief.", "What changed? " * 20, build_schema(SummaryAnswer), 1_000)
 
 
 @contextmanager
 def model_at(url: str, key: str = KEY) -> Iterator[ClaudeModel]:
-    with claude_client(key, url) as client:
+    with make_claude_client(key, url) as client:
         yield ClaudeModel(client)
 
 
@@ -70,12 +70,12 @@ def test_usage_counts_the_tokens_of_the_call(claude: ClaudeEmulator) -> None:
     ("shape", "answer"), [(SummaryAnswer, summary_answer()), (OverviewAnswer, overview_answer())]
 )
 def test_the_service_takes_our_schema(
-    claude: ClaudeEmulator, shape: type[Answer], answer: dict[str, object]
+    claude: ClaudeEmulator, shape: type[AnswerShape], answer: dict[str, object]
 ) -> None:
-    found = complete(claude, replace(PROMPT, schema=schema_of(shape)), Json(answer))
+    found = complete(claude, replace(PROMPT, schema=build_schema(shape)), Json(answer))
     assert shape.model_validate_json(found.text)
     assert claude.problems == []
-    assert [schema_in(body) for body in claude.requests] == [schema_of(shape)]
+    assert [schema_in(body) for body in claude.requests] == [build_schema(shape)]
 
 
 def test_the_request_says_what_the_prompt_says(claude: ClaudeEmulator) -> None:
@@ -172,8 +172,8 @@ def test_no_answer_in_time_is_busy(claude: ClaudeEmulator) -> None:
 
 
 def test_a_call_is_bounded_and_not_repeated_by_the_sdk() -> None:
-    with claude_client(KEY, None) as client:
-        assert (client.timeout, client.max_retries) == (TIMEOUT, 0)
+    with make_claude_client(KEY, None) as client:
+        assert (client.timeout, client.max_retries) == (SILENCE_SECONDS, 0)
 
 
 def test_a_limit_that_was_doubled_twice_is_still_taken(claude: ClaudeEmulator) -> None:

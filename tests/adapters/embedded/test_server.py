@@ -21,7 +21,7 @@ from redis import Redis
 from bot.adapters.embedded.keeper import LINGER_SECONDS, run_keeper
 from bot.adapters.embedded.server import is_store_running, start_embedded_url, stop_embedded
 from bot.adapters.embedded.socket_path import get_socket_path
-from bot.adapters.redis.connection import connect
+from bot.adapters.redis.connection import connect_server
 from tests.adapters.worlds import PYTHON, within
 from tests.helpers.checks import eventually
 from tests.helpers.command import ROOT
@@ -44,7 +44,7 @@ sys.stdin.read()
 def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The state directory of a store that runs as long as these tests."""
     found = tmp_path_factory.mktemp("embedded")
-    with connect(start_embedded_url(found)) as client:
+    with connect_server(start_embedded_url(found)) as client:
         client.ping()
         yield found
 
@@ -73,7 +73,7 @@ def lives(pid: int) -> bool:
 
 
 def test_a_running_store_is_adopted(state: Path) -> None:
-    with connect(start_embedded_url(state)) as first, connect(start_embedded_url(state)) as second:
+    with connect_server(start_embedded_url(state)) as first, connect_server(start_embedded_url(state)) as second:
         assert server_of(first) == server_of(second)
 
 
@@ -81,13 +81,13 @@ def test_processes_that_start_at_once_get_one_store(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         urls = list(pool.map(lambda _: start_embedded_url(tmp_path), range(4)))
     assert len(set(urls)) == 1
-    with connect(urls[0]) as client:
+    with connect_server(urls[0]) as client:
         assert client.ping()
 
 
 def test_who_uses_it_alone_ends_it_with_nothing_left_elsewhere(tmp_path: Path) -> None:
     far = tmp_path / ("far" * 30)
-    with connect(start_embedded_url(far)) as client:
+    with connect_server(start_embedded_url(far)) as client:
         pid = server_of(client)
     stop_embedded(far)
     assert not lives(pid)
@@ -96,21 +96,21 @@ def test_who_uses_it_alone_ends_it_with_nothing_left_elsewhere(tmp_path: Path) -
 
 
 def test_two_processes_see_the_same_data(state: Path) -> None:
-    with command(state, "from-another") as process, connect(start_embedded_url(state)) as client:
+    with command(state, "from-another") as process, connect_server(start_embedded_url(state)) as client:
         assert client.get("from-another") == b"set by another process"
         assert process.stdin is not None
         process.stdin.close()
 
 
 def test_the_log_of_writes_is_on_and_nothing_is_dropped(state: Path) -> None:
-    with connect(start_embedded_url(state)) as client:
+    with connect_server(start_embedded_url(state)) as client:
         found = [client.config_get(name) for name in ("appendonly", "maxmemory-policy")]
     assert found == [{"appendonly": "yes"}, {"maxmemory-policy": "noeviction"}]
     assert list((state / "valkey").rglob("*.aof"))
 
 
 def test_the_store_is_not_to_be_reached_over_the_network(state: Path) -> None:
-    with connect(start_embedded_url(state)) as client:
+    with connect_server(start_embedded_url(state)) as client:
         assert client.config_get("port") == {"port": "0"}
 
 
@@ -119,7 +119,7 @@ def test_a_second_keeper_steps_back(state: Path) -> None:
         run_keeper(state)
         return "stepped back"
 
-    with connect(start_embedded_url(state)) as client:
+    with connect_server(start_embedded_url(state)) as client:
         before = server_of(client)
         assert within(3, step_back) == "stepped back"
         assert server_of(client) == before
@@ -128,19 +128,19 @@ def test_a_second_keeper_steps_back(state: Path) -> None:
 def test_data_outlives_a_killed_process_that_had_started_the_store(tmp_path: Path) -> None:
     with command(tmp_path, "kept") as process:
         os.kill(process.pid, signal.SIGKILL)
-    with connect(start_embedded_url(tmp_path)) as client:
+    with connect_server(start_embedded_url(tmp_path)) as client:
         assert client.get("kept") == b"set by another process"
 
 
 def test_the_store_ends_when_nobody_is_connected_and_its_data_stays(tmp_path: Path) -> None:
-    with connect(start_embedded_url(tmp_path)) as client:
+    with connect_server(start_embedded_url(tmp_path)) as client:
         client.set("kept", "1")
         server = server_of(client)
         time.sleep(LINGER_SECONDS / 5)
     time.sleep(LINGER_SECONDS / 2)
     assert lives(server)
     assert eventually(lambda: not lives(server), 2 * LINGER_SECONDS)
-    with connect(restarted(tmp_path)) as client:
+    with connect_server(restarted(tmp_path)) as client:
         assert (client.get("kept"), server_of(client) != server) == (b"1", True)
 
 
@@ -157,7 +157,7 @@ def keeper_of(server: int) -> int:
 
 
 def test_data_outlives_a_crash_of_the_machine(tmp_path: Path) -> None:
-    with connect(start_embedded_url(tmp_path)) as client:
+    with connect_server(start_embedded_url(tmp_path)) as client:
         client.set("kept", "1")
         server = server_of(client)
         os.kill(keeper_of(server), signal.SIGKILL)
@@ -165,12 +165,12 @@ def test_data_outlives_a_crash_of_the_machine(tmp_path: Path) -> None:
     assert eventually(lambda: not lives(server), 10)
     # see test_a_socket_left_by_a_crash_does_not_hold_up_the_start
     get_socket_path(tmp_path).unlink()
-    with connect(start_embedded_url(tmp_path)) as client:
+    with connect_server(start_embedded_url(tmp_path)) as client:
         assert client.get("kept") == b"1"
 
 
 def test_a_store_is_there_for_a_command_that_comes_as_the_one_before_ends(tmp_path: Path) -> None:
-    with connect(start_embedded_url(tmp_path)) as client:
+    with connect_server(start_embedded_url(tmp_path)) as client:
         client.ping()
         time.sleep(LINGER_SECONDS / 5)
     assert eventually(lambda: not get_socket_path(tmp_path).exists(), 2 * LINGER_SECONDS)
@@ -184,13 +184,13 @@ def test_a_socket_left_by_a_crash_does_not_hold_up_the_start(tmp_path: Path) -> 
 
 
 def test_a_server_whose_keeper_was_killed_ends_too(tmp_path: Path) -> None:
-    with connect(start_embedded_url(tmp_path)) as client:
+    with connect_server(start_embedded_url(tmp_path)) as client:
         server = server_of(client)
         keeper = keeper_of(server)
         os.kill(keeper, signal.SIGKILL)
         assert eventually(lambda: not lives(keeper), 10)
     # a command as any other: it may put a keeper in place of the one that is missing
-    with connect(start_embedded_url(tmp_path)) as client:
+    with connect_server(start_embedded_url(tmp_path)) as client:
         client.ping()
     try:
         assert eventually(lambda: not lives(server), LINGER_SECONDS + 3)
@@ -201,7 +201,7 @@ def test_a_server_whose_keeper_was_killed_ends_too(tmp_path: Path) -> None:
 
 def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
     deep = tmp_path / ("deep" * 25)
-    with connect(start_embedded_url(deep)) as client:
+    with connect_server(start_embedded_url(deep)) as client:
         assert client.set("key", "value")
     assert len(os.fsencode(get_socket_path(deep))) <= 107
     assert list((deep / "valkey").rglob("*.aof"))
@@ -215,13 +215,13 @@ def test_the_short_socket_path_is_in_a_directory_of_our_own(tmp_path: Path) -> N
 
 
 def test_whoever_uses_it_alone_ends_it_at_once_and_finds_all_of_it_again(tmp_path: Path) -> None:
-    with connect(start_embedded_url(tmp_path)) as client:
+    with connect_server(start_embedded_url(tmp_path)) as client:
         client.set("kept", "x")
         assert is_store_running(tmp_path)
     stop_embedded(tmp_path)
     assert not is_store_running(tmp_path)
     assert not get_socket_path(tmp_path).exists()
-    with connect(start_embedded_url(tmp_path)) as client:
+    with connect_server(start_embedded_url(tmp_path)) as client:
         assert client.get("kept") == b"x"
     stop_embedded(tmp_path)
 

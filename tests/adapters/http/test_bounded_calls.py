@@ -13,7 +13,7 @@ import pytest
 from github import Auth
 
 from bot.adapters.claude.chat import ClaudeChat
-from bot.adapters.claude.completion import ClaudeModel, claude_client
+from bot.adapters.claude.completion import ClaudeModel, make_claude_client
 from bot.adapters.claude.probe import ClaudeProbe
 from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.probe import PyGithubProbe
@@ -23,7 +23,7 @@ from bot.adapters.http.connections import make_tracking_opener
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.transport import send_to_hook
 from bot.domain.errors import GitHubUnavailable, ModelBusy, PrdigestError, RateLimited, SlackUnavailable
-from bot.ports import Attachment, Chat, Prompt, Text, Turn
+from bot.ports import Attachment, Chat, Prompt, TextPart, Turn
 from bot.render.conversations.notices import render_notice
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
@@ -42,7 +42,9 @@ INTERVAL, SECONDS, SOON = 0.05, 0.5, 4.0
 SCHEMA = {"type": "object", "properties": {}, "additionalProperties": False}
 PROMPT = Prompt("claude-haiku-5-5", "v1", "Be brief.", "Say something.", SCHEMA, 1_000)
 TOOL = {"name": "look", "description": "Looks.", "input_schema": SCHEMA}
-CHAT = Chat("claude-sonnet-5-5", "Be brief.", (TOOL,), (Turn("person", (Text("Hello?"),)),), 1_000, 5.0, SECONDS)
+CHAT = Chat(
+    "claude-sonnet-5-5", "Be brief.", (TOOL,), (Turn("person", (TextPart("Hello?"),)),), 1_000, 5.0, SECONDS
+)
 Act = Callable[[str], object]
 
 
@@ -51,12 +53,12 @@ def github_at(url: str) -> GitHubPullRequests:
 
 
 def complete(url: str) -> object:
-    with claude_client("sk-ant-test", url) as client:
+    with make_claude_client("sk-ant-test", url) as client:
         return ClaudeModel(client, SECONDS).complete(PROMPT)
 
 
 def talk(url: str) -> object:
-    with claude_client("sk-ant-test", url) as client:
+    with make_claude_client("sk-ant-test", url) as client:
         return converse(ClaudeChat(client), CHAT)
 
 

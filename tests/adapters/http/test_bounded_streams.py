@@ -12,9 +12,9 @@ from dataclasses import replace
 import pytest
 
 from bot.adapters.claude.chat import ClaudeChat
-from bot.adapters.claude.completion import claude_client
+from bot.adapters.claude.completion import make_claude_client
 from bot.adapters.http.bounded_calls import bound_requests, is_call_over
-from bot.adapters.http.bounded_streams import in_own_context
+from bot.adapters.http.bounded_streams import run_in_own_context
 from bot.domain.errors import ModelBusy
 from bot.ports import ChatEvent, TextDelta
 from bot.services.operations import deadlines
@@ -34,8 +34,8 @@ MARK: ContextVar[str] = ContextVar("mark", default="")
 def streaming(claude: ClaudeEmulator, seconds: float = 30.0) -> Iterator[Generator[ChatEvent, None, None]]:
     """A turn of the model's of which the first words are heard; what is still to come is not waited for."""
     claude.script(SLOW)
-    with claude_client("sk-ant-test", claude.url) as client:
-        events = ClaudeChat(client).stream(replace(CHAT, seconds=seconds))
+    with make_claude_client("sk-ant-test", claude.url) as client:
+        events = ClaudeChat(client).stream_turn(replace(CHAT, seconds=seconds))
         assert any(isinstance(event, TextDelta) for event in events)
         yield events
         events.close()
@@ -101,7 +101,7 @@ def test_the_deadline_of_the_work_ends_it_too(claude: ClaudeEmulator) -> None:
 
 
 def test_nothing_is_asked_of_a_stream_that_nobody_begins(claude: ClaudeEmulator) -> None:
-    with claude_client("sk-ant-test", claude.url) as client, closing(ClaudeChat(client).stream(CHAT)):
+    with make_claude_client("sk-ant-test", claude.url) as client, closing(ClaudeChat(client).stream_turn(CHAT)):
         pass
     assert claude.requests == []
 
@@ -109,7 +109,7 @@ def test_nothing_is_asked_of_a_stream_that_nobody_begins(claude: ClaudeEmulator)
 # the decorator by itself
 
 
-@in_own_context
+@run_in_own_context
 def marking(log: list[str]) -> Generator[str, None, None]:
     token = MARK.set("within")
     try:
@@ -131,7 +131,7 @@ def test_what_a_stream_sets_only_its_own_steps_see() -> None:
 
 
 def test_what_goes_wrong_in_a_stream_comes_out_of_it() -> None:
-    @in_own_context
+    @run_in_own_context
     def failing() -> Generator[int, None, None]:
         yield 1
         raise ValueError("broken")

@@ -134,7 +134,7 @@ class TestPatch:
         try:
             found = parse_file(sent)
             read, _ = tracemalloc.get_traced_memory()
-            Summariser(None, "none", 30_000).summarise(pull(files=[found]))
+            Summariser(None, "none", 30_000).summarise_pull_request(pull(files=[found]))
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache, connect
+from bot.adapters.redis.connection import RedisCache, connect_server
 from tests.helpers.command import ROOT
 from tests.helpers.records import digest_store
 
@@ -33,16 +33,16 @@ def holder(url: str, kind: str, name: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def main(url: str, kind: str, name: str) -> None:
-    with connect(url) as client:
+    with connect_server(url) as client:
         if kind == "rounds":
             say("begun")
             rounds(client, name)
         elif kind == "cache":
-            with RedisCache(client).lease(name):
+            with RedisCache(client).acquire_lease(name):
                 say("begun")
                 sys.stdin.read()
         else:
-            with digest_store(client).exclusive(name):
+            with digest_store(client).hold_lock(name):
                 say("begun")
                 sys.stdin.read()
 
@@ -50,7 +50,7 @@ def main(url: str, kind: str, name: str) -> None:
 def rounds(client: Redis, name: str) -> None:
     """Enters the lease several times and counts how often somebody else was inside too."""
     for _ in range(ROUNDS):
-        with RedisCache(client).lease(name):
+        with RedisCache(client).acquire_lease(name):
             if client.incr("inside") != 1:
                 client.incr("clashes")
             time.sleep(0.01)

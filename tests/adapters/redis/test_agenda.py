@@ -13,11 +13,11 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
-from bot.adapters.redis.connection import Patience, connect, packed, unpacked
+from bot.adapters.redis.agenda import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.redis.connection import RedisTimeouts, connect_server, pack_value, unpack_value
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import StoreUnavailable
-from bot.domain.keyspace.keys import AGENDA, SUBSCRIPTIONS
+from bot.domain.keyspace.keys import DUE_QUEUE, SUBSCRIPTIONS
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
@@ -50,58 +50,58 @@ FULL = Subscription(
 
 
 @pytest.fixture
-def kept(store: Redis) -> RedisSubscriptions:
-    return RedisSubscriptions(store)
+def kept(store: Redis) -> RedisSubscriptionRepository:
+    return RedisSubscriptionRepository(store)
 
 
 @pytest.fixture
-def agenda(store: Redis) -> RedisAgenda:
-    return RedisAgenda(store)
+def agenda(store: Redis) -> RedisDueQueue:
+    return RedisDueQueue(store)
 
 
 @pytest.fixture
-def journal(store: Redis) -> RedisJournal:
-    return RedisJournal(store)
+def journal(store: Redis) -> RedisRunLog:
+    return RedisRunLog(store)
 
 
 def written(store: Redis, subscription: Subscription) -> str:
-    return unpacked(cast("bytes", store.hget(SUBSCRIPTIONS.key(), subscription.id)))
+    return unpack_value(cast("bytes", store.hget(SUBSCRIPTIONS.build_key(), subscription.id)))
 
 
 def write(store: Redis, subscription: Subscription, text: str) -> None:
-    store.hset(SUBSCRIPTIONS.key(), subscription.id, cast("str", packed(text)))
+    store.hset(SUBSCRIPTIONS.build_key(), subscription.id, cast("str", pack_value(text)))
 
 
 class TestSubscriptions:
     @pytest.mark.parametrize("made", [DAILY, FULL], ids=["plain", "full"])
-    def test_what_is_kept_comes_back(self, kept: RedisSubscriptions, made: Subscription) -> None:
+    def test_what_is_kept_comes_back(self, kept: RedisSubscriptionRepository, made: Subscription) -> None:
         kept.put(made)
         assert kept.get(made.id) == made
-        assert list(kept.all()) == [made]
-        assert kept.those([made.id]) == {made.id: made}
+        assert list(kept.list_all()) == [made]
+        assert kept.get_many([made.id]) == {made.id: made}
 
-    def test_of_the_same_id_the_last_is_kept(self, kept: RedisSubscriptions) -> None:
+    def test_of_the_same_id_the_last_is_kept(self, kept: RedisSubscriptionRepository) -> None:
         paused = replace(DAILY, is_paused=True)
         kept.put(DAILY)
         kept.put(paused)
-        assert list(kept.all()) == [paused]
+        assert list(kept.list_all()) == [paused]
 
-    def test_what_is_removed_is_gone_and_may_be_removed_again(self, kept: RedisSubscriptions) -> None:
+    def test_what_is_removed_is_gone_and_may_be_removed_again(self, kept: RedisSubscriptionRepository) -> None:
         kept.put(DAILY)
         kept.put(FULL)
         for _ in range(2):
             kept.remove(DAILY.id)
         assert kept.get(DAILY.id) is None
-        assert list(kept.all()) == [FULL]
+        assert list(kept.list_all()) == [FULL]
 
-    def test_those_that_there_are_come_by_their_ids(self, kept: RedisSubscriptions) -> None:
+    def test_those_that_there_are_come_by_their_ids(self, kept: RedisSubscriptionRepository) -> None:
         kept.put(DAILY)
         kept.put(FULL)
-        assert kept.those([FULL.id, "nothing", DAILY.id]) == {FULL.id: FULL, DAILY.id: DAILY}
-        assert kept.those([]) == {}
+        assert kept.get_many([FULL.id, "nothing", DAILY.id]) == {FULL.id: FULL, DAILY.id: DAILY}
+        assert kept.get_many([]) == {}
 
     def test_one_of_another_version_is_read_as_far_as_it_is_known(
-        self, kept: RedisSubscriptions, store: Redis
+        self, kept: RedisSubscriptionRepository, store: Redis
     ) -> None:
         kept.put(DAILY)
         value = json.loads(written(store, DAILY))
@@ -110,13 +110,13 @@ class TestSubscriptions:
         assert kept.get(DAILY.id) == DAILY
 
     def test_one_that_cant_be_read_keeps_no_other_from_being_found(
-        self, kept: RedisSubscriptions, store: Redis, caplog: pytest.LogCaptureFixture
+        self, kept: RedisSubscriptionRepository, store: Redis, caplog: pytest.LogCaptureFixture
     ) -> None:
         kept.put(DAILY)
         kept.put(FULL)
         write(store, FULL, written(store, FULL).replace("Asia/Kathmandu", "Asia/Atlantis"))
-        assert list(kept.all()) == [DAILY]
-        assert kept.those([FULL.id, DAILY.id]) == {DAILY.id: DAILY}
+        assert list(kept.list_all()) == [DAILY]
+        assert kept.get_many([FULL.id, DAILY.id]) == {DAILY.id: DAILY}
         assert "Asia/Atlantis" in caplog.text
 
 
@@ -140,53 +140,53 @@ WRITTEN: dict[str, DueItem] = {
 
 class TestAgenda:
     def test_what_older_versions_planned_is_read_moved_and_dropped(
-        self, agenda: RedisAgenda, store: Redis
+        self, agenda: RedisDueQueue, store: Redis
     ) -> None:
-        store.zadd(AGENDA.key(), {member: NINE.timestamp() + n for n, member in enumerate(WRITTEN)})
-        found = agenda.due(NINE + HOUR)
+        store.zadd(DUE_QUEUE.build_key(), {member: NINE.timestamp() + n for n, member in enumerate(WRITTEN)})
+        found = agenda.list_due(NINE + HOUR)
         assert [item for item, _ in found] == list(WRITTEN.values())
         for item, at in found:
             agenda.add(item, NINE - HOUR)
             assert agenda.move(item, at, NINE + 2 * HOUR)
-        assert store.zcard(AGENDA.key()) == len(WRITTEN)
+        assert store.zcard(DUE_QUEUE.build_key()) == len(WRITTEN)
         for item, _ in found:
             agenda.drop(item)
-        assert store.zcard(AGENDA.key()) == 0
+        assert store.zcard(DUE_QUEUE.build_key()) == 0
 
     def test_what_another_version_planned_is_left_alone(
-        self, agenda: RedisAgenda, store: Redis, caplog: pytest.LogCaptureFixture
+        self, agenda: RedisDueQueue, store: Redis, caplog: pytest.LogCaptureFixture
     ) -> None:
-        store.zadd(AGENDA.key(), {"2;watch:octo/engine": NINE.timestamp(), "a": NINE.timestamp()})
+        store.zadd(DUE_QUEUE.build_key(), {"2;watch:octo/engine": NINE.timestamp(), "a": NINE.timestamp()})
         for _ in range(2):
-            assert agenda.due(NINE) == [(A, NINE)]
-        assert store.zcard(AGENDA.key()) == 2
+            assert agenda.list_due(NINE) == [(A, NINE)]
+        assert store.zcard(DUE_QUEUE.build_key()) == 2
         assert caplog.text.count("2;watch:octo/engine") == 1
 
-    def test_what_is_due_comes_oldest_first_and_what_is_not_does_not(self, agenda: RedisAgenda) -> None:
+    def test_what_is_due_comes_oldest_first_and_what_is_not_does_not(self, agenda: RedisDueQueue) -> None:
         for item, hours in ((NextDigest("later"), 1), (B, 0), (OLD, -30), (A, -1)):
             agenda.put(item, NINE + hours * HOUR)
-        assert agenda.due(NINE) == [(OLD, NINE - 30 * HOUR), (A, NINE - HOUR), (B, NINE)]
-        assert agenda.due(NINE - SECOND) == [(OLD, NINE - 30 * HOUR), (A, NINE - HOUR)]
+        assert agenda.list_due(NINE) == [(OLD, NINE - 30 * HOUR), (A, NINE - HOUR), (B, NINE)]
+        assert agenda.list_due(NINE - SECOND) == [(OLD, NINE - 30 * HOUR), (A, NINE - HOUR)]
 
-    def test_it_is_known_when_something_is_to_be_done(self, agenda: RedisAgenda) -> None:
+    def test_it_is_known_when_something_is_to_be_done(self, agenda: RedisDueQueue) -> None:
         agenda.put(A, NINE.astimezone(parse_zone("Asia/Kathmandu")))
-        assert agenda.at(A) == NINE
-        assert agenda.at(NOTHING) is None
-        assert agenda.at_each([NOTHING, A]) == [None, NINE]
-        assert agenda.at_each([]) == ()
+        assert agenda.get_time(A) == NINE
+        assert agenda.get_time(NOTHING) is None
+        assert agenda.get_times([NOTHING, A]) == [None, NINE]
+        assert agenda.get_times([]) == ()
 
-    def test_put_plans_anew_and_add_only_what_is_not_planned(self, agenda: RedisAgenda) -> None:
+    def test_put_plans_anew_and_add_only_what_is_not_planned(self, agenda: RedisDueQueue) -> None:
         agenda.add(A, NINE)
         agenda.add(A, NINE + HOUR)
-        assert agenda.at(A) == NINE
+        assert agenda.get_time(A) == NINE
         agenda.put(A, NINE + HOUR)
-        assert agenda.at(A) == NINE + HOUR
+        assert agenda.get_time(A) == NINE + HOUR
 
-    def test_what_is_dropped_is_gone_and_may_be_dropped_again(self, agenda: RedisAgenda) -> None:
+    def test_what_is_dropped_is_gone_and_may_be_dropped_again(self, agenda: RedisDueQueue) -> None:
         agenda.put(A, NINE)
         for _ in range(2):
             agenda.drop(A)
-        assert agenda.due(NINE) == []
+        assert agenda.list_due(NINE) == []
 
     @pytest.mark.parametrize(
         ("planned", "moved"),
@@ -197,84 +197,87 @@ class TestAgenda:
         ],
     )
     def test_only_what_stands_as_it_was_seen_is_moved(
-        self, agenda: RedisAgenda, planned: datetime | None, moved: bool
+        self, agenda: RedisDueQueue, planned: datetime | None, moved: bool
     ) -> None:
         if planned:
             agenda.put(A, planned)
         assert agenda.move(A, NINE, NINE + 24 * HOUR) is moved
-        assert agenda.at(A) == (NINE + 24 * HOUR if moved else planned)
+        assert agenda.get_time(A) == (NINE + 24 * HOUR if moved else planned)
 
-    def test_of_many_those_are_moved_that_stand_as_they_were_seen(self, agenda: RedisAgenda) -> None:
+    def test_of_many_those_are_moved_that_stand_as_they_were_seen(self, agenda: RedisDueQueue) -> None:
         agenda.put(A, NINE)
         agenda.put(B, NINE + HOUR)
         agenda.put(C, NINE)
-        agenda.move_each([(item, NINE, NINE + 24 * HOUR) for item in (A, B, C, NOTHING)])
-        agenda.move_each([])
-        assert agenda.at_each([A, B, C, NOTHING]) == [NINE + 24 * HOUR, NINE + HOUR, NINE + 24 * HOUR, None]
+        agenda.move_all([(item, NINE, NINE + 24 * HOUR) for item in (A, B, C, NOTHING)])
+        agenda.move_all([])
+        assert agenda.get_times([A, B, C, NOTHING]) == [NINE + 24 * HOUR, NINE + HOUR, NINE + 24 * HOUR, None]
 
-    def test_of_many_who_move_the_same_one_does(self, store_url: str, agenda: RedisAgenda) -> None:
+    def test_of_many_who_move_the_same_one_does(self, store_url: str, agenda: RedisDueQueue) -> None:
         agenda.put(A, NINE)
 
         def move(hours: int) -> bool:
-            with connect(store_url) as client:
-                return RedisAgenda(client).move(A, NINE, NINE + hours * HOUR)
+            with connect_server(store_url) as client:
+                return RedisDueQueue(client).move(A, NINE, NINE + hours * HOUR)
 
         with ThreadPoolExecutor(8) as pool:
             assert sorted(pool.map(move, range(1, 9))) == [False] * 7 + [True]
 
-    def test_instants_are_kept_to_the_second(self, agenda: RedisAgenda) -> None:
+    def test_instants_are_kept_to_the_second(self, agenda: RedisDueQueue) -> None:
         agenda.put(A, NINE + SECOND * 0.9)
-        assert agenda.due(NINE) == [(A, NINE)]
-        assert agenda.due(NINE - SECOND * 0.1) == []
+        assert agenda.list_due(NINE) == [(A, NINE)]
+        assert agenda.list_due(NINE - SECOND * 0.1) == []
         assert agenda.move(A, NINE + SECOND * 0.5, NINE + HOUR)
 
 
 class TestJournal:
-    def test_the_newest_comes_first(self, journal: RedisJournal) -> None:
+    def test_the_newest_comes_first(self, journal: RedisRunLog) -> None:
         runs = [Run(NINE + n * HOUR, f"digest:{n}", outcome, "Größe") for n, outcome in enumerate(RunOutcome)]
         for run in runs:
-            journal.note(run)
-        assert list(journal.recent(10)) == runs[::-1]
-        assert list(journal.recent(2)) == runs[:-3:-1]
+            journal.add_run(run)
+        assert list(journal.list_recent(10)) == runs[::-1]
+        assert list(journal.list_recent(2)) == runs[:-3:-1]
 
-    def test_the_oldest_are_forgotten(self, journal: RedisJournal, store: Redis) -> None:
+    def test_the_oldest_are_forgotten(self, journal: RedisRunLog, store: Redis) -> None:
         for n in range(410):
-            journal.note(Run(NINE, str(n), RunOutcome.POSTED))
-        assert [run.key for run in journal.recent(1_000)] == [str(n) for n in range(409, 9, -1)]
+            journal.add_run(Run(NINE, str(n), RunOutcome.POSTED))
+        assert [run.key for run in journal.list_recent(1_000)] == [str(n) for n in range(409, 9, -1)]
 
 
 def test_none_of_it_expires(
-    kept: RedisSubscriptions, agenda: RedisAgenda, journal: RedisJournal, store: Redis
+    kept: RedisSubscriptionRepository, agenda: RedisDueQueue, journal: RedisRunLog, store: Redis
 ) -> None:
     kept.put(DAILY)
     agenda.put(A, NINE)
     agenda.move(A, NINE, NINE + HOUR)
-    journal.note(Run(NINE, "digest:1", RunOutcome.POSTED))
+    journal.add_run(Run(NINE, "digest:1", RunOutcome.POSTED))
     assert [store.ttl(key) for key in ("subscriptions", "agenda", "journal")] == [-1, -1, -1]
 
 
 AWAY: dict[str, Callable[[Redis], object]] = {
-    "all": lambda client: RedisSubscriptions(client).all(),
-    "get": lambda client: RedisSubscriptions(client).get("a"),
-    "those": lambda client: RedisSubscriptions(client).those(["a"]),
-    "keep": lambda client: RedisSubscriptions(client).put(DAILY),
-    "remove": lambda client: RedisSubscriptions(client).remove("a"),
-    "due": lambda client: RedisAgenda(client).due(NINE),
-    "at": lambda client: RedisAgenda(client).at(A),
-    "at each": lambda client: RedisAgenda(client).at_each([A]),
-    "put": lambda client: RedisAgenda(client).put(A, NINE),
-    "add": lambda client: RedisAgenda(client).add(A, NINE),
-    "move": lambda client: RedisAgenda(client).move(A, NINE, NINE),
-    "move each": lambda client: RedisAgenda(client).move_each([(A, NINE, NINE)]),
-    "drop": lambda client: RedisAgenda(client).drop(A),
-    "note": lambda client: RedisJournal(client).note(Run(NINE, "a", RunOutcome.POSTED)),
-    "recent": lambda client: RedisJournal(client).recent(1),
+    "all": lambda client: RedisSubscriptionRepository(client).list_all(),
+    "get": lambda client: RedisSubscriptionRepository(client).get("a"),
+    "those": lambda client: RedisSubscriptionRepository(client).get_many(["a"]),
+    "keep": lambda client: RedisSubscriptionRepository(client).put(DAILY),
+    "remove": lambda client: RedisSubscriptionRepository(client).remove("a"),
+    "due": lambda client: RedisDueQueue(client).list_due(NINE),
+    "at": lambda client: RedisDueQueue(client).get_time(A),
+    "at each": lambda client: RedisDueQueue(client).get_times([A]),
+    "put": lambda client: RedisDueQueue(client).put(A, NINE),
+    "add": lambda client: RedisDueQueue(client).add(A, NINE),
+    "move": lambda client: RedisDueQueue(client).move(A, NINE, NINE),
+    "move each": lambda client: RedisDueQueue(client).move_all([(A, NINE, NINE)]),
+    "drop": lambda client: RedisDueQueue(client).drop(A),
+    "note": lambda client: RedisRunLog(client).add_run(Run(NINE, "a", RunOutcome.POSTED)),
+    "recent": lambda client: RedisRunLog(client).list_recent(1),
 }
 
 
 def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
     url = f"redis://127.0.0.1:{closed_port()}/0"
     for name, act in AWAY.items():
-        with connect(url, patience=Patience(retries=0)) as client, pytest.raises(StoreUnavailable) as caught:
+        with (
+            connect_server(url, patience=RedisTimeouts(retries=0)) as client,
+            pytest.raises(StoreUnavailable) as caught,
+        ):
             act(client)
         assert is_one_sentence(str(caught.value)), name

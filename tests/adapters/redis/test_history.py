@@ -10,16 +10,16 @@ from io import BytesIO
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import Patience, connect
-from bot.adapters.redis.history import RedisBackfilled, RedisHistory
-from bot.adapters.redis.transfer.transfer import Moving
+from bot.adapters.redis.connection import RedisTimeouts, connect_server
+from bot.adapters.redis.history import RedisBackfillLog, RedisHistoryStore
+from bot.adapters.redis.transfer.transfer import StoreTransfer
 from bot.domain.errors import StoreUnavailable
 from bot.domain.history.backfill import BackfillRecord
 from bot.domain.history.repairs import Repair, find_repairs
 from bot.domain.history.reverts import Revert, find_reverts
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
 from bot.domain.time.day import LocalDay, parse_zone
-from bot.services.digest.builder import unseen
+from bot.services.digest.builder import ignore_progress
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.checks import closed_port
 
@@ -46,24 +46,24 @@ BARE = pull(8, files=None)
 
 
 @pytest.fixture
-def history(store: Redis) -> RedisHistory:
-    return RedisHistory(store)
+def history(store: Redis) -> RedisHistoryStore:
+    return RedisHistoryStore(store)
 
 
-def numbers(history: RedisHistory, since: datetime = BEGIN, until: datetime = END) -> list[int]:
-    return [found.number for found in history.read(REPOSITORY, since, until)]
+def numbers(history: RedisHistoryStore, since: datetime = BEGIN, until: datetime = END) -> list[int]:
+    return [found.number for found in history.read_merges(REPOSITORY, since, until)]
 
 
-def body_kept(history: RedisHistory, body: str) -> str:
-    history.record([replace(RICH, body=body)])
-    (found,) = history.read(REPOSITORY, BEGIN, END)
+def body_kept(history: RedisHistoryStore, body: str) -> str:
+    history.record_merges([replace(RICH, body=body)])
+    (found,) = history.read_merges(REPOSITORY, BEGIN, END)
     return found.body
 
 
-def test_what_is_recorded_comes_back_without_patches(history: RedisHistory) -> None:
-    history.record([RICH, BARE])
-    assert set(history.read(REPOSITORY, BEGIN, END)) == {RICH.remove_patches(), BARE}
-    files = history.read(REPOSITORY, BEGIN, END)[0].files or ()
+def test_what_is_recorded_comes_back_without_patches(history: RedisHistoryStore) -> None:
+    history.record_merges([RICH, BARE])
+    assert set(history.read_merges(REPOSITORY, BEGIN, END)) == {RICH.remove_patches(), BARE}
+    files = history.read_merges(REPOSITORY, BEGIN, END)[0].files or ()
     assert [(file.path, file.status, file.previous_path, file.patch) for file in files] == [
         ("engine/new.py", "renamed", "engine/old.py", None),
         ("Größe 日本.md", "modified", None, None),
@@ -71,9 +71,9 @@ def test_what_is_recorded_comes_back_without_patches(history: RedisHistory) -> N
     ]
 
 
-def test_it_is_read_newest_first_across_days(history: RedisHistory) -> None:
+def test_it_is_read_newest_first_across_days(history: RedisHistoryStore) -> None:
     ages = {1: 300, 2: 0, 3: 1, 4: 90}
-    history.record(pull(number, merged_at=NOON - timedelta(days=days)) for number, days in ages.items())
+    history.record_merges(pull(number, merged_at=NOON - timedelta(days=days)) for number, days in ages.items())
     assert numbers(history) == [2, 3, 4, 1]
 
 
@@ -92,131 +92,133 @@ SPANS: dict[str, tuple[datetime, datetime, list[int]]] = {
 
 @pytest.mark.parametrize(("since", "until", "expected"), SPANS.values(), ids=SPANS)
 def test_it_is_read_from_an_instant_up_to_another(
-    history: RedisHistory, since: datetime, until: datetime, expected: list[int]
+    history: RedisHistoryStore, since: datetime, until: datetime, expected: list[int]
 ) -> None:
     times = {1: NOON - SECOND, 2: NOON, 3: datetime(2026, 3, 1, tzinfo=UTC)}
-    history.record(pull(number, merged_at=at) for number, at in times.items())
+    history.record_merges(pull(number, merged_at=at) for number, at in times.items())
     assert numbers(history, since, until) == expected
 
 
-def test_recording_again_replaces(history: RedisHistory, store: Redis) -> None:
-    history.record([RICH])
-    history.record([replace(RICH, title="Retitled", files=FILES[:1])])
-    (found,) = history.read(REPOSITORY, BEGIN, END)
+def test_recording_again_replaces(history: RedisHistoryStore, store: Redis) -> None:
+    history.record_merges([RICH])
+    history.record_merges([replace(RICH, title="Retitled", files=FILES[:1])])
+    (found,) = history.read_merges(REPOSITORY, BEGIN, END)
     assert (found.title, len(found.files or ()), store.dbsize()) == ("Retitled", 1, 1)
 
 
-def test_what_has_no_files_replaces_nothing_and_is_replaced(history: RedisHistory) -> None:
+def test_what_has_no_files_replaces_nothing_and_is_replaced(history: RedisHistoryStore) -> None:
     bare = replace(RICH, files=None)
     for given_, expected in ((bare, None), (RICH, FILES), (bare, FILES)):
-        history.record([given_])
-        (found,) = history.read(REPOSITORY, BEGIN, END)
+        history.record_merges([given_])
+        (found,) = history.read_merges(REPOSITORY, BEGIN, END)
         assert found.files == (None if expected is None else RICH.remove_patches().files)
 
 
-def test_no_files_at_all_are_files_too(history: RedisHistory) -> None:
-    history.record([replace(RICH, files=())])
-    history.record([replace(RICH, files=None)])
-    assert history.read(REPOSITORY, BEGIN, END)[0].files == ()
+def test_no_files_at_all_are_files_too(history: RedisHistoryStore) -> None:
+    history.record_merges([replace(RICH, files=())])
+    history.record_merges([replace(RICH, files=None)])
+    assert history.read_merges(REPOSITORY, BEGIN, END)[0].files == ()
 
 
-def test_repositories_are_apart(history: RedisHistory) -> None:
-    history.record([RICH, replace(BARE, repository=OTHER)])
+def test_repositories_are_apart(history: RedisHistoryStore) -> None:
+    history.record_merges([RICH, replace(BARE, repository=OTHER)])
     assert numbers(history) == [7]
 
 
-def test_a_repository_is_the_same_however_it_is_typed(history: RedisHistory) -> None:
+def test_a_repository_is_the_same_however_it_is_typed(history: RedisHistoryStore) -> None:
     typed = Repository("Octo", "ENGINE")
-    history.record([replace(RICH, repository=typed)])
-    assert history.read(REPOSITORY, BEGIN, END) == (RICH.remove_patches(),)
-    assert history.read(typed, BEGIN, END)[0].repository == typed
+    history.record_merges([replace(RICH, repository=typed)])
+    assert history.read_merges(REPOSITORY, BEGIN, END) == (RICH.remove_patches(),)
+    assert history.read_merges(typed, BEGIN, END)[0].repository == typed
 
 
-def test_nothing_of_it_expires(history: RedisHistory, store: Redis) -> None:
-    history.record([RICH, BARE])
-    RedisBackfilled(store).put(REPOSITORY, DAY, BackfillRecord(NOON))
+def test_nothing_of_it_expires(history: RedisHistoryStore, store: Redis) -> None:
+    history.record_merges([RICH, BARE])
+    RedisBackfillLog(store).put(REPOSITORY, DAY, BackfillRecord(NOON))
     assert [store.ttl(key) for key in store.scan_iter()] == [-1, -1]
 
 
-def test_it_moves_to_another_store_with_all_that_is_kept_for_good(history: RedisHistory, store: Redis) -> None:
+def test_it_moves_to_another_store_with_all_that_is_kept_for_good(
+    history: RedisHistoryStore, store: Redis
+) -> None:
     fill = BackfillRecord(NOON, "haiku")
-    history.record([replace(RICH, body="Why. " * 300), BARE])
-    RedisBackfilled(store).put(REPOSITORY, DAY, fill)
-    before = history.read(REPOSITORY, BEGIN, END)
-    lines = "".join(f"{line}\n" for line in Moving(store).export(NOON, unseen))
+    history.record_merges([replace(RICH, body="Why. " * 300), BARE])
+    RedisBackfillLog(store).put(REPOSITORY, DAY, fill)
+    before = history.read_merges(REPOSITORY, BEGIN, END)
+    lines = "".join(f"{line}\n" for line in StoreTransfer(store).export_lines(NOON, ignore_progress))
     store.flushdb()
-    counts = Moving(store).restore(BytesIO(lines.encode()), unseen, overwrite=False)
+    counts = StoreTransfer(store).import_file(BytesIO(lines.encode()), ignore_progress, overwrite=False)
     assert counts == {"history": 1, "backfilled": 1}
-    assert history.read(REPOSITORY, BEGIN, END) == before
-    assert RedisBackfilled(store).get(REPOSITORY, DAY) == fill
+    assert history.read_merges(REPOSITORY, BEGIN, END) == before
+    assert RedisBackfillLog(store).get(REPOSITORY, DAY) == fill
 
 
-def test_what_is_not_merged_is_refused_and_nothing_kept(history: RedisHistory, store: Redis) -> None:
+def test_what_is_not_merged_is_refused_and_nothing_kept(history: RedisHistoryStore, store: Redis) -> None:
     with pytest.raises(ValueError, match="#9 is not merged"):
-        history.record([RICH, pull(9, merged_at=None)])
+        history.record_merges([RICH, pull(9, merged_at=None)])
     assert store.dbsize() == 0
 
 
-def test_recording_nothing_is_fine(history: RedisHistory) -> None:
-    history.record([])
+def test_recording_nothing_is_fine(history: RedisHistoryStore) -> None:
+    history.record_merges([])
     assert numbers(history) == []
 
 
-def test_several_at_once_harm_nothing(history: RedisHistory, store_url: str) -> None:
+def test_several_at_once_harm_nothing(history: RedisHistoryStore, store_url: str) -> None:
     pulls = [pull(number, merged_at=NOON - number * timedelta(hours=1)) for number in range(1, 41)]
 
     def record_all(bare: bool) -> None:
-        with connect(store_url) as client:
+        with connect_server(store_url) as client:
             for each in pulls:
-                RedisHistory(client).record([replace(each, files=None) if bare else each])
+                RedisHistoryStore(client).record_merges([replace(each, files=None) if bare else each])
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(record_all, [True, False, True, False]))
-    assert list(history.read(REPOSITORY, BEGIN, END)) == [each.remove_patches() for each in pulls]
+    assert list(history.read_merges(REPOSITORY, BEGIN, END)) == [each.remove_patches() for each in pulls]
 
 
 @pytest.mark.parametrize("value", [b"", b"p{}", b"zzz", b"p\xff", b'p{"number": 7}'])
 def test_a_record_that_can_not_be_read_leaves_the_others(
-    history: RedisHistory, store: Redis, value: bytes, caplog: pytest.LogCaptureFixture
+    history: RedisHistoryStore, store: Redis, value: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    history.record([RICH, replace(BARE, merged_at=RICH.merged_at)])
+    history.record_merges([RICH, replace(BARE, merged_at=RICH.merged_at)])
     store.hset("history:octo/engine:2026-02-28", "7", value)
     assert numbers(history) == [8]
     assert "can't be read" in caplog.text
 
 
-def test_a_store_that_is_away_is_told(history: RedisHistory) -> None:
-    with connect(f"redis://127.0.0.1:{closed_port()}", patience=Patience(0.1, 0.1, 0)) as away:
+def test_a_store_that_is_away_is_told(history: RedisHistoryStore) -> None:
+    with connect_server(f"redis://127.0.0.1:{closed_port()}", patience=RedisTimeouts(0.1, 0.1, 0)) as away:
         for act in (
-            lambda: RedisHistory(away).record([RICH]),
-            lambda: RedisHistory(away).read(REPOSITORY, BEGIN, END),
-            lambda: RedisBackfilled(away).get(REPOSITORY, DAY),
-            lambda: RedisBackfilled(away).put(REPOSITORY, DAY, BackfillRecord(NOON)),
+            lambda: RedisHistoryStore(away).record_merges([RICH]),
+            lambda: RedisHistoryStore(away).read_merges(REPOSITORY, BEGIN, END),
+            lambda: RedisBackfillLog(away).get(REPOSITORY, DAY),
+            lambda: RedisBackfillLog(away).put(REPOSITORY, DAY, BackfillRecord(NOON)),
         ):
             with pytest.raises(StoreUnavailable):
                 act()
 
 
 class TestDescriptions:
-    def test_a_short_one_is_kept_whole(self, history: RedisHistory) -> None:
+    def test_a_short_one_is_kept_whole(self, history: RedisHistoryStore) -> None:
         assert body_kept(history, "  Reverts octo/engine#5.\n") == "Reverts octo/engine#5."
 
-    def test_hints_of_a_template_are_left_out(self, history: RedisHistory) -> None:
+    def test_hints_of_a_template_are_left_out(self, history: RedisHistoryStore) -> None:
         hint = "<!-- " + "Describe what you did. " * 100 + "-->"
         assert body_kept(history, f"{hint}\nReverts #5\n{hint}") == "Reverts #5"
 
-    def test_a_credential_is_not_kept(self, history: RedisHistory) -> None:
+    def test_a_credential_is_not_kept(self, history: RedisHistoryStore) -> None:
         token = "ghp_" + "A1b2" * 9
-        history.record([replace(RICH, title=f"Use {token}", body=f"With {token} it works.")])
-        (found,) = history.read(REPOSITORY, BEGIN, END)
+        history.record_merges([replace(RICH, title=f"Use {token}", body=f"With {token} it works.")])
+        (found,) = history.read_merges(REPOSITORY, BEGIN, END)
         assert (found.title, found.body) == ("Use [redacted]", "With [redacted] it works.")
 
-    def test_a_long_one_ends_at_a_blank(self, history: RedisHistory) -> None:
+    def test_a_long_one_ends_at_a_blank(self, history: RedisHistoryStore) -> None:
         kept = body_kept(history, "many words " * 300)
         assert (kept, len(kept)) == ("many words " * 90 + "many words", 1_000)
 
     @pytest.mark.slow
-    def test_no_number_is_cut_in_two(self, history: RedisHistory) -> None:
+    def test_no_number_is_cut_in_two(self, history: RedisHistoryStore) -> None:
         earlier = [pull(n, merged_at=NOON - SECOND) for n in (3, 35, 356, 3_561, 35_617)]
         found: list[int] = []
         for before in range(980, 1_000):
@@ -225,13 +227,13 @@ class TestDescriptions:
         # "Reverts #35617" takes fifteen characters with its line break
         assert found == [35_617] * 6
 
-    def test_one_word_without_end_is_no_description(self, history: RedisHistory) -> None:
+    def test_one_word_without_end_is_no_description(self, history: RedisHistoryStore) -> None:
         assert body_kept(history, "x" * 1_000) == "x" * 1_000
         assert body_kept(history, "x" * 1_001) == ""
 
-    def test_reverts_and_repairs_are_found_in_what_is_kept(self, history: RedisHistory) -> None:
+    def test_reverts_and_repairs_are_found_in_what_is_kept(self, history: RedisHistoryStore) -> None:
         rest = "\n\n## Test plan\n\n" + "All tests pass, as they should. " * 200
-        history.record(
+        history.record_merges(
             [
                 self._later(20, 'Revert "Count once"', "Reverts octo/engine#7" + rest),
                 self._later(21, "Undo the cache", "This reverts commit " + f"{8:040x}." + rest),
@@ -239,7 +241,7 @@ class TestDescriptions:
                 *(pull(number, merged_at=NOON - SECOND) for number in (7, 8, 9)),
             ]
         )
-        known = history.read(REPOSITORY, BEGIN, END)
+        known = history.read_merges(REPOSITORY, BEGIN, END)
         assert set(find_reverts(known)) == {Revert(7, by=20), Revert(8, by=21)}
         assert find_repairs(known) == (Repair(9, by=22),)
 
@@ -247,9 +249,9 @@ class TestDescriptions:
         return pull(number, title=title, body=body, merged_at=NOON)
 
 
-def message_kept(history: RedisHistory, message: str, body: str = "") -> str:
-    history.record([replace(RICH, body=body, commit_message=message)])
-    (found,) = history.read(REPOSITORY, BEGIN, END)
+def message_kept(history: RedisHistoryStore, message: str, body: str = "") -> str:
+    history.record_merges([replace(RICH, body=body, commit_message=message)])
+    (found,) = history.read_merges(REPOSITORY, BEGIN, END)
     return found.commit_message
 
 
@@ -279,24 +281,26 @@ class TestMessages:
             pytest.param("Merge pull request #7 from octo/count\n\nCount", "", id="another branch"),
         ],
     )
-    def test_of_a_message_is_kept_what_names_another(self, history: RedisHistory, message: str, kept: str) -> None:
+    def test_of_a_message_is_kept_what_names_another(
+        self, history: RedisHistoryStore, message: str, kept: str
+    ) -> None:
         assert message_kept(history, message) == kept
 
-    def test_what_the_description_says_is_kept_once(self, history: RedisHistory) -> None:
+    def test_what_the_description_says_is_kept_once(self, history: RedisHistoryStore) -> None:
         message = f"Undo (#7)\n\nReverts octo/engine#5, for it\nbroke main.\n\n{self.REVERT}"
         assert message_kept(history, message, "Reverts octo/engine#5, for it broke main.") == f"\n\n{self.REVERT}"
 
-    def test_a_credential_is_not_kept(self, history: RedisHistory) -> None:
+    def test_a_credential_is_not_kept(self, history: RedisHistoryStore) -> None:
         assert message_kept(history, f"x\n\nSee #5: ghp_{'A1b2' * 9}") == "\n\nSee #5: [redacted]"
 
-    def test_a_long_one_ends_at_a_blank(self, history: RedisHistory) -> None:
+    def test_a_long_one_ends_at_a_blank(self, history: RedisHistoryStore) -> None:
         assert message_kept(history, "x\n\n" + "see #12345 " * 300) == "\n\n" + "see #12345 " * 90 + "see #12345"
 
-    def test_a_revert_is_found_in_what_is_kept(self, history: RedisHistory) -> None:
+    def test_a_revert_is_found_in_what_is_kept(self, history: RedisHistoryStore) -> None:
         message = f"Undo the cache (#21)\n\n* Undo\n\nThis reverts commit {8:040x}.\n\n" + "* tests\n\n" * 400
         later = pull(21, title="Undo the cache", commit_message=message, merged_at=NOON)
-        history.record([later, pull(8, merged_at=NOON - SECOND)])
-        assert find_reverts(history.read(REPOSITORY, BEGIN, END)) == (Revert(8, by=21),)
+        history.record_merges([later, pull(8, merged_at=NOON - SECOND)])
+        assert find_reverts(history.read_merges(REPOSITORY, BEGIN, END)) == (Revert(8, by=21),)
 
 
 class TestBackfilled:
@@ -307,14 +311,14 @@ class TestBackfilled:
     )
 
     @pytest.fixture
-    def filled(self, store: Redis) -> RedisBackfilled:
-        return RedisBackfilled(store)
+    def filled(self, store: Redis) -> RedisBackfillLog:
+        return RedisBackfillLog(store)
 
-    def test_a_day_that_nobody_filled_is_none(self, filled: RedisBackfilled) -> None:
+    def test_a_day_that_nobody_filled_is_none(self, filled: RedisBackfillLog) -> None:
         assert filled.get(REPOSITORY, DAY) is None
 
     @pytest.mark.parametrize("fill", [FACTS, HAIKU])
-    def test_what_was_done_comes_back(self, filled: RedisBackfilled, fill: BackfillRecord) -> None:
+    def test_what_was_done_comes_back(self, filled: RedisBackfillLog, fill: BackfillRecord) -> None:
         filled.put(REPOSITORY, DAY, fill)
         assert filled.get(REPOSITORY, DAY) == fill
 
@@ -324,19 +328,19 @@ class TestBackfilled:
         ids=["deeper", "shallower", "another model"],
     )
     def test_facts_undo_no_summaries(
-        self, filled: RedisBackfilled, first: BackfillRecord, second: BackfillRecord, expected: BackfillRecord
+        self, filled: RedisBackfillLog, first: BackfillRecord, second: BackfillRecord, expected: BackfillRecord
     ) -> None:
         filled.put(REPOSITORY, DAY, first)
         filled.put(REPOSITORY, DAY, second)
         assert filled.get(REPOSITORY, DAY) == expected
 
-    def test_other_days_zones_and_repositories_are_others(self, filled: RedisBackfilled) -> None:
+    def test_other_days_zones_and_repositories_are_others(self, filled: RedisBackfillLog) -> None:
         filled.put(REPOSITORY, DAY, self.FACTS)
         assert filled.get(REPOSITORY, LocalDay(date(2026, 2, 27), DAY.zone)) is None
         assert filled.get(REPOSITORY, LocalDay(DAY.date, parse_zone("UTC"))) is None
         assert filled.get(OTHER, DAY) is None
         assert filled.get(Repository("OCTO", "Engine"), DAY) == self.FACTS
 
-    def test_a_note_that_can_not_be_read_is_none(self, filled: RedisBackfilled, store: Redis) -> None:
+    def test_a_note_that_can_not_be_read_is_none(self, filled: RedisBackfillLog, store: Redis) -> None:
         store.hset("backfilled:octo/engine:America/Los_Angeles", "2026-02-28", "pfacts")
         assert filled.get(REPOSITORY, DAY) is None

@@ -12,13 +12,13 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.connection import (
-    HURRIED,
-    Patience,
+    SHORT_TIMEOUTS,
     RedisCache,
-    connect,
+    RedisTimeouts,
     connect_embedded,
+    connect_server,
 )
-from bot.adapters.redis.rate_limiter import RedisLimiter
+from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.domain.errors import StoreUnavailable
 from bot.services.digest.posted_digest import PostedDigest
 from tests.adapters.worlds import within
@@ -31,7 +31,7 @@ SECONDS = 2.9
 ACTS: dict[str, Callable[[Redis], object]] = {
     "get": lambda client: RedisCache(client).get("key"),
     "put": lambda client: RedisCache(client).put("key", "value", timedelta(days=1)),
-    "limit": lambda client: RedisLimiter(client, 2).admits("U1"),
+    "limit": lambda client: RedisRateLimiter(client, 2).try_acquire("U1"),
     "load": lambda client: digest_store(client).load("record"),
     "save": lambda client: plant(digest_store(client), "record", text="value"),
 }
@@ -63,7 +63,7 @@ def refused(url: str) -> dict[str, tuple[float, Exception]]:
     """How long each act takes against that address, each with a client of its own, and what it raises."""
 
     def run(act: Callable[[Redis], object]) -> tuple[float, Exception]:
-        with connect(url, patience=HURRIED) as client:
+        with connect_server(url, patience=SHORT_TIMEOUTS) as client:
             begun = time.monotonic()
             found = within(3 * SECONDS, lambda: act(client))
             assert isinstance(found, Exception)
@@ -85,7 +85,7 @@ def test_a_store_that_is_away_is_known_to_be_in_time(request: pytest.FixtureRequ
 
 @pytest.mark.slow
 def test_a_store_that_falls_silent_after_it_answered_is_known_in_time(store_url: str, store: Redis) -> None:
-    with connect(store_url, patience=HURRIED) as client:
+    with connect_server(store_url, patience=SHORT_TIMEOUTS) as client:
         RedisCache(client).put("key", "value", timedelta(days=1))
         store.client_pause(3_000)
         try:
@@ -99,7 +99,7 @@ def test_a_store_that_falls_silent_after_it_answered_is_known_in_time(store_url:
 
 
 def test_a_store_that_is_there_is_used_as_by_any_other(store_url: str, store: Redis) -> None:
-    with connect(store_url, patience=HURRIED) as client:
+    with connect_server(store_url, patience=SHORT_TIMEOUTS) as client:
         assert {name: act(client) for name, act in ACTS.items()} == {
             "get": None,
             "put": None,
@@ -112,7 +112,7 @@ def test_a_store_that_is_there_is_used_as_by_any_other(store_url: str, store: Re
 
 @pytest.mark.slow
 def test_many_who_hurry_at_once_are_all_told_in_time(silent: str) -> None:
-    with connect(silent, patience=HURRIED) as client:
+    with connect_server(silent, patience=SHORT_TIMEOUTS) as client:
 
         def run(_: int) -> float:
             begun = time.monotonic()
@@ -125,16 +125,16 @@ def test_many_who_hurry_at_once_are_all_told_in_time(silent: str) -> None:
 
 
 def test_the_hurried_wait_less_than_the_others_in_every_way() -> None:
-    usual = Patience()
-    assert HURRIED.connect < usual.connect
-    assert HURRIED.answer < usual.answer
-    assert HURRIED.retries < usual.retries
+    usual = RedisTimeouts()
+    assert SHORT_TIMEOUTS.connect < usual.connect
+    assert SHORT_TIMEOUTS.answer < usual.answer
+    assert SHORT_TIMEOUTS.retries < usual.retries
 
 
 def test_the_embedded_store_can_be_had_in_a_hurry_too(
     store_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     assert store_url
-    with connect_embedded(tmp_path_factory.mktemp("hurried"), HURRIED) as client:
+    with connect_embedded(tmp_path_factory.mktemp("hurried"), SHORT_TIMEOUTS) as client:
         RedisCache(client).put("key", "value", timedelta(days=1))
         assert RedisCache(client).get("key") == "value"

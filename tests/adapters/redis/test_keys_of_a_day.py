@@ -15,16 +15,16 @@ import pytest
 from redis import Redis
 
 from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.connection import connect
-from bot.adapters.redis.jobs.dead_jobs import RedisAside
+from bot.adapters.redis.connection import connect_server
+from bot.adapters.redis.jobs.dead_jobs import RedisLostJobStore
 from bot.adapters.redis.probe import RedisProbe
-from bot.adapters.redis.question_queue import RedisSpending
-from bot.domain.keyspace.keys import FAMILIES, JOBS, find_family
+from bot.adapters.redis.question_queue import RedisSpendingStore
+from bot.domain.keyspace.keys import FAMILIES, JOBS_NAMESPACE, find_family
 from bot.domain.operations.budget import BudgetHold
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
-from bot.render.blocks.button_values import Verdict, write_verdict
+from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.sample_team import ZONE, SampleTeam, start_bot
 
@@ -96,7 +96,7 @@ def live_a_day(team: SampleTeam) -> None:
     team.do(you.mention("which of these touch ROCm?", thread_ts=lead["ts"], twin=True))
     team.do(ada.send_message("and who wrote them?", thread_ts=lead["ts"]))
     answer = team.replies("C0DIGEST", lead["ts"])[-1]
-    team.do(ada.press(answer, "answer_vote", value=write_verdict(Verdict.GOOD), channel="C0DIGEST"))
+    team.do(ada.press(answer, "answer_vote", value=write_verdict(FeedbackVerdict.GOOD), channel="C0DIGEST"))
     team.do(you.mention("quiet", thread_ts=lead["ts"]))
     team.do(ada.open_home())
     team.do(ada.open_home("messages"))
@@ -104,7 +104,7 @@ def live_a_day(team: SampleTeam) -> None:
     repository = Repository("vllm-project", "vllm")
     yesterday = MORNING.date() - timedelta(days=1)
     span = Span(yesterday, yesterday, ZONE)
-    assert list(team.wiring.looking_back.backfill.fill_days(repository, span, None, lambda _: None))
+    assert list(team.wiring.history.backfill.fill_days(repository, span, None, lambda _: None))
     team.hands.go_to(15, 10)
     team.tick()
     with urllib.request.urlopen(team.url.replace("/slack/events", "/readyz"), timeout=10) as page:
@@ -122,10 +122,10 @@ def fail_a_digest(team: SampleTeam) -> None:
 
 def pay_and_lose(store: Redis) -> None:
     """Write what the sample day, which costs nothing and loses no job, leaves out."""
-    spending, account = RedisSpending(store), "2026-03-01:T0TEAM:U0YOU"
-    spending.settle(BudgetHold("first", 0.1, (account,)), 0.1)
-    assert spending.hold(BudgetHold("second", 0.1, (account,)), [(account, 1.0)]) is None
-    RedisAside(store).add(LostJob("7f", "summary", LossReason.ENDLESS, datetime.now(UTC)))
+    spending, account = RedisSpendingStore(store), "2026-03-01:T0TEAM:U0YOU"
+    spending.settle_hold(BudgetHold("first", 0.1, (account,)), 0.1)
+    assert spending.reserve_budget(BudgetHold("second", 0.1, (account,)), [(account, 1.0)]) is None
+    RedisLostJobStore(store).add(LostJob("7f", "summary", LossReason.ENDLESS, datetime.now(UTC)))
     RedisProbe(store).check_writing()
 
 
@@ -133,7 +133,7 @@ def pay_and_lose(store: Redis) -> None:
 def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
     folder: Path = tmp_path_factory.mktemp("day")
     url = start_embedded_url(folder / "store")
-    with pytest.MonkeyPatch.context() as environment, connect(url) as store:
+    with pytest.MonkeyPatch.context() as environment, connect_server(url) as store:
         environment.setenv("no_proxy", "*")
         store.ping()
         with watched(store) as found, start_bot(url, folder, MORNING, open_channels) as team:
@@ -145,12 +145,12 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
 
 def test_every_key_belongs_to_a_listed_family(seen: Seen) -> None:
     others = [name for name in seen.types if find_family(name) is None]
-    assert [name for name in others if not name.startswith(f"{JOBS}:")] == []
+    assert [name for name in others if not name.startswith(f"{JOBS_NAMESPACE}:")] == []
 
 
 def test_every_family_was_seen(seen: Seen) -> None:
-    assert {each.name for each in FAMILIES} - {
-        each.name for name in seen.types if (each := find_family(name))
+    assert {each.prefix for each in FAMILIES} - {
+        each.prefix for name in seen.types if (each := find_family(name))
     } == set()
 
 

@@ -14,14 +14,14 @@ from redis import Redis
 
 import bot.container
 from bot.adapters.redis.connection import RedisCache
-from bot.adapters.redis.keyspace import WHOLE, Keyspace
-from bot.adapters.redis.leases import lease
-from bot.adapters.redis.owner import RedisOwner
-from bot.adapters.redis.rate_limiter import RedisLimiter
-from bot.adapters.redis.thread_states import RedisContexts
-from bot.adapters.redis.transfer.reset import forget_talk
-from bot.adapters.redis.transfer.schema import SCHEMA, migrate, version
-from bot.adapters.redis.transfer.transfer import Moving
+from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.adapters.redis.leases import hold_lease
+from bot.adapters.redis.owner import RedisWorkspaceOwner
+from bot.adapters.redis.rate_limiter import RedisRateLimiter
+from bot.adapters.redis.thread_states import RedisThreadStateStore
+from bot.adapters.redis.transfer.reset import reset_store
+from bot.adapters.redis.transfer.schema import CURRENT_SCHEMA, migrate_schema, read_version
+from bot.adapters.redis.transfer.transfer import StoreTransfer
 from bot.domain.errors import ConfigurationError
 from bot.services.operations.ownership import StoreOwnership
 from bot.settings import Settings
@@ -36,12 +36,12 @@ def keys_of(store: Redis) -> list[str]:
 
 
 def test_without_a_prefix_keys_are_what_they_always_were() -> None:
-    assert WHOLE.make("digest:T1:C1") == "digest:T1:C1"
+    assert UNPREFIXED.add_prefix("digest:T1:C1") == "digest:T1:C1"
 
 
 @given(PREFIXES, PREFIXES, st.text(max_size=8), st.text(max_size=8))
 def test_keys_of_two_deployments_are_never_the_same(one: str, other: str, name: str, named: str) -> None:
-    first, second = Keyspace(one).make(name), Keyspace(other).make(named)
+    first, second = Keyspace(one).add_prefix(name), Keyspace(other).add_prefix(named)
     assert (first == second) is ((one, name) == (other, named))
 
 
@@ -50,56 +50,62 @@ PREFIX_TABLE = ("team-a", "team", "a.b", "t-[a]", "digest", "*", "te?m", "a^b", 
 
 def test_a_deployment_finds_all_of_its_keys_and_no_others(store: Redis) -> None:
     """Patterns are escaped, though the settings take none of the characters that need it."""
-    spaces = [WHOLE, *map(Keyspace, PREFIX_TABLE)]
+    spaces = [UNPREFIXED, *map(Keyspace, PREFIX_TABLE)]
     for keys in spaces:
-        store.mset({keys.make("digest:1"): "x", keys.make("votes"): "x", keys.make("day:a/b:2026"): "x"})
+        store.mset(
+            {keys.add_prefix("digest:1"): "x", keys.add_prefix("votes"): "x", keys.add_prefix("day:a/b:2026"): "x"}
+        )
     for keys in spaces:
-        assert sorted(keys.find(store)) == ["day:a/b:2026", "digest:1", "votes"], keys
-        assert list(keys.find(store, "digest:*")) == ["digest:1"], keys
+        assert sorted(keys.iterate_names(store)) == ["day:a/b:2026", "digest:1", "votes"], keys
+        assert list(keys.iterate_names(store, "digest:*")) == ["digest:1"], keys
 
 
 def test_an_export_of_one_deployment_is_taken_by_another(store: Redis) -> None:
-    RedisContexts(store, A).put("thread:C1:1.5", "ours")
-    RedisContexts(store).put("thread:C1:1.5", "theirs")
-    RedisOwner(store, A).claim("T0A")
-    lines = list(Moving(store, A).export(datetime.now(UTC), lambda *_: None))
+    RedisThreadStateStore(store, A).put("thread:C1:1.5", "ours")
+    RedisThreadStateStore(store).put("thread:C1:1.5", "theirs")
+    RedisWorkspaceOwner(store, A).claim_workspace("T0A")
+    lines = list(StoreTransfer(store, A).export_lines(datetime.now(UTC), lambda *_: None))
     assert len(lines) == 3
     assert "team-a" not in "".join(lines)
     file = BytesIO("".join(f"{line}\n" for line in lines).encode())
-    Moving(store, B).restore(file, lambda *_: None, overwrite=False)
-    assert RedisContexts(store, B).get("thread:C1:1.5") == "ours"
-    assert RedisContexts(store).get("thread:C1:1.5") == "theirs"
+    StoreTransfer(store, B).import_file(file, lambda *_: None, overwrite=False)
+    assert RedisThreadStateStore(store, B).get("thread:C1:1.5") == "ours"
+    assert RedisThreadStateStore(store).get("thread:C1:1.5") == "theirs"
     # whose a store is does not move with it
-    assert (RedisOwner(store, A).read(), RedisOwner(store, B).read()) == ("T0A", None)
+    assert (RedisWorkspaceOwner(store, A).read_workspace(), RedisWorkspaceOwner(store, B).read_workspace()) == (
+        "T0A",
+        None,
+    )
 
 
 def test_a_migration_changes_its_own_alone(store: Redis) -> None:
-    for keys in (A, WHOLE):
-        store.set(keys.make("thread:C1:1.5"), "pold", ex=1_000)
-    migrate(store, A)
-    assert (version(store, A), version(store)) == (SCHEMA, 1)
+    for keys in (A, UNPREFIXED):
+        store.set(keys.add_prefix("thread:C1:1.5"), "pold", ex=1_000)
+    migrate_schema(store, A)
+    assert (read_version(store, A), read_version(store)) == (CURRENT_SCHEMA, 1)
     assert (store.ttl("team-a/thread:C1:1.5"), int(str(store.ttl("thread:C1:1.5"))) > 0) == (-1, True)
 
 
-@pytest.mark.parametrize("keys", [A, WHOLE])
+@pytest.mark.parametrize("keys", [A, UNPREFIXED])
 def test_forgetting_talk_forgets_nobody_elses(store: Redis, keys: Keyspace) -> None:
-    for each in (A, B, WHOLE):
-        store.mset({each.make("answer:1"): "x", each.make("llm:1"): "x"})
-    forget_talk(store, keys)
+    for each in (A, B, UNPREFIXED):
+        store.mset({each.add_prefix("answer:1"): "x", each.add_prefix("llm:1"): "x"})
+    reset_store(store, keys)
     assert keys_of(store) == sorted(
-        {each.make(name) for each in (A, B, WHOLE) for name in ("answer:1", "llm:1")} - {keys.make("answer:1")}
+        {each.add_prefix(name) for each in (A, B, UNPREFIXED) for name in ("answer:1", "llm:1")}
+        - {keys.add_prefix("answer:1")}
     )
 
 
 def test_leases_and_limits_are_each_deployments_own(store: Redis) -> None:
-    with lease(store, A, "post", patience=0) as ours, lease(store, B, "post", patience=0) as theirs:
+    with hold_lease(store, A, "post", patience=0) as ours, hold_lease(store, B, "post", patience=0) as theirs:
         assert (ours, theirs) == (True, True)
-    limits = [RedisLimiter(store, 1, keys) for keys in (A, B)]
-    assert [limit.admits("U1") for limit in (*limits, *limits)] == [True, True, False, False]
+    limits = [RedisRateLimiter(store, 1, keys) for keys in (A, B)]
+    assert [limit.try_acquire("U1") for limit in (*limits, *limits)] == [True, True, False, False]
 
 
 def test_a_cache_holds_the_lease_of_its_deployment(store: Redis) -> None:
-    with RedisCache(store, A).lease("question"):
+    with RedisCache(store, A).acquire_lease("question"):
         assert keys_of(store) == ["team-a/lease:question"]
     RedisCache(store, A).put("key", "value", timedelta(minutes=1))
     assert keys_of(store) == ["team-a/key"]
@@ -152,15 +158,15 @@ def test_what_could_be_read_as_a_key_or_a_pattern_is_none(value: str, monkeypatc
 
 
 def test_who_claims_first_owns_it(store: Redis) -> None:
-    owner = RedisOwner(store, A)
-    assert owner.read() is None
-    assert [owner.claim(name) for name in ("T1", "T2", "T1")] == ["T1", "T1", "T1"]
+    owner = RedisWorkspaceOwner(store, A)
+    assert owner.read_workspace() is None
+    assert [owner.claim_workspace(name) for name in ("T1", "T2", "T1")] == ["T1", "T1", "T1"]
     assert store.ttl("team-a/owner") == -1
 
 
 @pytest.mark.parametrize("prefix", ["", "team-a"])
 def test_another_workspace_is_refused_in_one_sentence(store: Redis, prefix: str) -> None:
-    owner = RedisOwner(store, Keyspace(prefix))
+    owner = RedisWorkspaceOwner(store, Keyspace(prefix))
     StoreOwnership(owner, lambda: "T1", prefix).claim_store()
     StoreOwnership(owner, lambda: "T1", prefix).claim_store()
     with pytest.raises(ConfigurationError) as caught:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache, connect
-from bot.adapters.redis.keyspace import WHOLE
-from bot.adapters.redis.leases import LIFETIME, lease
+from bot.adapters.redis.connection import RedisCache, connect_server
+from bot.adapters.redis.keyspace import UNPREFIXED
+from bot.adapters.redis.leases import LEASE_SECONDS, hold_lease
 from bot.domain.errors import PostingInProgress
 from tests.adapters.redis.lease_holder import ROUNDS, holder
 from tests.helpers.records import digest_store
@@ -32,7 +32,7 @@ class Seen:
 
 @pytest.fixture(scope="module")
 def seen(store_url: str) -> Seen:
-    with connect(store_url) as client, ExitStack() as stack, ThreadPoolExecutor(3) as pool:
+    with connect_server(store_url) as client, ExitStack() as stack, ThreadPoolExecutor(3) as pool:
         client.flushall()
         killed = stack.enter_context(holder(store_url, "cache", "killed"))
         stack.enter_context(holder(store_url, "exclusive", "long"))
@@ -45,14 +45,14 @@ def seen(store_url: str) -> Seen:
 
 def wait_for(client: Redis, name: str) -> float:
     begun = time.monotonic()
-    with RedisCache(client).lease(name):
+    with RedisCache(client).acquire_lease(name):
         return time.monotonic() - begun
 
 
 def refusal(client: Redis, name: str) -> str:
     """What is said to one who wants what another holds."""
     try:
-        with digest_store(client).exclusive(name):
+        with digest_store(client).hold_lock(name):
             return ""
     except PostingInProgress as error:
         return str(error)
@@ -60,12 +60,12 @@ def refusal(client: Redis, name: str) -> str:
 
 def entered_again(client: Redis, name: str) -> str:
     """What is said to a thread that wants what it holds itself."""
-    with digest_store(client).exclusive(name):
+    with digest_store(client).hold_lock(name):
         return refusal(client, name)
 
 
 def test_a_killed_holders_lease_is_free_after_its_lifetime(seen: Seen) -> None:
-    assert LIFETIME / 2 < seen.freed_after < LIFETIME + 2
+    assert LEASE_SECONDS / 2 < seen.freed_after < LEASE_SECONDS + 2
 
 
 def test_a_living_holder_keeps_its_lease_beyond_the_lifetime(seen: Seen) -> None:
@@ -88,20 +88,23 @@ def test_a_lease_has_one_holder_among_processes(store: Redis, store_url: str) ->
 
 
 def test_who_waits_only_so_long_goes_on_without_the_lease(store: Redis) -> None:
-    with lease(store, WHOLE, "name") as first, lease(store, WHOLE, "name", patience=0.2) as second:
+    with (
+        hold_lease(store, UNPREFIXED, "name") as first,
+        hold_lease(store, UNPREFIXED, "name", patience=0.2) as second,
+    ):
         assert (first, second) == (True, False)
-    with lease(store, WHOLE, "name", patience=0.2) as third:
+    with hold_lease(store, UNPREFIXED, "name", patience=0.2) as third:
         assert third
 
 
 def test_what_runs_under_a_lost_lease_ends_as_it_would(store: Redis, caplog: pytest.LogCaptureFixture) -> None:
-    with lease(store, WHOLE, "name") as held:
+    with hold_lease(store, UNPREFIXED, "name") as held:
         store.flushall()
     assert held
     assert "run out before it was released" in caplog.text
 
 
 def test_a_lost_lease_that_another_holds_is_not_taken_from_it(store: Redis) -> None:
-    with lease(store, WHOLE, "name"):
+    with hold_lease(store, UNPREFIXED, "name"):
         store.set("lease:name", "another holder's token")
     assert store.get("lease:name") == b"another holder's token"

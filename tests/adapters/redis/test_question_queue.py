@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis import Redis
 
-from bot.adapters.redis.connection import connect
-from bot.adapters.redis.question_queue import RedisLine, RedisSpending
+from bot.adapters.redis.connection import connect_server
+from bot.adapters.redis.question_queue import RedisQuestionQueue, RedisSpendingStore
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.conversations.thread import Question
 from bot.domain.errors import StoreUnavailable
@@ -30,31 +30,31 @@ def question(ts: str = "1772300001.000100", text: str = "Why?") -> Question:
 
 
 @pytest.fixture
-def line(store: Redis) -> RedisLine:
-    return RedisLine(store)
+def line(store: Redis) -> RedisQuestionQueue:
+    return RedisQuestionQueue(store)
 
 
-def served(line: RedisLine, place: str = PLACE) -> list[Question]:
+def served(line: RedisQuestionQueue, place: str = PLACE) -> list[Question]:
     """All that wait, each after the one before has left."""
     found: list[Question] = []
-    while (first := line.first(place)) and len(found) < 1_000:
+    while (first := line.get_first(place)) and len(found) < 1_000:
         found.append(first)
-        line.leave(place, first)
+        line.remove_question(place, first)
     return found
 
 
 # --- turns
 
 
-def test_nobody_waits_at_first(line: RedisLine) -> None:
-    assert line.first(PLACE) is None
+def test_nobody_waits_at_first(line: RedisQuestionQueue) -> None:
+    assert line.get_first(PLACE) is None
 
 
-def test_a_question_that_another_version_wrote_leaves_too(store: Redis, line: RedisLine) -> None:
+def test_a_question_that_another_version_wrote_leaves_too(store: Redis, line: RedisQuestionQueue) -> None:
     fields = {"key": "Ev1", "team": "T0TEAM", "channel": "C0HOME", "user": "U0ASKER"}
     written = json.dumps({"text": "Why?", "ts": "1772300001.000100", "visit": fields})
     store.zadd(f"waiting:{PLACE}", {written: 1772300001.0001})
-    line.join(PLACE, question("1772300001.000101"))
+    line.add_question(PLACE, question("1772300001.000101"))
     assert [each.ts for each in served(line)] == ["1772300001.000100", "1772300001.000101"]
 
 
@@ -63,50 +63,52 @@ TIMES = ("999999999.999999", "1772300001.000100", "1772300001.000101", "17723000
 
 
 @pytest.mark.parametrize("order", [tuple(order) for order in permutations(TIMES)][::5], ids=lambda order: order[0])
-def test_turns_go_by_the_time_of_asking_and_not_of_joining(line: RedisLine, order: tuple[str, ...]) -> None:
+def test_turns_go_by_the_time_of_asking_and_not_of_joining(
+    line: RedisQuestionQueue, order: tuple[str, ...]
+) -> None:
     for ts in order:
-        line.join(PLACE, question(ts))
+        line.add_question(PLACE, question(ts))
     assert [found.ts for found in served(line)] == list(TIMES)
 
 
-def test_who_asked_earlier_and_joins_later_comes_first(line: RedisLine) -> None:
-    line.join(PLACE, question("1772300002.000000"))
-    assert line.first(PLACE) == question("1772300002.000000")
-    line.join(PLACE, question("1772300001.999999"))
-    assert line.first(PLACE) == question("1772300001.999999")
+def test_who_asked_earlier_and_joins_later_comes_first(line: RedisQuestionQueue) -> None:
+    line.add_question(PLACE, question("1772300002.000000"))
+    assert line.get_first(PLACE) == question("1772300002.000000")
+    line.add_question(PLACE, question("1772300001.999999"))
+    assert line.get_first(PLACE) == question("1772300001.999999")
 
 
-def test_who_joins_twice_waits_once(line: RedisLine) -> None:
+def test_who_joins_twice_waits_once(line: RedisQuestionQueue) -> None:
     for _ in range(3):
-        line.join(PLACE, question())
+        line.add_question(PLACE, question())
     assert served(line) == [question()]
 
 
-def test_the_first_stays_until_it_leaves(line: RedisLine) -> None:
-    line.join(PLACE, question())
-    assert [line.first(PLACE) for _ in range(3)] == [question()] * 3
-    line.leave(PLACE, question())
-    assert line.first(PLACE) is None
+def test_the_first_stays_until_it_leaves(line: RedisQuestionQueue) -> None:
+    line.add_question(PLACE, question())
+    assert [line.get_first(PLACE) for _ in range(3)] == [question()] * 3
+    line.remove_question(PLACE, question())
+    assert line.get_first(PLACE) is None
 
 
-def test_who_does_not_wait_may_leave(line: RedisLine) -> None:
-    line.join(PLACE, question())
-    line.leave(PLACE, question("1772300009.000100"))
-    line.leave("C0ELSE:1.1", question())
+def test_who_does_not_wait_may_leave(line: RedisQuestionQueue) -> None:
+    line.add_question(PLACE, question())
+    line.remove_question(PLACE, question("1772300009.000100"))
+    line.remove_question("C0ELSE:1.1", question())
     assert served(line) == [question()]
 
 
-def test_who_left_may_join_again(line: RedisLine) -> None:
+def test_who_left_may_join_again(line: RedisQuestionQueue) -> None:
     for _ in range(2):
-        line.join(PLACE, question())
-        line.leave(PLACE, question())
-    line.join(PLACE, question())
+        line.add_question(PLACE, question())
+        line.remove_question(PLACE, question())
+    line.add_question(PLACE, question())
     assert served(line) == [question()]
 
 
-def test_places_are_kept_apart(line: RedisLine) -> None:
-    line.join(PLACE, question("1.1"))
-    line.join("C0HOME:2", question("2.2"))
+def test_places_are_kept_apart(line: RedisQuestionQueue) -> None:
+    line.add_question(PLACE, question("1.1"))
+    line.add_question("C0HOME:2", question("2.2"))
     assert [served(line, place) for place in (PLACE, "C0HOME:2")] == [[question("1.1")], [question("2.2")]]
 
 
@@ -124,81 +126,81 @@ ALL_FIELDS = Visit(
     ],
     ids=["every field", "no words", "many words"],
 )
-def test_a_question_comes_back_as_it_was_asked(line: RedisLine, asked: Question) -> None:
-    line.join(PLACE, asked)
+def test_a_question_comes_back_as_it_was_asked(line: RedisQuestionQueue, asked: Question) -> None:
+    line.add_question(PLACE, asked)
     assert served(line) == [asked]
 
 
-def test_those_who_wait_outlive_who_let_them_in(store_url: str, line: RedisLine) -> None:
-    with connect(store_url) as web:
-        RedisLine(web).join(PLACE, question())
+def test_those_who_wait_outlive_who_let_them_in(store_url: str, line: RedisQuestionQueue) -> None:
+    with connect_server(store_url) as web:
+        RedisQuestionQueue(web).add_question(PLACE, question())
     assert served(line) == [question()]
 
 
 def test_a_line_is_kept_over_a_weekend_after_the_last_who_joined_and_not_for_ever(
-    line: RedisLine, store: Redis
+    line: RedisQuestionQueue, store: Redis
 ) -> None:
-    line.join(PLACE, question())
+    line.add_question(PLACE, question())
     (key,) = store.scan_iter()
     store.expire(key, 60)
-    line.join(PLACE, question("1772300002.000100"))
+    line.add_question(PLACE, question("1772300002.000100"))
     assert 3 * 86_400 - 10 <= int(str(store.ttl(key))) <= 3 * 86_400
     served(line)
     assert store.dbsize() == 0
 
 
-def test_many_join_at_once_and_none_is_lost(line: RedisLine) -> None:
+def test_many_join_at_once_and_none_is_lost(line: RedisQuestionQueue) -> None:
     asked = [question(f"17723000{n:02}.000100") for n in range(40)]
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda each: line.join(PLACE, each), reversed(asked)))
+        list(pool.map(lambda each: line.add_question(PLACE, each), reversed(asked)))
     assert served(line) == asked
 
 
 # --- one serves
 
 
-def test_one_serves_a_line_at_a_time(store_url: str, line: RedisLine) -> None:
-    with connect(store_url) as other, line.serve(PLACE) as ours:
-        with RedisLine(other).serve(PLACE) as theirs, line.serve(PLACE) as again:
+def test_one_serves_a_line_at_a_time(store_url: str, line: RedisQuestionQueue) -> None:
+    with connect_server(store_url) as other, line.try_lock(PLACE) as ours:
+        with RedisQuestionQueue(other).try_lock(PLACE) as theirs, line.try_lock(PLACE) as again:
             assert (ours, theirs, again) == (True, False, False)
-        with RedisLine(other).serve("C0ELSE:1.1") as elsewhere:
+        with RedisQuestionQueue(other).try_lock("C0ELSE:1.1") as elsewhere:
             assert elsewhere
 
 
-def test_who_was_not_let_in_frees_nothing(store_url: str, line: RedisLine) -> None:
-    with connect(store_url) as other, line.serve(PLACE):
+def test_who_was_not_let_in_frees_nothing(store_url: str, line: RedisQuestionQueue) -> None:
+    with connect_server(store_url) as other, line.try_lock(PLACE):
         for _ in range(2):
-            with RedisLine(other).serve(PLACE) as theirs:
+            with RedisQuestionQueue(other).try_lock(PLACE) as theirs:
                 assert not theirs
 
 
-def test_a_line_is_free_after_it_was_served(store_url: str, line: RedisLine, store: Redis) -> None:
-    with connect(store_url) as other:
+def test_a_line_is_free_after_it_was_served(store_url: str, line: RedisQuestionQueue, store: Redis) -> None:
+    with connect_server(store_url) as other:
         for client in (store, other, store):
-            with RedisLine(client).serve(PLACE) as ours:
+            with RedisQuestionQueue(client).try_lock(PLACE) as ours:
                 assert ours
     assert store.dbsize() == 0
 
 
-def test_a_line_is_free_after_who_served_it_failed(line: RedisLine) -> None:
-    with pytest.raises(KeyError), line.serve(PLACE):
+def test_a_line_is_free_after_who_served_it_failed(line: RedisQuestionQueue) -> None:
+    with pytest.raises(KeyError), line.try_lock(PLACE):
         raise KeyError
-    with line.serve(PLACE) as ours:
+    with line.try_lock(PLACE) as ours:
         assert ours
 
 
-def test_who_waits_may_join_and_leave_while_a_line_is_served(store_url: str, line: RedisLine) -> None:
-    with connect(store_url) as other, line.serve(PLACE):
-        RedisLine(other).join(PLACE, question())
+def test_who_waits_may_join_and_leave_while_a_line_is_served(store_url: str, line: RedisQuestionQueue) -> None:
+    with connect_server(store_url) as other, line.try_lock(PLACE):
+        RedisQuestionQueue(other).add_question(PLACE, question())
         assert served(line) == [question()]
 
 
-def test_of_many_who_come_at_once_one_serves(store_url: str, line: RedisLine) -> None:
+def test_of_many_who_come_at_once_one_serves(store_url: str, line: RedisQuestionQueue) -> None:
     inside: list[int] = []
     peaks: list[int] = []
 
     def work(number: int) -> None:
-        with line.serve(PLACE) as ours:
+        with line.try_lock(PLACE) as ours:
             if ours:
                 inside.append(number)
                 peaks.append(len(inside))
@@ -213,74 +215,74 @@ def test_of_many_who_come_at_once_one_serves(store_url: str, line: RedisLine) ->
 
 
 @pytest.fixture
-def spending(store: Redis) -> RedisSpending:
-    return RedisSpending(store)
+def spending(store: Redis) -> RedisSpendingStore:
+    return RedisSpendingStore(store)
 
 
 def hold(*names: str, mark: str = "a", dollars: float = 1.0) -> BudgetHold:
     return BudgetHold(mark, dollars, names)
 
 
-def test_nothing_is_spent_at_first(spending: RedisSpending) -> None:
-    assert spending.spent("U1") == 0
+def test_nothing_is_spent_at_first(spending: RedisSpendingStore) -> None:
+    assert spending.get_spending("U1") == 0
 
 
-def test_what_is_settled_is_added_up_for_each_name(spending: RedisSpending) -> None:
-    spending.settle(hold("U1", "all"), 0.1)
-    spending.settle(hold("U2", "all"), 0.2)
-    spending.settle(hold("U1"), 0.3)
-    assert [spending.spent(name) for name in ("U1", "U2", "all", "U3")] == [0.4, 0.2, pytest.approx(0.3), 0]
+def test_what_is_settled_is_added_up_for_each_name(spending: RedisSpendingStore) -> None:
+    spending.settle_hold(hold("U1", "all"), 0.1)
+    spending.settle_hold(hold("U2", "all"), 0.2)
+    spending.settle_hold(hold("U1"), 0.3)
+    assert [spending.get_spending(name) for name in ("U1", "U2", "all", "U3")] == [0.4, 0.2, pytest.approx(0.3), 0]
 
 
-def test_small_amounts_add_up_exactly(spending: RedisSpending) -> None:
+def test_small_amounts_add_up_exactly(spending: RedisSpendingStore) -> None:
     for _ in range(100):
-        spending.settle(hold("U1"), 0.000_123)
-    assert spending.spent("U1") == 0.0123
+        spending.settle_hold(hold("U1"), 0.000_123)
+    assert spending.get_spending("U1") == 0.0123
 
 
-def test_those_who_spend_at_once_are_all_counted(spending: RedisSpending) -> None:
+def test_those_who_spend_at_once_are_all_counted(spending: RedisSpendingStore) -> None:
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda n: spending.settle(hold("all", mark=str(n)), 0.01), range(50)))
-    assert spending.spent("all") == 0.5
+        list(pool.map(lambda n: spending.settle_hold(hold("all", mark=str(n)), 0.01), range(50)))
+    assert spending.get_spending("all") == 0.5
 
 
 def test_what_was_spent_is_kept_for_two_days_over_a_new_client(
-    store_url: str, spending: RedisSpending, store: Redis
+    store_url: str, spending: RedisSpendingStore, store: Redis
 ) -> None:
-    with connect(store_url) as other:
-        RedisSpending(other).settle(hold("U1"), 1.5)
-    assert spending.spent("U1") == 1.5
+    with connect_server(store_url) as other:
+        RedisSpendingStore(other).settle_hold(hold("U1"), 1.5)
+    assert spending.get_spending("U1") == 1.5
     (key,) = store.scan_iter()
     assert 2 * 86_400 - 10 <= int(str(store.ttl(key))) <= 2 * 86_400
 
 
-def test_what_is_reserved_counts_until_it_is_settled(spending: RedisSpending, store: Redis) -> None:
+def test_what_is_reserved_counts_until_it_is_settled(spending: RedisSpendingStore, store: Redis) -> None:
     first, second = hold("U1", "all", mark="a"), hold("U2", "all", mark="b")
-    assert spending.hold(first, [("U1", 2.0), ("all", 1.0)]) is None
-    assert spending.hold(second, [("U2", 2.0), ("all", 1.0)]) == 1
-    assert spending.hold(hold("U1", mark="c"), [("U1", 1.0)]) == 0
-    spending.settle(first, 0.25)
-    assert spending.hold(second, [("U2", 2.0), ("all", 1.0)]) is None
-    assert spending.spent("all") == 0.25
-    spending.settle(second, 0.0)
+    assert spending.reserve_budget(first, [("U1", 2.0), ("all", 1.0)]) is None
+    assert spending.reserve_budget(second, [("U2", 2.0), ("all", 1.0)]) == 1
+    assert spending.reserve_budget(hold("U1", mark="c"), [("U1", 1.0)]) == 0
+    spending.settle_hold(first, 0.25)
+    assert spending.reserve_budget(second, [("U2", 2.0), ("all", 1.0)]) is None
+    assert spending.get_spending("all") == 0.25
+    spending.settle_hold(second, 0.0)
     assert sorted(store.scan_iter()) == [b"spent:U1", b"spent:U2", b"spent:all"]
 
 
 def test_a_process_that_dies_reserves_nothing_for_ever(store: Redis) -> None:
-    spending = RedisSpending(store, held_seconds=1)
-    assert spending.hold(hold("U1"), [("U1", 0.5)]) is None
-    assert spending.hold(hold("U1", mark="b"), [("U1", 0.5)]) == 0
-    eventually(lambda: spending.hold(hold("U1", mark="b"), [("U1", 0.5)]) is None, 5)
+    spending = RedisSpendingStore(store, held_seconds=1)
+    assert spending.reserve_budget(hold("U1"), [("U1", 0.5)]) is None
+    assert spending.reserve_budget(hold("U1", mark="b"), [("U1", 0.5)]) == 0
+    eventually(lambda: spending.reserve_budget(hold("U1", mark="b"), [("U1", 0.5)]) is None, 5)
     # and what was reserved in vain is settled late all the same, if its process lives after all
-    spending.settle(hold("U1"), 0.3)
-    assert spending.spent("U1") == 0.3
+    spending.settle_hold(hold("U1"), 0.3)
+    assert spending.get_spending("U1") == 0.3
 
 
-def test_processes_that_reserve_at_once_stay_below_together(store_url: str, spending: RedisSpending) -> None:
+def test_processes_that_reserve_at_once_stay_below_together(store_url: str, spending: RedisSpendingStore) -> None:
     def reserve(number: int) -> bool:
-        with connect(store_url) as own:
+        with connect_server(store_url) as own:
             reserved = hold("all", mark=str(number), dollars=0.1)
-            return RedisSpending(own).hold(reserved, [("all", 1.0)]) is None
+            return RedisSpendingStore(own).reserve_budget(reserved, [("all", 1.0)]) is None
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(reserve, range(60))) == 10
@@ -299,13 +301,13 @@ def test_no_cap_is_passed_by_more_than_the_calls_in_flight(
 ) -> None:
     """Each call: who makes it, what it is thought to cost, what it costs, and how many settle before it."""
     store.flushdb()
-    spending, caps = RedisSpending(store), {"a": own, "b": own, "all": whole}
+    spending, caps = RedisSpendingStore(store), {"a": own, "b": own, "all": whole}
     flying: list[tuple[BudgetHold, int]] = []
     spent, excess = dict.fromkeys(caps, 0), dict.fromkeys(caps, 0)
 
     def settle(count: int) -> None:
         for made, cost in flying[:count]:
-            spending.settle(made, cost / 1_000_000)
+            spending.settle_hold(made, cost / 1_000_000)
             for name in made.names:
                 spent[name] += cost
         del flying[:count]
@@ -315,7 +317,7 @@ def test_no_cap_is_passed_by_more_than_the_calls_in_flight(
         made = hold(who, "all", mark=str(place), dollars=expected / 1_000_000)
         held = {name: sum(round(each.dollars * 1e6) for each, _ in flying if name in each.names) for name in caps}
         free = all(spent[name] + held[name] < caps[name] for name in made.names)
-        refused = spending.hold(made, [(name, caps[name] / 1_000_000) for name in made.names])
+        refused = spending.reserve_budget(made, [(name, caps[name] / 1_000_000) for name in made.names])
         assert (refused is None) == free
         if free:
             flying.append((made, cost))
@@ -324,7 +326,7 @@ def test_no_cap_is_passed_by_more_than_the_calls_in_flight(
                 excess[name] = max(excess[name], in_flight)
     settle(len(flying))
     for name, cap in caps.items():
-        assert spending.spent(name) == pytest.approx(spent[name] / 1_000_000)
+        assert spending.get_spending(name) == pytest.approx(spent[name] / 1_000_000)
         assert spent[name] <= cap + excess[name]
 
 
@@ -332,19 +334,22 @@ def test_no_cap_is_passed_by_more_than_the_calls_in_flight(
 
 
 AWAY: dict[str, Callable[[Redis], object]] = {
-    "join": lambda client: RedisLine(client).join(PLACE, question()),
-    "first": lambda client: RedisLine(client).first(PLACE),
-    "leave": lambda client: RedisLine(client).leave(PLACE, question()),
-    "serve": lambda client: RedisLine(client).serve(PLACE).__enter__(),
-    "spent": lambda client: RedisSpending(client).spent("U1"),
-    "hold": lambda client: RedisSpending(client).hold(hold("U1"), [("U1", 1.0)]),
-    "settle": lambda client: RedisSpending(client).settle(hold("U1"), 1.0),
+    "join": lambda client: RedisQuestionQueue(client).add_question(PLACE, question()),
+    "first": lambda client: RedisQuestionQueue(client).get_first(PLACE),
+    "leave": lambda client: RedisQuestionQueue(client).remove_question(PLACE, question()),
+    "serve": lambda client: RedisQuestionQueue(client).try_lock(PLACE).__enter__(),
+    "spent": lambda client: RedisSpendingStore(client).get_spending("U1"),
+    "hold": lambda client: RedisSpendingStore(client).reserve_budget(hold("U1"), [("U1", 1.0)]),
+    "settle": lambda client: RedisSpendingStore(client).settle_hold(hold("U1"), 1.0),
 }
 
 
 def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
     def said(act: Callable[[Redis], object]) -> str:
-        with connect(f"redis://127.0.0.1:{closed_port()}/0") as client, pytest.raises(StoreUnavailable) as caught:
+        with (
+            connect_server(f"redis://127.0.0.1:{closed_port()}/0") as client,
+            pytest.raises(StoreUnavailable) as caught,
+        ):
             act(client)
         return str(caught.value)
 

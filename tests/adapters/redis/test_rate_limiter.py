@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import HURRIED, connect
-from bot.adapters.redis.rate_limiter import RedisLimiter
+from bot.adapters.redis.connection import SHORT_TIMEOUTS, connect_server
+from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.domain.errors import StoreUnavailable
 from tests.helpers.checks import closed_port, is_one_sentence
 
@@ -22,65 +22,65 @@ def counts(store: Redis, name: str) -> dict[int, int]:
 
 @pytest.mark.parametrize("limit", [1, 2, 20])
 def test_as_many_as_the_limit_are_admitted_within_a_minute(store: Redis, limit: int) -> None:
-    limiter = RedisLimiter(store, limit)
-    found = [limiter.admits("T0TEAM:U0ASKER") for _ in range(limit + 3)]
+    limiter = RedisRateLimiter(store, limit)
+    found = [limiter.try_acquire("T0TEAM:U0ASKER") for _ in range(limit + 3)]
     assert found == [True] * limit + [False] * 3
 
 
 def test_names_are_counted_apart(store: Redis) -> None:
-    limiter = RedisLimiter(store, 1)
+    limiter = RedisRateLimiter(store, 1)
     names = ("T0TEAM:U1", "T0TEAM:U2", "T0ELSE:U1")
-    assert [limiter.admits(name) for name in names] == [True] * 3
-    assert [limiter.admits(name) for name in names] == [False] * 3
+    assert [limiter.try_acquire(name) for name in names] == [True] * 3
+    assert [limiter.try_acquire(name) for name in names] == [False] * 3
 
 
 def test_all_processes_count_together(store: Redis, store_url: str) -> None:
-    with connect(store_url) as other:
-        found = [RedisLimiter(client, 3).admits("U1") for client in (store, other) * 3]
+    with connect_server(store_url) as other:
+        found = [RedisRateLimiter(client, 3).try_acquire("U1") for client in (store, other) * 3]
     assert found == [True] * 3 + [False] * 3
 
 
 def test_threads_that_come_at_once_are_not_admitted_twice(store: Redis) -> None:
-    limiter = RedisLimiter(store, 5)
+    limiter = RedisRateLimiter(store, 5)
     with ThreadPoolExecutor(10) as pool:
-        found = list(pool.map(lambda _: limiter.admits("U1"), range(30)))
+        found = list(pool.map(lambda _: limiter.try_acquire("U1"), range(30)))
     assert found.count(True) == 5
 
 
 def test_what_is_refused_does_not_count(store: Redis) -> None:
-    limiter = RedisLimiter(store, 2)
+    limiter = RedisRateLimiter(store, 2)
     for _ in range(10):
-        limiter.admits("U1")
+        limiter.try_acquire("U1")
     assert sum(counts(store, "U1").values()) == 2
 
 
 @pytest.mark.parametrize(("seconds", "admitted"), [(5, False), (50, False), (65, True), (120, True)])
 def test_what_was_asked_over_a_minute_ago_does_not_count(store: Redis, seconds: int, admitted: bool) -> None:
-    limiter = RedisLimiter(store, 2)
-    assert limiter.admits("U1")
+    limiter = RedisRateLimiter(store, 2)
+    assert limiter.try_acquire("U1")
     (second,) = counts(store, "U1")
     # as if a request of that name had come so many seconds before
     store.set(f"rate:U1@{second - seconds}", 1, ex=60)
-    assert limiter.admits("U1") is admitted
+    assert limiter.try_acquire("U1") is admitted
 
 
 def test_what_is_counted_runs_out_by_itself(store: Redis) -> None:
-    RedisLimiter(store, 2).admits("U1")
+    RedisRateLimiter(store, 2).try_acquire("U1")
     assert [0 < int(str(store.ttl(key))) <= 60 for key in store.scan_iter()] == [True]
 
 
 def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
     with (
-        connect(f"redis://127.0.0.1:{closed_port()}/0", patience=HURRIED) as client,
+        connect_server(f"redis://127.0.0.1:{closed_port()}/0", patience=SHORT_TIMEOUTS) as client,
         pytest.raises(StoreUnavailable, match="REDIS_URL") as caught,
     ):
-        RedisLimiter(client, 2).admits("U1")
+        RedisRateLimiter(client, 2).try_acquire("U1")
     assert is_one_sentence(str(caught.value))
 
 
 def test_counting_takes_no_time_that_somebody_notices(store: Redis) -> None:
-    limiter = RedisLimiter(store, 20)
+    limiter = RedisRateLimiter(store, 20)
     begun = time.monotonic()
     for n in range(20):
-        limiter.admits(f"U{n}")
+        limiter.try_acquire(f"U{n}")
     assert time.monotonic() - begun < 2

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_mentions
 from slack_sdk import WebClient
 
-from bot.adapters.slack.answer_display import SlackDisplays
+from bot.adapters.slack.answer_display import SlackAnswerDisplays
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.metadata import PostMetadata, write_metadata
 from bot.domain.conversations.slack_request import Visit
@@ -74,10 +74,10 @@ class Scene:
         return Visit("Ev1", "T0TEAM", self.channel, "U0ASKER", thread=self.thread)
 
     @property
-    def displays(self) -> SlackDisplays:
+    def displays(self) -> SlackAnswerDisplays:
         """Over a client that repeats nothing, so that a call is one call."""
         client = self.client or client_of(self.slack)
-        return SlackDisplays(client, SlackMessenger(client), self.hands, self.hands.sleep)
+        return SlackAnswerDisplays(client, SlackMessenger(client), self.hands, self.hands.sleep)
 
     def open(self, message: str = "") -> AnswerDisplay:
         return self.displays.open_display(self.visit, KEY, self.told.append, message)

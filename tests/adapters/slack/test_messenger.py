@@ -10,7 +10,7 @@ import pytest
 from localslack.state.workspace import START
 
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
-from bot.adapters.slack.metadata import EVENT
+from bot.adapters.slack.metadata import EVENT_TYPE
 from bot.domain.errors import SlackUnavailable
 from bot.ports import Attachment, Post
 from tests.emulators.slack.server import SlackEmulator
@@ -30,7 +30,7 @@ def payload(text: str = "Hello") -> dict[str, Any]:
 
 
 def metadata(key: str) -> dict[str, Any]:
-    return {"event_type": EVENT, "event_payload": {"key": key}}
+    return {"event_type": EVENT_TYPE, "event_payload": {"key": key}}
 
 
 def test_the_team_is_the_one_of_the_token(slack: SlackEmulator) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
-from bot.adapters.slack.metadata import EVENT
+from bot.adapters.slack.metadata import EVENT_TYPE
 from bot.adapters.slack.threads import SlackThreads
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable
 from bot.ports import Attachment, Post, ThreadMessage
@@ -24,7 +24,7 @@ def read(slack: SlackEmulator, thread: str) -> list[ThreadMessage]:
 
 
 def carried(key: str) -> dict[str, Any]:
-    return {"event_type": EVENT, "event_payload": {"key": key}}
+    return {"event_type": EVENT_TYPE, "event_payload": {"key": key}}
 
 
 def test_a_thread_is_read_from_its_beginning(slack: SlackEmulator) -> None:

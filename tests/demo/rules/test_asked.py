@@ -7,39 +7,39 @@ import time
 
 import pytest
 
-from bot.demo.rules.asked import Kind, asked
+from bot.demo.rules.asked import QuestionKind, parse_question
 
 KINDS = {
-    "is it safe to upgrade?": Kind.BREAKS,
-    "is it safe?": Kind.RISKIEST,
-    "what's dangerous here?": Kind.RISKIEST,
-    "who are the top authors?": Kind.AUTHORS,
-    "list everything": Kind.DAY,
-    "what was rolled back?": Kind.BACK,
-    "anything untested?": Kind.UNTESTED,
-    "which come with tests?": Kind.UNTESTED,
-    "what do we need to change?": Kind.BREAKS,
-    "which can I ignore?": Kind.TRIVIAL,
-    "what should we review first?": Kind.RISKIEST,
-    "who reverted it?": Kind.BACK,
-    "new flags?": Kind.FLAGS,
-    "which touch the --dtype flag?": Kind.TOPIC,
-    "is the image rebuilt?": Kind.PLACE,
-    "what changed in image handling?": Kind.TOPIC,
-    "what?": Kind.UNCLEAR,
-    "when is the next release?": Kind.DECLINED,
-    "what may break in the next release?": Kind.BREAKS,
+    "is it safe to upgrade?": QuestionKind.BREAKS,
+    "is it safe?": QuestionKind.RISKIEST,
+    "what's dangerous here?": QuestionKind.RISKIEST,
+    "who are the top authors?": QuestionKind.AUTHORS,
+    "list everything": QuestionKind.DAY,
+    "what was rolled back?": QuestionKind.REVERTS,
+    "anything untested?": QuestionKind.UNTESTED,
+    "which come with tests?": QuestionKind.UNTESTED,
+    "what do we need to change?": QuestionKind.BREAKS,
+    "which can I ignore?": QuestionKind.TRIVIAL,
+    "what should we review first?": QuestionKind.RISKIEST,
+    "who reverted it?": QuestionKind.REVERTS,
+    "new flags?": QuestionKind.FLAGS,
+    "which touch the --dtype flag?": QuestionKind.TOPIC,
+    "is the image rebuilt?": QuestionKind.FILE_GROUP,
+    "what changed in image handling?": QuestionKind.TOPIC,
+    "what?": QuestionKind.UNCLEAR,
+    "when is the next release?": QuestionKind.DECLINED,
+    "what may break in the next release?": QuestionKind.BREAKS,
 }
 
 
 @pytest.mark.parametrize(("question", "kind"), KINDS.items(), ids=KINDS)
-def test_what_is_wanted_is_told_by_words(question: str, kind: Kind) -> None:
-    assert asked([question], [], ()).kind is kind
+def test_what_is_wanted_is_told_by_words(question: str, kind: QuestionKind) -> None:
+    assert parse_question([question], [], ()).kind is kind
 
 
 @pytest.mark.parametrize("text", ["in 0.17", "of 2026", "SM90", "fp8_35441x", "1,000"])
 def test_other_numbers_are_no_pull_requests(text: str) -> None:
-    assert asked([f"what changed {text}?"], [], ()).numbers == ()
+    assert parse_question([f"what changed {text}?"], [], ()).numbers == ()
 
 
 TOPICS = {
@@ -54,7 +54,7 @@ TOPICS = {
 
 @pytest.mark.parametrize(("question", "words"), TOPICS.items(), ids=TOPICS)
 def test_its_own_words_are_looked_for_the_most_telling_first(question: str, words: list[tuple[str, ...]]) -> None:
-    assert [topic.words for topic in asked([question], [], ()).topics] == words
+    assert [topic.words for topic in parse_question([question], [], ()).topics] == words
 
 
 LIST = "**3 match:**\n\n- #7 Waits, unlike #1.\n- #8 x\n- #9 x\n\nOnly in a path: #10."
@@ -86,18 +86,21 @@ THREADS: dict[str, tuple[list[str], str, tuple[int, ...], tuple[int, ...]]] = {
 def test_what_is_meant_is_what_was_spoken_of(
     questions: list[str], answer: str, subject: tuple[int, ...], meant: tuple[int, ...]
 ) -> None:
-    assert asked(questions, [answer], subject).numbers == meant
+    assert parse_question(questions, [answer], subject).numbers == meant
 
 
 def test_the_list_before_the_last_answer_is_meant_where_that_was_about_one() -> None:
     questions = ["x", "and the second one?", "and the third?"]
-    assert asked(questions, [LIST, "**#8: x.** Unlike #8."], ()).numbers == (9,)
+    assert parse_question(questions, [LIST, "**#8: x.** Unlike #8."], ()).numbers == (9,)
 
 
 @pytest.mark.parametrize("question", ["the fifth one?", "both?"])
 def test_what_is_not_in_the_list_is_told_with_what_is(question: str) -> None:
-    found = asked(["x", question], [LIST], ())
-    assert (found.kind, found.reason) == (Kind.LOST, "The last list has 3: #7, #8, #9. Name one by its number.")
+    found = parse_question(["x", question], [LIST], ())
+    assert (found.kind, found.reason) == (
+        QuestionKind.UNRESOLVED,
+        "The last list has 3: #7, #8, #9. Name one by its number.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,5 +108,5 @@ def test_what_is_not_in_the_list_is_told_with_what_is(question: str) -> None:
 )
 def test_a_very_long_question_is_read_at_once(text: str) -> None:
     began = time.process_time()
-    asked([text * 100_000], [text * 2_000], (), dt.date(2026, 3, 1))
+    parse_question([text * 100_000], [text * 2_000], (), dt.date(2026, 3, 1))
     assert time.process_time() - began < 0.5

@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from bot.demo.rules.days import days_in
+from bot.demo.rules.days import parse_days
 
 # a Sunday
 TODAY = dt.date(2026, 3, 1)
@@ -39,4 +39,4 @@ NAMED = {
 
 @pytest.mark.parametrize(("question", "days"), NAMED.items(), ids=NAMED)
 def test_the_days_that_a_question_names(question: str, days: str) -> None:
-    assert days_in(question, TODAY) == days
+    assert parse_days(question, TODAY) == days

@@ -12,15 +12,15 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisCache
-from bot.adapters.redis.jobs.dead_jobs import RedisAside
-from bot.adapters.redis.keyspace import WHOLE
+from bot.adapters.redis.jobs.dead_jobs import RedisLostJobStore
+from bot.adapters.redis.keyspace import UNPREFIXED
 from bot.container import Wiring
 from bot.doctor.checks.clock import check_clock_skew, check_processes, format_duration
-from bot.domain.keyspace.keys import TICKED
+from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.lost_job import LossReason, LostJob
-from bot.jobs import Jobs
-from bot.services.jobs.job_types import MEND, QUESTIONS, TELL
-from bot.services.jobs.payloads import DigestPayload, PlacePayload, SentencePayload
+from bot.jobs import DramatiqJobQueue
+from bot.services.jobs.job_types import ANSWER_QUESTIONS, REPAIR_DIGEST, SEND_PRIVATE_NOTICE
+from bot.services.jobs.payloads import DigestPayload, NoticePayload, ThreadPayload
 from handlers import COMMANDS
 from tests.doctor.checks.test_store import records_of
 from tests.doctor.findings import NOW, now, told
@@ -35,8 +35,8 @@ def test_jobs_that_were_set_aside_are_listed_for_a_week(store: Redis) -> None:
         job = LostJob(
             f"id {number}", "summary", LossReason.ENDLESS, NOW - number * 29 * 3_600 * SECOND, "U1", "C1", "abc"
         )
-        RedisAside(store).add(job)
-    RedisAside(store).add(LostJob("one more", "watch", LossReason.ENDLESS, NOW))
+        RedisLostJobStore(store).add(job)
+    RedisLostJobStore(store).add(LostJob("one more", "watch", LossReason.ENDLESS, NOW))
     lines = told(check_processes(records_of(store), now, lambda _: None))
     found = [line for line in lines if "set aside" in line]
     assert len(found) == 6
@@ -108,7 +108,7 @@ TICKS = {
 
 @pytest.mark.parametrize(("tick", "said"), TICKS.values(), ids=TICKS)
 def test_when_a_clock_last_ticked_is_told(store: Redis, tick: str, said: str) -> None:
-    RedisCache(store).put(TICKED.key(), tick, timedelta(days=1))
+    RedisCache(store).put(LAST_TICK.build_key(), tick, timedelta(days=1))
     assert clock_line(store) == said
 
 
@@ -170,11 +170,13 @@ def test_whoever_only_puts_jobs_on_a_queue_is_no_worker(fixture: Fixture) -> Non
 
 
 def test_jobs_are_counted_on_every_queue_that_there_is(fixture: Fixture) -> None:
-    with closing(Jobs(cast("Wiring", SimpleNamespace(keys=WHOLE)), fixture.store, COMMANDS.jobs)) as jobs:
-        jobs.send(TELL, SentencePayload(visit(), ""))
-        jobs.send(MEND, DigestPayload(""))
-        jobs.send(MEND, DigestPayload(""))
-        jobs.send(QUESTIONS, PlacePayload(""))
+    with closing(
+        DramatiqJobQueue(cast("Wiring", SimpleNamespace(keys=UNPREFIXED)), fixture.store, COMMANDS.jobs)
+    ) as jobs:
+        jobs.send(SEND_PRIVATE_NOTICE, NoticePayload(visit(), ""))
+        jobs.send(REPAIR_DIGEST, DigestPayload(""))
+        jobs.send(REPAIR_DIGEST, DigestPayload(""))
+        jobs.send(ANSWER_QUESTIONS, ThreadPayload(""))
     assert fixture.lines()[1] == (
         "! Jobs: 4 waiting (prdigest 1, prdigest-long 2, prdigest-questions 1) -> "
         "Start `prdigest worker` or `prdigest run`: it takes them up."

@@ -7,7 +7,7 @@ from localslack.loopback import Loopback, Request, Response
 
 from bot.adapters.claude import CLAUDE
 from bot.adapters.claude.probe import ClaudeProbe
-from bot.doctor.checks.model import model_checks
+from bot.doctor.checks.model import check_models
 from tests.adapters.worlds import WebPage
 from tests.doctor.findings import told
 from tests.emulators.claude.server import ClaudeEmulator
@@ -19,7 +19,7 @@ AWAY = "Check ANTHROPIC_BASE_URL and the network, or try again in a few minutes:
 
 
 def checked(url: str, models: dict[str, str] = MODELS, key: str = "sk-ant-test") -> list[str]:
-    return told(model_checks(lambda: ClaudeProbe(key, url, timeout=2), models, CLAUDE))
+    return told(check_models(lambda: ClaudeProbe(key, url, timeout=2), models, CLAUDE))
 
 
 def test_the_key_and_both_models_are_told_with_what_they_cost(claude: ClaudeEmulator) -> None:
@@ -33,7 +33,7 @@ def test_the_key_and_both_models_are_told_with_what_they_cost(claude: ClaudeEmul
 
 def test_without_a_key_it_says_what_that_means() -> None:
     reason = "no model: summaries are made of facts alone"
-    assert told(model_checks(reason, MODELS, CLAUDE)) == [f"- Claude: {reason}"]
+    assert told(check_models(reason, MODELS, CLAUDE)) == [f"- Claude: {reason}"]
 
 
 def test_a_key_that_is_refused_is_the_one_failure(claude: ClaudeEmulator) -> None:

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisAgenda, RedisJournal
+from bot.adapters.redis.agenda import RedisDueQueue, RedisRunLog
 from bot.doctor.checks.runs import check_runs
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.operations.run import Run, RunOutcome
@@ -24,19 +24,21 @@ PACIFIC = ZoneInfo("America/Los_Angeles")
 ENGINE = Subscription("C0DIGEST", Repository("octo", "engine"), Timing(time(9), PACIFIC))
 RISKY = replace(ENGINE, channel="C0OTHER", view=DigestView(only=ViewLevel.RISKY), by="U0ADA")
 HOUR = timedelta(hours=1)
-DUE = ENGINE.timing.next_after(NOW - 2 * HOUR)  # 09:00 of that morning, twenty minutes ago
+DUE = ENGINE.timing.find_next_after(NOW - 2 * HOUR)  # 09:00 of that morning, twenty minutes ago
 
 
 def run(outcome: RunOutcome, detail: str = "", subscription: Subscription = ENGINE, days: int = 0) -> Run:
     """The run that many days ago."""
     due = DUE - timedelta(days=days)
-    return Run(due + timedelta(minutes=1), subscription.digest_spec(due).key("T0TEAM"), outcome, detail)
+    return Run(
+        due + timedelta(minutes=1), subscription.build_digest_spec(due).build_key("T0TEAM"), outcome, detail
+    )
 
 
 def lines(store: Redis, *subscriptions: Subscription, runs: tuple[Run, ...] = ()) -> list[str]:
     """``runs`` are the newest first."""
     for each in reversed(runs):
-        RedisJournal(store).note(each)
+        RedisRunLog(store).add_run(each)
     return told(check_runs(records_of(store), subscriptions or (ENGINE,), PACIFIC, now()))
 
 
@@ -121,7 +123,7 @@ LATE = "See the clock, the worker and the runs above: it is posted as soon as no
 
 
 def test_a_digest_that_did_not_come_is_named(store: Redis) -> None:
-    agenda = RedisAgenda(store)
+    agenda = RedisDueQueue(store)
     agenda.put(NextDigest(ENGINE.id), NOW - timedelta(minutes=31))
     agenda.put(NextDigest(RISKY.id), NOW + HOUR)
     assert last(store, ENGINE, RISKY) == [
@@ -130,12 +132,12 @@ def test_a_digest_that_did_not_come_is_named(store: Redis) -> None:
 
 
 def test_a_digest_that_is_due_now_is_not_late(store: Redis) -> None:
-    RedisAgenda(store).put(NextDigest(ENGINE.id), NOW - timedelta(minutes=29))
+    RedisDueQueue(store).put(NextDigest(ENGINE.id), NOW - timedelta(minutes=29))
     assert [line[0] for line in last(store)] == ["+"]
 
 
 def test_repairs_and_what_nobody_wants_any_more_are_no_digests(store: Redis) -> None:
-    agenda = RedisAgenda(store)
+    agenda = RedisDueQueue(store)
     for item in (DigestRepair("C0DIGEST"), NextDigest("0badc0de"), NextDigest(RISKY.id)):
         agenda.put(item, NOW - HOUR)
     agenda.put(NextDigest(ENGINE.id), DUE + timedelta(days=1))
@@ -161,12 +163,12 @@ def test_without_a_store_nothing_is_a_failure() -> None:
 
 def test_a_digest_that_was_asked_for_by_hand_in_another_zone_is_not_the_subscriptions_own(store: Redis) -> None:
     elsewhere = replace(ENGINE, timing=Timing(time(9), ZoneInfo("Asia/Tokyo")))
-    by_hand = replace(run(POSTED), key=elsewhere.digest_spec(DUE).key("T0TEAM"))
+    by_hand = replace(run(POSTED), key=elsewhere.build_digest_spec(DUE).build_key("T0TEAM"))
     told_of = lines(store, runs=(by_hand, run(FAILED, GONE)))
     assert [line[0] for line in told_of[:2]] == ["+", "!"]
 
 
 def test_a_run_of_a_version_whose_keys_had_no_zone_is_still_the_subscriptions_own(store: Redis) -> None:
-    old = replace(run(FAILED, GONE), key=ENGINE.digest_spec(DUE).dated_key("T0TEAM"))
+    old = replace(run(FAILED, GONE), key=ENGINE.build_digest_spec(DUE).build_dated_key("T0TEAM"))
     [line, *_] = lines(store, runs=(old,))
     assert line.startswith("! Run of 2026-03-01 09:01 PST: octo/engine of 2026-02-28 for C0DIGEST: failed")

@@ -9,18 +9,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
-from bot.adapters.redis.connection import Patience, RedisCache, connect
-from bot.adapters.redis.jobs.dead_jobs import RedisAside
-from bot.adapters.redis.probe import RedisProbe, place_of
-from bot.adapters.redis.transfer.schema import SCHEMA, SCHEMA_KEY
+from bot.adapters.redis.agenda import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.redis.connection import RedisCache, RedisTimeouts, connect_server
+from bot.adapters.redis.jobs.dead_jobs import RedisLostJobStore
+from bot.adapters.redis.probe import RedisProbe, redact_address
+from bot.adapters.redis.transfer.schema import CURRENT_SCHEMA, SCHEMA_KEY
 from bot.doctor.checks.store import check_store
 from bot.domain.errors import StoreUnavailable
 from bot.ports.probes import StoreRecords
 from tests.doctor.findings import outcome
 from tests.helpers.checks import closed_port
 
-HASTY = Patience(connect=1, answer=1, retries=0)
+HASTY = RedisTimeouts(connect=1, answer=1, retries=0)
 PLACE = "redis://localhost:6379/0"
 UNCHECKED = [
     f"- Store {name}: not checked: see Store above"
@@ -32,10 +32,10 @@ def records_of(client: Redis) -> StoreRecords:
     return StoreRecords(
         RedisProbe(client),
         RedisCache(client),
-        RedisSubscriptions(client),
-        RedisAgenda(client),
-        RedisJournal(client),
-        RedisAside(client),
+        RedisSubscriptionRepository(client),
+        RedisDueQueue(client),
+        RedisRunLog(client),
+        RedisLostJobStore(client),
     )
 
 
@@ -109,10 +109,10 @@ def test_a_store_that_is_full_refuses_what_is_written(store: Redis) -> None:
 
 
 SCHEMAS = {
-    str(SCHEMA): f"+ Store schema: version {SCHEMA}",
+    str(CURRENT_SCHEMA): f"+ Store schema: version {CURRENT_SCHEMA}",
     "99": (
         "! Store schema: refused -> The store was written by a newer prdigest (schema 99, this one knows "
-        f"{SCHEMA}): upgrade, or use another REDIS_URL."
+        f"{CURRENT_SCHEMA}): upgrade, or use another REDIS_URL."
     ),
     "importing 1": (
         "! Store schema: refused -> An import into this store is not finished: wait for it, or run it again."
@@ -163,7 +163,7 @@ def user(store: Redis, store_url: str) -> Iterator[Connect]:
 
     def connected(rights: str, password: str) -> Redis:
         store.acl_setuser("guest", enabled=True, passwords=["+right"], keys=["*"], commands=["+@all", rights])
-        made.append(connect(f"{store_url}?username=guest&password={password}", patience=HASTY))
+        made.append(connect_server(f"{store_url}?username=guest&password={password}", patience=HASTY))
         return made[0]
 
     yield connected
@@ -194,7 +194,7 @@ def test_what_a_user_may_not_do_is_told_apart_from_a_store_that_is_away(
 
 
 def test_a_store_that_is_not_there_is_the_one_failure() -> None:
-    with connect(f"redis://127.0.0.1:{closed_port()}", patience=HASTY) as client:
+    with connect_server(f"redis://127.0.0.1:{closed_port()}", patience=HASTY) as client:
         lines, (found, ahead) = checked(client)
     said = "The store does not answer: start Redis or check REDIS_URL (unset it to use the embedded one)."
     assert (lines, found, ahead) == ([f"! Store: can't be used -> {said}", *UNCHECKED], "see Store above", None)
@@ -225,4 +225,4 @@ PLACES = {
 
 @pytest.mark.parametrize(("url", "place"), PLACES.items())
 def test_where_it_is_is_told_without_what_may_be_secret(url: str, place: str) -> None:
-    assert place_of(url) == place
+    assert redact_address(url) == place

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from bot.domain.conversations.commands import (
-    LONGEST_OVERVIEW,
-    LONGEST_RISKS,
-    LONGEST_SCORE,
+    MAX_DIGEST_DAYS,
+    MAX_RISKS_DAYS,
+    MAX_SCORE_DAYS,
+    AllowedRepositories,
     DigestRequest,
-    Repositories,
     RisksRequest,
     ScoreRequest,
     SummaryRequest,
-    is_score,
+    is_score_request,
 )
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import Filters
@@ -30,7 +30,7 @@ from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
 from tests.helpers.checks import is_one_sentence
 
 WEB = Repository("Acme", "web.app")
-KNOWN = Repositories(REPOSITORY, (WEB,))
+KNOWN = AllowedRepositories(REPOSITORY, (WEB,))
 YESTERDAY = "2026-02-27"
 
 
@@ -59,11 +59,11 @@ READERS: dict[str, Callable[[str], object]] = {
 
 
 def risks(days: str = YESTERDAY, repository: Repository = REPOSITORY, **fields: Any) -> RisksRequest:
-    return RisksRequest(repository, parse_span(days, DAY, LONGEST_RISKS), **fields)
+    return RisksRequest(repository, parse_span(days, DAY, MAX_RISKS_DAYS), **fields)
 
 
 def digest(days: str = YESTERDAY, repository: Repository = REPOSITORY, **fields: Any) -> DigestRequest:
-    return DigestRequest(repository, parse_span(days, DAY, LONGEST_OVERVIEW), **fields)
+    return DigestRequest(repository, parse_span(days, DAY, MAX_DIGEST_DAYS), **fields)
 
 
 def in_zone(days: str, zone: str) -> DigestRequest:
@@ -194,7 +194,7 @@ def test_days_count_from_the_present_day_of_the_zone_that_is_named(text: str, ex
 
 
 def score(days: str, repository: Repository = REPOSITORY, **fields: Any) -> ScoreRequest:
-    return ScoreRequest(repository, parse_span(days, DAY, LONGEST_SCORE), **fields)
+    return ScoreRequest(repository, parse_span(days, DAY, MAX_SCORE_DAYS), **fields)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_a_score_is_asked_for(text: str, expected: ScoreRequest) -> None:
     ],
 )
 def test_the_first_word_says_whether_a_score_is_asked_for(text: str, expected: bool) -> None:
-    assert is_score(text) is expected
+    assert is_score_request(text) is expected
 
 
 @pytest.mark.parametrize(("text", "wish"), [("7", False), ("7 private", True), ("PRIVATE,7", True)])
@@ -323,18 +323,18 @@ def test_a_refusal_of_a_value_of_two_lines_is_one_line() -> None:
 
 @pytest.mark.parametrize("text", ["octo/engine", "OCTO/ENGINE", "Octo/Engine"])
 def test_a_known_repository_is_spelt_as_in_the_settings(text: str) -> None:
-    assert KNOWN.known(Repository.parse(text)) == REPOSITORY
+    assert KNOWN.require_known(Repository.parse(text)) == REPOSITORY
 
 
 @pytest.mark.parametrize("text", ["octo/engine2", "octo/engin", "acme/engine", "octo-engine/octo"])
 def test_only_a_repository_of_the_settings_is_known(text: str) -> None:
     with pytest.raises(UsageError, match="I don't speak of"):
-        KNOWN.known(Repository.parse(text))
+        KNOWN.require_known(Repository.parse(text))
 
 
 def test_with_one_repository_a_refusal_names_that_one() -> None:
     assert "ask about octo/engine." in refusal(
-        lambda text: str(Repositories(REPOSITORY).reference(text)), "acme/web.app#7"
+        lambda text: str(AllowedRepositories(REPOSITORY).parse_pull_request(text)), "acme/web.app#7"
     )
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from localslack.rules.messages import find_mentions
 
 from bot.domain.conversations.commands import (
+    AllowedRepositories,
     DigestRequest,
-    Repositories,
     RisksRequest,
     ScoreRequest,
     SummaryRequest,
@@ -32,7 +32,7 @@ Reader = Callable[[str, LocalDay], Request]
 
 # as long as GitHub lets names be
 LONG = Repository("o" * 39, "n" * 100)
-KNOWN = Repositories(REPOSITORY, (Repository("Acme", "web.app"), LONG))
+KNOWN = AllowedRepositories(REPOSITORY, (Repository("Acme", "web.app"), LONG))
 BUTTON_VALUE = 2_000  # Slack's limit
 MANY = settings(max_examples=max(300, settings().max_examples))
 

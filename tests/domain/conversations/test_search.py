@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.search import Match, Where, fairly, holds, search, shown
+from bot.domain.conversations.search import (
+    SearchMatch,
+    Where,
+    format_match,
+    has_word,
+    interleave_matches,
+    search_entries,
+)
 from bot.domain.digest.models import Entry
 from tests.helpers.builders import changed_file, entry, summary
 
@@ -32,7 +39,7 @@ FOUND = [
 
 
 def found(*words: str, where: Where = Where.CHANGED) -> list[tuple[int, str, str]]:
-    return [(match.number, match.place, match.text) for match in search(FOUND, words, where)]
+    return [(match.number, match.place, match.text) for match in search_entries(FOUND, words, where)]
 
 
 @pytest.mark.parametrize(
@@ -97,22 +104,22 @@ def test_words_are_found(words: list[str], where: Where, expected: list[tuple[in
     ],
 )
 def test_words_are_compared_without_regard_to_case(text: str, words: tuple[str, ...], expected: object) -> None:
-    assert holds(text, words) is expected
+    assert has_word(text, words) is expected
 
 
 def test_a_match_is_shown_as_a_line() -> None:
-    assert shown(Match(7, "a.py:11", "+    return x   ")) == "#7 a.py:11: +    return x"
-    assert len(shown(Match(7, "a.py:11", "x" * 5_000))) < 260
+    assert format_match(SearchMatch(7, "a.py:11", "+    return x   ")) == "#7 a.py:11: +    return x"
+    assert len(format_match(SearchMatch(7, "a.py:11", "x" * 5_000))) < 260
 
 
 numbered = st.lists(st.integers(1, 4), max_size=40).map(
-    lambda numbers: tuple(Match(number, f"a.py:{place}", "x") for place, number in enumerate(numbers))
+    lambda numbers: tuple(SearchMatch(number, f"a.py:{place}", "x") for place, number in enumerate(numbers))
 )
 
 
 @given(numbered)
-def test_no_pull_request_is_hidden_behind_another(matches: tuple[Match, ...]) -> None:
-    ranked = fairly(matches)
+def test_no_pull_request_is_hidden_behind_another(matches: tuple[SearchMatch, ...]) -> None:
+    ranked = interleave_matches(matches)
     assert sorted(ranked, key=matches.index) == list(matches)
     for number in {match.number for match in matches}:
         own = [match for match in ranked if match.number == number]
@@ -122,10 +129,10 @@ def test_no_pull_request_is_hidden_behind_another(matches: tuple[Match, ...]) ->
 
 def test_the_first_lines_of_all_come_before_the_last_of_any() -> None:
     places = [(7, "a"), (7, "b"), (7, "c"), (8, "d"), (9, "e"), (9, "f")]
-    ranked = fairly(tuple(Match(number, place, "x") for number, place in places))
+    ranked = interleave_matches(tuple(SearchMatch(number, place, "x") for number, place in places))
     assert "".join(match.place for match in ranked if match.place in "ade") == "ade"
     assert [match.place for match in ranked][-1] == "c"
-    assert fairly(()) == []
+    assert interleave_matches(()) == []
 
 
 patches = st.lists(st.tuples(st.sampled_from("+- "), st.text("abX ", max_size=8)), max_size=12)
@@ -135,7 +142,7 @@ patches = st.lists(st.tuples(st.sampled_from("+- "), st.text("abX ", max_size=8)
 def test_the_diff_holds_all_that_its_changed_lines_hold(lines: list[tuple[str, str]], word: str) -> None:
     patch = "\n".join(["@@ -1 +1 @@", *(f"{mark}{text}" for mark, text in lines)])
     entries: list[Entry] = [entry(1, files=[changed_file("f", patch=patch)])]
-    everything = [match.text for match in search(entries, [word], Where.DIFF)]
-    changed = [match.text for match in search(entries, [word], Where.CHANGED)]
+    everything = [match.text for match in search_entries(entries, [word], Where.DIFF)]
+    changed = [match.text for match in search_entries(entries, [word], Where.CHANGED)]
     assert everything == [f"{mark}{text}" for mark, text in lines if word.lower() in text.lower()]
     assert changed == [text for text in everything if text[0] != " "]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.slack_text import labelled, typed
+from bot.domain.conversations.slack_text import restore_bot_text, restore_user_text
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ from bot.domain.conversations.slack_text import labelled, typed
     ],
 )
 def test_what_was_typed_is_read_out_of_a_message(text: str, expected: str) -> None:
-    assert typed(text) == expected
+    assert restore_user_text(text) == expected
 
 
 def sent(text: str) -> str:
@@ -72,7 +72,7 @@ def sent(text: str) -> str:
 
 @given(st.text(st.characters(), max_size=60))
 def test_plain_text_comes_back_as_it_was_typed(text: str) -> None:
-    assert typed(f"<@U1> {sent(text)}") == text.strip()
+    assert restore_user_text(f"<@U1> {sent(text)}") == text.strip()
 
 
 pieces = st.sampled_from(
@@ -86,12 +86,12 @@ pieces = st.sampled_from(
 
 @given(st.lists(pieces | st.text(max_size=4), max_size=10).map("".join))
 def test_markup_that_a_person_types_is_text(text: str) -> None:
-    assert typed(f"<@U1> {sent(text)}") == text.strip()
+    assert restore_user_text(f"<@U1> {sent(text)}") == text.strip()
 
 
 @given(st.lists(pieces | st.text(st.characters(), max_size=4), max_size=10).map("".join))
 def test_any_message_has_a_text_without_blanks_around_it(text: str) -> None:
-    found = typed(text)
+    found = restore_user_text(text)
     assert found == found.strip()
     assert len(found) <= len(text)
 
@@ -114,22 +114,22 @@ def test_any_message_has_a_text_without_blanks_around_it(text: str) -> None:
     ],
 )
 def test_of_what_the_bot_wrote_the_labels_are_read(text: str, expected: str) -> None:
-    assert labelled(text) == expected
+    assert restore_bot_text(text) == expected
 
 
 @given(st.text(st.characters(), max_size=60))
 def test_plain_text_of_the_bot_comes_back_as_it_was(text: str) -> None:
-    assert labelled(sent(text)) == text.strip()
+    assert restore_bot_text(sent(text)) == text.strip()
 
 
 @given(st.text(st.characters(), max_size=30), st.text(st.characters(), max_size=30))
 def test_of_a_link_only_the_label_comes_back(before: str, label: str) -> None:
-    assert labelled(f"{sent(before)}<https://a.b/c|{sent(label)}>") == f"{before}{label}".strip()
+    assert restore_bot_text(f"{sent(before)}<https://a.b/c|{sent(label)}>") == f"{before}{label}".strip()
 
 
 @pytest.mark.parametrize("piece", ["<@", "<@A", "<", "<https://", "<https://a|", "<@U1>", "&", "&amp;", "|", " "])
 def test_a_message_of_one_piece_over_and_over_is_read_soon(piece: str) -> None:
     began = time.process_time()
-    typed(piece * (40_000 // len(piece)))
-    labelled(piece * (40_000 // len(piece)))
+    restore_user_text(piece * (40_000 // len(piece)))
+    restore_bot_text(piece * (40_000 // len(piece)))
     assert time.process_time() - began < 1.0

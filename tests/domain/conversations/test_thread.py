@@ -11,7 +11,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.domain.conversations.slack_request import Visit
-from bot.domain.conversations.thread import MOST_REMEMBERED, Memory, Question, Said, is_for_others, is_remark
+from bot.domain.conversations.thread import (
+    MAX_MEMORY_LENGTH,
+    Question,
+    RememberedMessage,
+    ThreadMemory,
+    is_for_others,
+    is_remark,
+)
 
 BOT = "UBOT"
 REMARKS = """
@@ -168,55 +175,59 @@ def question(key: str, text: str = "Why?") -> Question:
     return Question(Visit(key, "T1", "C1", "U1"), text, "1.0")
 
 
-def size(memory: Memory) -> int:
+def size(memory: ThreadMemory) -> int:
     return sum(len(said.text) for said in memory.said)
 
 
-def talk(count: int, answer: int, asked: int = 100) -> list[Memory]:
+def talk(count: int, answer: int, asked: int = 100) -> list[ThreadMemory]:
     """A thread after each of so many questions, with answers of that length."""
     questions = [question(f"k{n}", f"{n} {'q' * asked}"[:asked]) for n in range(count)]
     return list(
         accumulate(
             questions,
-            lambda memory, one: memory.with_answer(one, f"{one.text[:6]} {'a' * answer}"[:answer]),
-            initial=Memory("x"),
+            lambda memory, one: memory.add_answer(one, f"{one.text[:6]} {'a' * answer}"[:answer]),
+            initial=ThreadMemory("x"),
         )
     )
 
 
 def test_a_question_is_remembered_with_its_answer() -> None:
-    memory = Memory("digest").with_answer(question("k"), "Because.")
-    assert memory == Memory("digest", (Said("person", "Why?"), Said("bot", "Because.")), "k")
+    memory = ThreadMemory("digest").add_answer(question("k"), "Because.")
+    assert memory == ThreadMemory(
+        "digest", (RememberedMessage("person", "Why?"), RememberedMessage("bot", "Because.")), "k"
+    )
 
 
 def test_an_answer_that_is_finished_twice_is_remembered_once() -> None:
-    once = Memory("").with_answer(question("a"), "One.").with_answer(question("b"), "Two.")
-    assert once.with_answer(question("b"), "Two, again.") is once
-    assert len(once.with_answer(question("c"), "Three.").said) == 6
+    once = ThreadMemory("").add_answer(question("a"), "One.").add_answer(question("b"), "Two.")
+    assert once.add_answer(question("b"), "Two, again.") is once
+    assert len(once.add_answer(question("c"), "Three.").said) == 6
 
 
 def test_what_else_is_said_does_not_count_as_an_answer() -> None:
-    memory = Memory("", (), "k").with_said(Said("bot", "posted"), Said("person", "hm, #7"))
+    memory = ThreadMemory("", (), "k").add_messages(
+        RememberedMessage("bot", "posted"), RememberedMessage("person", "hm, #7")
+    )
     assert (len(memory.said), memory.answered) == (2, "k")
-    assert memory.with_said() == memory
+    assert memory.add_messages() == memory
 
 
 said_ones = st.builds(
-    lambda by, length, word: Said(by, (word * length)[:length]),
+    lambda by, length, word: RememberedMessage(by, (word * length)[:length]),
     st.sampled_from(["person", "bot"]),
-    st.one_of(st.integers(0, 600), st.integers(1_000, 9_000), st.sampled_from([MOST_REMEMBERED, 60_000])),
+    st.one_of(st.integers(0, 600), st.integers(1_000, 9_000), st.sampled_from([MAX_MEMORY_LENGTH, 60_000])),
     st.sampled_from(["a ", "b", "c\n"]),
 )
 
 
 @given(st.lists(st.lists(said_ones, min_size=1, max_size=2), max_size=30))
 @pytest.mark.slow
-def test_never_much_more_is_remembered_than_may_be(rounds: list[list[Said]]) -> None:
-    memory, everything = Memory("x"), []
+def test_never_much_more_is_remembered_than_may_be(rounds: list[list[RememberedMessage]]) -> None:
+    memory, everything = ThreadMemory("x"), []
     for more in rounds:
         everything += more
-        memory = memory.with_said(*more)
-        assert size(memory) <= MOST_REMEMBERED or len(memory.said) <= 2
+        memory = memory.add_messages(*more)
+        assert size(memory) <= MAX_MEMORY_LENGTH or len(memory.said) <= 2
         assert memory.said[-1:] == tuple(more[-1:])
     later = everything[len(everything) - len(memory.said) :]
     assert [one.by for one in memory.said] == [one.by for one in later]
@@ -226,9 +237,9 @@ def test_never_much_more_is_remembered_than_may_be(rounds: list[list[Said]]) -> 
 
 @given(st.lists(st.text(max_size=200), max_size=30))
 def test_nothing_is_lost_while_there_is_room(answers: list[str]) -> None:
-    memory = Memory("")
+    memory = ThreadMemory("")
     for place, answer in enumerate(answers):
-        memory = memory.with_answer(question(f"k{place}", f"q{place}"), answer)
+        memory = memory.add_answer(question(f"k{place}", f"q{place}"), answer)
     assert [one.text for one in memory.said[1::2]] == answers
     assert [one.text for one in memory.said[::2]] == [f"q{place}" for place in range(len(answers))]
     assert not any(one.is_short for one in memory.said)
@@ -236,8 +247,8 @@ def test_nothing_is_lost_while_there_is_room(answers: list[str]) -> None:
 
 @pytest.mark.parametrize(("by", "limit"), [("person", 300), ("bot", 500)])
 def test_of_what_is_old_the_beginning_is_kept(by: Literal["person", "bot"], limit: int) -> None:
-    long = Said(by, "one two\nthree " * 1_000)
-    shortened = Memory("").with_said(*(replace(long, text=long.text[:13_900]) for _ in range(3)))
+    long = RememberedMessage(by, "one two\nthree " * 1_000)
+    shortened = ThreadMemory("").add_messages(*(replace(long, text=long.text[:13_900]) for _ in range(3)))
     assert [one.is_short for one in shortened.said] == [True, False, False]
     assert shortened.said[0].text.startswith("one two three one")
     assert limit / 2 < len(shortened.said[0].text) <= limit
@@ -245,7 +256,7 @@ def test_of_what_is_old_the_beginning_is_kept(by: Literal["person", "bot"], limi
 
 def test_half_is_shortened_at_once() -> None:
     before, after = next(pair for pair in pairwise(talk(60, 1_500)) if any(one.is_short for one in pair[1].said))
-    assert size(before) <= MOST_REMEMBERED
+    assert size(before) <= MAX_MEMORY_LENGTH
     assert not any(one.is_short for one in before.said)
     short = [one.is_short for one in after.said if one.by == "bot"]
     assert short == sorted(short, reverse=True)
@@ -265,7 +276,7 @@ def test_what_stands_at_the_beginning_rarely_changes(answer: int) -> None:
     assert sum(changed) <= 25
 
 
-def changes(memories: list[Memory]) -> list[bool]:
+def changes(memories: list[ThreadMemory]) -> list[bool]:
     """After which questions what was said before stands otherwise than it stood."""
     return [after.said[: len(before.said)] != before.said for before, after in pairwise(memories)]
 
@@ -273,6 +284,6 @@ def changes(memories: list[Memory]) -> list[bool]:
 def test_a_credential_typed_by_mistake_is_not_remembered() -> None:
     """What a thread remembers is kept for good."""
     token = "ghp_" + "A1b2" * 9
-    kept = Memory("").with_said(Said("person", f"why does {token} fail?"))
+    kept = ThreadMemory("").add_messages(RememberedMessage("person", f"why does {token} fail?"))
     assert token not in kept.said[0].text
     assert kept.said[0].text.startswith("why does ")

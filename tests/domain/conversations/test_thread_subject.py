@@ -8,28 +8,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.commands import DigestRequest, Repositories, RisksRequest, SummaryRequest
-from bot.domain.conversations.thread_subject import About, Subject, subject_of, usual_subject
+from bot.domain.conversations.commands import AllowedRepositories, DigestRequest, RisksRequest, SummaryRequest
+from bot.domain.conversations.thread_subject import SubjectKind, ThreadSubject, get_default_subject, parse_subject
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import parse_span
 from bot.domain.time.day import LocalDay
 from tests.helpers.builders import DAY, REPOSITORY
 
 OTHER = Repository("Acme", "web.app")
-KNOWN = Repositories(REPOSITORY, (OTHER,))
-USUAL = Subject(REPOSITORY, parse_span("2026-02-27", DAY, 1))
+KNOWN = AllowedRepositories(REPOSITORY, (OTHER,))
+USUAL = ThreadSubject(REPOSITORY, parse_span("2026-02-27", DAY, 1))
 
 
-def days(text: str, repository: Repository = REPOSITORY) -> Subject:
-    return Subject(repository, parse_span(text, DAY, 31))
+def days(text: str, repository: Repository = REPOSITORY) -> ThreadSubject:
+    return ThreadSubject(repository, parse_span(text, DAY, 31))
 
 
-def about(text: str, today: LocalDay = DAY) -> Subject:
-    return subject_of(text, KNOWN, today)
+def about(text: str, today: LocalDay = DAY) -> ThreadSubject:
+    return parse_subject(text, KNOWN, today)
 
 
 def test_what_people_mean_who_do_not_say_it_is_yesterday_in_the_first_repository() -> None:
-    assert usual_subject(KNOWN, DAY) == USUAL
+    assert get_default_subject(KNOWN, DAY) == USUAL
 
 
 @pytest.mark.parametrize(
@@ -43,12 +43,12 @@ def test_what_people_mean_who_do_not_say_it_is_yesterday_in_the_first_repository
         pytest.param("risks 2026-02-24 path:csrc label:bug top:9", days("2026-02-24"), id="risks-with-filters"),
         pytest.param(
             "summary octo/engine#7 octo/engine#8",
-            Subject(REPOSITORY, USUAL.span, (7, 8)),
+            ThreadSubject(REPOSITORY, USUAL.span, (7, 8)),
             id="pull-requests",
         ),
         pytest.param(
             "summary Acme/web.app#9 octo/engine#7 acme/web.app#8",
-            Subject(OTHER, USUAL.span, (9, 8)),
+            ThreadSubject(OTHER, USUAL.span, (9, 8)),
             id="pull-requests-of-two-repositories",
         ),
         pytest.param("digest:T1:C1:octo/engine:2026-02-24", days("2026-02-24"), id="the-key-of-a-digest"),
@@ -58,7 +58,7 @@ def test_what_people_mean_who_do_not_say_it_is_yesterday_in_the_first_repository
         pytest.param("digest::C1:octo/engine:2026-02-24", days("2026-02-24"), id="of-a-team-without-a-name"),
     ],
 )
-def test_what_is_kept_says_what_a_thread_is_about(text: str, expected: Subject) -> None:
+def test_what_is_kept_says_what_a_thread_is_about(text: str, expected: ThreadSubject) -> None:
     assert about(text) == expected
 
 
@@ -122,7 +122,7 @@ def test_a_digest_is_about_the_same_on_any_later_day(
     repository: Repository, span: object, today: LocalDay
 ) -> None:
     request = DigestRequest.parse(f"{span} repo:{repository}", KNOWN, DAY)
-    assert about(About.DIGEST.of(request), today) == Subject(repository, request.span)
+    assert about(SubjectKind.DIGEST.format_subject(request), today) == ThreadSubject(repository, request.span)
 
 
 @given(repositories, spans, later, st.booleans())
@@ -133,7 +133,7 @@ def test_risks_are_about_the_same_on_any_later_day(
         f'{span} repo:{repository} path:"a b" author:x label:"good first" top:3{" private" if is_private else ""}'
     )
     request = RisksRequest.parse(typed, KNOWN, DAY)
-    assert about(About.RISKS.of(request), today) == Subject(repository, request.span)
+    assert about(SubjectKind.RISKS.format_subject(request), today) == ThreadSubject(repository, request.span)
 
 
 @given(repositories, st.lists(st.integers(1, 999_999_999), min_size=1, max_size=5, unique=True), later)
@@ -141,12 +141,12 @@ def test_a_summary_is_about_the_same_pull_requests(
     repository: Repository, numbers: list[int], today: LocalDay
 ) -> None:
     request = SummaryRequest.parse(" ".join(f"{repository}#{number}" for number in numbers), KNOWN)
-    found = about(About.SUMMARY.of(request), today)
+    found = about(SubjectKind.SUMMARY.format_subject(request), today)
     assert (found.repository, found.numbers) == (repository, tuple(numbers))
-    assert found.span == usual_subject(KNOWN, today).span
+    assert found.span == get_default_subject(KNOWN, today).span
 
 
 @given(repositories, st.dates(date(2020, 1, 1), DAY.date), st.sampled_from(["T1", "T0ABC123"]), later)
 def test_a_posted_digest_is_about_its_day(repository: Repository, day: date, team: str, today: LocalDay) -> None:
     found = about(f"digest:{team}:C1:{repository}:{day}", today)
-    assert found == Subject(repository, parse_span(str(day), DAY, 1))
+    assert found == ThreadSubject(repository, parse_span(str(day), DAY, 1))

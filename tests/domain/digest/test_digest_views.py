@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.digest.fingerprint import fingerprint_of
+from bot.domain.digest.fingerprint import compute_fingerprint
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, select_entries
 from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
@@ -214,8 +214,8 @@ def test_what_it_cost_and_where_it_came_from_tells_nothing_of_the_day() -> None:
 
     first, again = made(0.01, kept=False), made(None, kept=True)
     assert first != again
-    assert fingerprint_of(first) == fingerprint_of(again) == fingerprint_of(made(0.0, kept=False))
-    assert fingerprint_of(several(first, first)) == fingerprint_of(several(again, again))
+    assert compute_fingerprint(first) == compute_fingerprint(again) == compute_fingerprint(made(0.0, kept=False))
+    assert compute_fingerprint(several(first, first)) == compute_fingerprint(several(again, again))
 
 
 @pytest.mark.parametrize(
@@ -231,4 +231,4 @@ def test_what_it_cost_and_where_it_came_from_tells_nothing_of_the_day() -> None:
 )
 def test_all_else_tells_something(change: dict[str, Any]) -> None:
     found = digest(entry(2), entry(1))
-    assert fingerprint_of(replace(found, **change)) != fingerprint_of(found)
+    assert compute_fingerprint(replace(found, **change)) != compute_fingerprint(found)

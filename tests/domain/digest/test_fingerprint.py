@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.digest.fingerprint import fingerprint_of
+from bot.domain.digest.fingerprint import compute_fingerprint
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, Theme
 from bot.domain.digest.multi_day import MultiDayDigest, UnknownDay
 from bot.domain.digest.view import DigestView, ViewLevel
@@ -96,14 +96,14 @@ HIDDEN = {
 
 @pytest.mark.parametrize("changed", SHOWN.values(), ids=SHOWN)
 def test_what_is_shown_tells_a_digest_from_another(changed: Digest) -> None:
-    assert fingerprint_of(changed) != fingerprint_of(BASE)
+    assert compute_fingerprint(changed) != compute_fingerprint(BASE)
     first, second = render_digest(BASE), render_digest(changed)
     assert (first.lead, first.thread) != (second.lead, second.thread), "or this would be no case"
 
 
 @pytest.mark.parametrize("changed", HIDDEN.values(), ids=HIDDEN)
 def test_what_is_not_shown_does_not(changed: Digest) -> None:
-    assert fingerprint_of(changed) == fingerprint_of(BASE)
+    assert compute_fingerprint(changed) == compute_fingerprint(BASE)
     assert render_digest(changed).thread == render_digest(BASE).thread
 
 
@@ -115,23 +115,23 @@ def several(*digests: Digest, unknown: tuple[UnknownDay, ...] = ()) -> MultiDayD
 def test_several_days_are_told_apart_by_each_of_them(name: str) -> None:
     eve = digest(entry(8), day=LocalDay(dt.date(2026, 2, 27), DAY.zone))
     base, changed = several(eve, BASE), several(eve, SHOWN[name])
-    assert fingerprint_of(changed) != fingerprint_of(base)
+    assert compute_fingerprint(changed) != compute_fingerprint(base)
 
 
 def test_days_that_are_not_known_and_notes_count() -> None:
     base = several(BASE)
     gap = several(BASE, unknown=(UnknownDay(dt.date(2026, 2, 27), "GitHub is away"),))
     made: list[Callable[[], str]] = [
-        lambda: fingerprint_of(base),
-        lambda: fingerprint_of(gap),
-        lambda: fingerprint_of(base, ["One"]),
-        lambda: fingerprint_of(base, ["Two"]),
-        lambda: fingerprint_of(BASE),
+        lambda: compute_fingerprint(base),
+        lambda: compute_fingerprint(gap),
+        lambda: compute_fingerprint(base, ["One"]),
+        lambda: compute_fingerprint(base, ["Two"]),
+        lambda: compute_fingerprint(BASE),
     ]
     assert len({make() for make in made}) == len(made)
-    assert render_days(base, ["One"]).fingerprint == fingerprint_of(base, ["One"])
+    assert render_days(base, ["One"]).fingerprint == compute_fingerprint(base, ["One"])
 
 
 def test_it_is_what_earlier_versions_recorded() -> None:
     """Another one here edits every digest that is mended after an upgrade."""
-    assert fingerprint_of(BASE) == "6b5beccbc23a3c13"
+    assert compute_fingerprint(BASE) == "6b5beccbc23a3c13"

@@ -14,8 +14,8 @@ from bot.domain.subscriptions.due_items import (
     NextDigest,
     OutcomeCheck,
     ReportUpdate,
-    read_item,
-    write_item,
+    format_item,
+    parse_item,
 )
 
 DIGEST = "digest:T1:C1:o/r:2026-02-28@-0800:1a2b"
@@ -33,19 +33,19 @@ DIGEST = "digest:T1:C1:o/r:2026-02-28@-0800:1a2b"
     ],
 )
 def test_an_item_is_written_as_it_always_was_and_read_back(item: DueItem, text: str) -> None:
-    assert write_item(item) == text
-    assert read_item(text) == item
+    assert format_item(item) == text
+    assert parse_item(text) == item
 
 
 @pytest.mark.parametrize(
     "text", ["2;5d2cea88", "2;watch:o/r", "wake:o/r", "watch:", "watch:no repository", ":", "a:b"]
 )
 def test_what_another_version_wrote_is_nothing_here(text: str) -> None:
-    assert read_item(text) is None
+    assert parse_item(text) is None
 
 
 @given(st.sampled_from([DigestRepair, IncidentReport, ReportUpdate]), st.text())
 def test_whatever_a_key_holds_is_read_back(
     kind: type[DigestRepair | IncidentReport | ReportUpdate], text: str
 ) -> None:
-    assert read_item(write_item(kind(text))) == kind(text)
+    assert parse_item(format_item(kind(text))) == kind(text)

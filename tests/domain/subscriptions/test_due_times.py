@@ -41,9 +41,9 @@ def span(text: str, zone: ZoneInfo) -> Span:
 
 def dues_of(plan: Timing, date: dt.date, count: int) -> list[datetime]:
     """The first instants of posts from a date on."""
-    dues = [plan.first_from(date)]
+    dues = [plan.find_first_from(date)]
     while len(dues) < count:
-        dues.append(plan.next_after(dues[-1]))
+        dues.append(plan.find_next_after(dues[-1]))
     return dues
 
 
@@ -76,9 +76,9 @@ def dues_of(plan: Timing, date: dt.date, count: int) -> list[datetime]:
 )
 def test_a_local_time_is_read_as_the_calendars_standard_reads_it(zone: str, date: str, at: str, due: str) -> None:
     plan = timing(zone, at)
-    assert plan.due_on(parse_date(date)) == utc(due)
+    assert plan.get_due_time(parse_date(date)) == utc(due)
     assert plan.is_due(utc(due))
-    assert plan.first_from(parse_date(date)) == utc(due)
+    assert plan.find_first_from(parse_date(date)) == utc(due)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_local_time_is_read_as_the_calendars_standard_reads_it(zone: str, date
 )
 def test_a_digest_tells_of_the_days_since_the_one_before(zone: str, at: str, due: str, days: str) -> None:
     plan = timing(zone, at)
-    assert plan.covers(utc(due)) == span(days, plan.zone)
+    assert plan.get_covered_days(utc(due)) == span(days, plan.zone)
 
 
 @pytest.mark.parametrize(
@@ -112,16 +112,16 @@ def test_a_digest_tells_of_the_days_since_the_one_before(zone: str, at: str, due
 def test_mondays_digest_of_weekdays_tells_of_the_weekend_too(due: str, days: str) -> None:
     plan = timing("America/Los_Angeles", "09:00", weekdays=True)
     assert plan.is_due(utc(due))
-    assert plan.covers(utc(due)) == span(days, plan.zone)
+    assert plan.get_covered_days(utc(due)) == span(days, plan.zone)
 
 
 @pytest.mark.parametrize("day", ["2025-03-08", "2025-03-09"])
 def test_nothing_is_due_on_a_weekend_of_who_wants_weekdays(day: str) -> None:
     plan = timing("America/Los_Angeles", "09:00", weekdays=True)
-    assert not plan.is_due(plan.due_on(parse_date(day)))
-    assert plan.first_from(parse_date(day)) == utc("2025-03-10T16:00")
-    assert plan.next_after(plan.due_on(parse_date(day))) == utc("2025-03-10T16:00")
-    assert plan.last_before(plan.due_on(parse_date(day))) == utc("2025-03-07T17:00")
+    assert not plan.is_due(plan.get_due_time(parse_date(day)))
+    assert plan.find_first_from(parse_date(day)) == utc("2025-03-10T16:00")
+    assert plan.find_next_after(plan.get_due_time(parse_date(day))) == utc("2025-03-10T16:00")
+    assert plan.find_last_before(plan.get_due_time(parse_date(day))) == utc("2025-03-07T17:00")
 
 
 def test_a_weekend_is_one_on_the_clocks_of_the_zone() -> None:
@@ -129,15 +129,15 @@ def test_a_weekend_is_one_on_the_clocks_of_the_zone() -> None:
     plan = timing("Pacific/Apia", "09:00", weekdays=True)
     monday = utc("2025-03-09T20:00")
     assert plan.is_due(monday)
-    assert plan.covers(monday) == span("2025-03-07..2025-03-09", plan.zone)
-    assert plan.next_after(utc("2025-03-07T00:00")) == monday
+    assert plan.get_covered_days(monday) == span("2025-03-07..2025-03-09", plan.zone)
+    assert plan.find_next_after(utc("2025-03-07T00:00")) == monday
 
 
 def test_a_date_that_a_zone_left_out_has_no_digest() -> None:
     plan = timing("Pacific/Apia", "09:00")
-    assert plan.next_after(utc("2011-12-29T19:00")) == utc("2011-12-30T19:00")
-    assert plan.first_from(parse_date("2011-12-30")) == utc("2011-12-30T19:00")
-    assert plan.last_before(utc("2011-12-30T19:00")) == utc("2011-12-29T19:00")
+    assert plan.find_next_after(utc("2011-12-29T19:00")) == utc("2011-12-30T19:00")
+    assert plan.find_first_from(parse_date("2011-12-30")) == utc("2011-12-30T19:00")
+    assert plan.find_last_before(utc("2011-12-30T19:00")) == utc("2011-12-29T19:00")
 
 
 @pytest.mark.parametrize(
@@ -155,14 +155,14 @@ def test_at_other_instants_nothing_is_due(instant: str) -> None:
 def test_the_second_time_that_a_time_comes_nothing_is_due() -> None:
     plan = timing("America/Los_Angeles", "01:30")
     assert not plan.is_due(utc("2025-11-02T09:30"))
-    assert plan.next_after(utc("2025-11-02T08:30")) == utc("2025-11-03T09:30")
+    assert plan.find_next_after(utc("2025-11-02T08:30")) == utc("2025-11-03T09:30")
 
 
 def test_the_next_is_after_and_the_last_before_and_the_first_may_be_now() -> None:
     plan, due = timing("Europe/Berlin", "09:00"), utc("2025-07-01T07:00")
-    assert [plan.next_after(due - SECOND), plan.next_after(due)] == [due, due + DAY]
-    assert [plan.last_before(due + SECOND), plan.last_before(due)] == [due, due - DAY]
-    assert plan.first_from(parse_date("2025-07-01")) == due
+    assert [plan.find_next_after(due - SECOND), plan.find_next_after(due)] == [due, due + DAY]
+    assert [plan.find_last_before(due + SECOND), plan.find_last_before(due)] == [due, due - DAY]
+    assert plan.find_first_from(parse_date("2025-07-01")) == due
 
 
 def test_a_time_is_one_of_whole_seconds_as_the_agenda_keeps_them() -> None:
@@ -199,8 +199,8 @@ def test_digests_that_follow_each_other_tell_of_each_day_once(
     dues = dues_of(plan, date, 9)
     assert all(before < after for before, after in pairwise(dues))
     assert all(plan.is_due(due) for due in dues)
-    assert [plan.last_before(due) for due in dues[1:]] == dues[:-1]
-    spans = [plan.covers(due) for due in dues]
+    assert [plan.find_last_before(due) for due in dues[1:]] == dues[:-1]
+    spans = [plan.get_covered_days(due) for due in dues]
     assert all(before.last + DAY == after.first for before, after in pairwise(spans))
     assert all(len(each) >= 1 for each in spans)
     walls = Walls(plan.zone, date - 4 * DAY, date + 20 * DAY)
@@ -212,9 +212,9 @@ def test_between_two_digests_the_next_is_the_second_and_the_last_the_first(
     zone: str, date: dt.date, at: dt.time, weekdays: bool, seconds: int
 ) -> None:
     plan = Timing(at, parse_zone(zone), weekdays)
-    first = plan.first_from(date)
-    second = plan.next_after(first)
+    first = plan.find_first_from(date)
+    second = plan.find_next_after(first)
     between = first + SECOND + (second - first - 2 * SECOND) * (seconds / 86_399)
-    assert plan.next_after(between) == second
-    assert plan.last_before(between) == first
+    assert plan.find_next_after(between) == second
+    assert plan.find_last_before(between) == first
     assert not plan.is_due(between)

@@ -55,7 +55,7 @@ def test_an_edition_has_a_title_for_people_and_a_key_for_its_record(
     edition: DigestSpec, title: str, key: str
 ) -> None:
     assert edition.title == title
-    assert edition.key("T0TEAM") == key
+    assert edition.build_key("T0TEAM") == key
 
 
 TEAMS = st.sampled_from(["T1", "T2"])
@@ -99,14 +99,14 @@ def content(edition: DigestSpec) -> object:
 def test_two_wishes_share_an_identity_if_their_content_is_equal_and_never_otherwise(
     one: DigestSpec, other: DigestSpec
 ) -> None:
-    assert (one.key("T1") == other.key("T1")) is (content(one) == content(other))
-    assert one.key("T1") != other.key("T2")
+    assert (one.build_key("T1") == other.build_key("T1")) is (content(one) == content(other))
+    assert one.build_key("T1") != other.build_key("T2")
 
 
 @given(editions, zones)
 def test_a_zone_with_other_days_makes_another_digest(edition: DigestSpec, zone: ZoneInfo) -> None:
     moved = replace(edition, span=replace(edition.span, zone=zone))
-    assert (moved.key("T1") == edition.key("T1")) is (content(moved) == content(edition))
+    assert (moved.build_key("T1") == edition.build_key("T1")) is (content(moved) == content(edition))
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_whose_a_subscription_is(subscription: Subscription, personal: bool, fix
 
 def test_the_edition_of_an_instant_is_for_its_channel_and_view_and_tells_of_the_day_before() -> None:
     due = datetime(2026, 3, 1, 8, tzinfo=UTC)
-    assert replace(DAILY, view=RISKY).digest_spec(due) == replace(PLAIN, view=RISKY)
+    assert replace(DAILY, view=RISKY).build_digest_spec(due) == replace(PLAIN, view=RISKY)
     weekly = replace(DAILY, timing=replace(DAILY.timing, weekdays=True))
     monday = due + timedelta(days=1)
-    assert str(weekly.digest_spec(monday).span) == "2026-02-27..2026-03-01"
+    assert str(weekly.build_digest_spec(monday).span) == "2026-02-27..2026-03-01"

@@ -12,35 +12,40 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from localslack.rules.messages import find_mentions
 
-from bot.domain.conversations.commands import Repositories
+from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.domain.subscriptions.request import Which, Wish, only_of, time_of
+from bot.domain.subscriptions.request import (
+    SubscriptionRequest,
+    SubscriptionSelector,
+    parse_time,
+    parse_view_level,
+)
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from tests.domain.refusals import refusal
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence
 
 WEB = Repository("Acme", "web.app")
-KNOWN = Repositories(REPOSITORY, (WEB,))
+KNOWN = AllowedRepositories(REPOSITORY, (WEB,))
 BERLIN, ANGELES = ZoneInfo("Europe/Berlin"), ZoneInfo("America/Los_Angeles")
 NINE, HALF_PAST_FIVE = dt.time(9), dt.time(17, 30)
 MANY = settings(max_examples=max(300, settings().max_examples))
 
 
-def wish_of(text: str) -> Wish:
-    return Wish.parse(text, KNOWN)
+def wish_of(text: str) -> SubscriptionRequest:
+    return SubscriptionRequest.parse(text, KNOWN)
 
 
-def which_of(text: str) -> Which:
-    return Which.parse(text, KNOWN)
+def which_of(text: str) -> SubscriptionSelector:
+    return SubscriptionSelector.parse(text, KNOWN)
 
 
-def wish(repository: Repository = REPOSITORY, **fields: Any) -> Wish:
-    return Wish(repository, **fields)
+def wish(repository: Repository = REPOSITORY, **fields: Any) -> SubscriptionRequest:
+    return SubscriptionRequest(repository, **fields)
 
 
 def seen(only: ViewLevel = ViewLevel.ALL, **filters: tuple[str, ...]) -> DigestView:
@@ -57,7 +62,7 @@ WHOLE = wish(
     view=seen(ViewLevel.RISKY, paths=("vllm/v1",), labels=("ready to go",), not_authors=("bots",)),
 )
 FILTERS = 'path:vllm/v1 not-author:bots label:"ready to go" only:risky'
-TAKEN: dict[str, Wish] = {
+TAKEN: dict[str, SubscriptionRequest] = {
     "": wish(),
     "   ": wish(),
     "octo/engine": wish(),
@@ -112,7 +117,7 @@ TAKEN: dict[str, Wish] = {
 
 
 @pytest.mark.parametrize(("text", "expected"), TAKEN.items(), ids=map(repr, TAKEN))
-def test_what_people_type_is_understood(text: str, expected: Wish) -> None:
+def test_what_people_type_is_understood(text: str, expected: SubscriptionRequest) -> None:
     assert wish_of(text) == expected
 
 
@@ -200,7 +205,7 @@ wild = st.builds(
     st.sampled_from(["", " "]),
     st.lists(st.sampled_from(PIECES) | st.text(st.characters(), max_size=12), max_size=12),
 )
-Reader = Callable[[str], Wish | Which]
+Reader = Callable[[str], SubscriptionRequest | SubscriptionSelector]
 readers: st.SearchStrategy[Reader] = st.sampled_from([wish_of, which_of])
 
 
@@ -228,7 +233,7 @@ filters = st.builds(
     *(st.lists(kind, max_size=2).map(tuple) for kind in (paths, values, values, values)),
 )
 wishes = st.builds(
-    Wish,
+    SubscriptionRequest,
     st.sampled_from([REPOSITORY, WEB]),
     st.none() | times,
     zone=st.none() | zones,
@@ -241,8 +246,10 @@ wishes = st.builds(
 @MANY
 @given(wishes, st.booleans())
 @pytest.mark.slow
-def test_a_wish_reads_back_as_the_same(made: Wish, is_mine: bool) -> None:
-    known = Wish(made.repository, made.at, None, is_mine, made.weekdays, made.view) if is_mine else made
+def test_a_wish_reads_back_as_the_same(made: SubscriptionRequest, is_mine: bool) -> None:
+    known = (
+        SubscriptionRequest(made.repository, made.at, None, is_mine, made.weekdays, made.view) if is_mine else made
+    )
     assert wish_of(str(known)) == known
 
 
@@ -253,14 +260,19 @@ def test_a_wish_of_the_form_is_no_longer_than_a_command() -> None:
 
 @pytest.mark.parametrize("text", ["", "x", "all", "ALL"])
 def test_how_much_is_shown_is_one_of_two(text: str) -> None:
-    assert refusal(only_of, text) == (
+    assert refusal(parse_view_level, text) == (
         "" if not text else f"only:{text!r} can't be used: write only:substantial or only:risky."
     )
 
 
 @given(times)
 def test_a_time_reads_back_as_the_same_with_and_without_halves(time: dt.time) -> None:
-    assert time_of(f"{time:%H:%M}") == time_of(f"{time:%I:%M%p}") == time_of(f"{time:%I.%M %p}".lower()) == time
+    assert (
+        parse_time(f"{time:%H:%M}")
+        == parse_time(f"{time:%I:%M%p}")
+        == parse_time(f"{time:%I.%M %p}".lower())
+        == time
+    )
 
 
 # --- which of them
@@ -285,11 +297,11 @@ NAMED: dict[str, tuple[Subscription, ...]] = {
 
 @pytest.mark.parametrize(("text", "expected"), NAMED.items(), ids=map(repr, NAMED))
 def test_those_that_are_meant_are_found(text: str, expected: tuple[Subscription, ...]) -> None:
-    assert which_of(text).among(ALL) == expected
+    assert which_of(text).select_from(ALL) == expected
 
 
 def test_without_a_word_it_is_the_only_one() -> None:
-    assert which_of("").among((SITE,)) == (SITE,)
+    assert which_of("").select_from((SITE,)) == (SITE,)
 
 
 AMBIGUOUS = "write one of these ids, or all."
@@ -309,7 +321,7 @@ def test_where_it_is_not_clear_which_one_is_asked_for(
 ) -> None:
     sentence, known = said
     with pytest.raises(UsageError) as caught:
-        which_of(text).among(known)
+        which_of(text).select_from(known)
     assert (str(caught.value), is_one_sentence(str(caught.value))) == (sentence, True)
 
 
@@ -332,6 +344,15 @@ def test_what_names_none_is_one_sentence(text: str, sentence: str) -> None:
     assert is_one_sentence(said)
 
 
-@pytest.mark.parametrize("made", [Which(), Which("0a1b2c3d"), Which(repository=WEB), Which(is_all=True)], ids=str)
-def test_which_reads_back_as_the_same(made: Which) -> None:
+@pytest.mark.parametrize(
+    "made",
+    [
+        SubscriptionSelector(),
+        SubscriptionSelector("0a1b2c3d"),
+        SubscriptionSelector(repository=WEB),
+        SubscriptionSelector(is_all=True),
+    ],
+    ids=str,
+)
+def test_which_reads_back_as_the_same(made: SubscriptionSelector) -> None:
     assert which_of(str(made)) == made

@@ -16,14 +16,14 @@ from localslack.users.person import Person
 from localslack.users.transport import HttpTransport
 from redis import Redis
 
-from bot.adapters.redis.jobs.attempts import MOST
-from bot.adapters.redis.jobs.dead_jobs import RedisAside
+from bot.adapters.redis.jobs.attempts import MAX_ATTEMPTS
+from bot.adapters.redis.jobs.dead_jobs import RedisLostJobStore
 from bot.container import Wiring
 from bot.demo.page_text import list_commands
 from bot.domain.conversations.slack_request import Audience
-from bot.domain.operations.lane import Lane
+from bot.domain.operations.lane import QueueName
 from bot.domain.pull_requests.models import Repository
-from bot.jobs import Jobs
+from bot.jobs import DramatiqJobQueue
 from bot.processes import run_processes
 from bot.render.blocks.button_values import read_request
 from bot.services.jobs.payloads import CommandPayload
@@ -116,13 +116,13 @@ def test_it_is_understood_in_a_message_and_part_of_the_help(play: Play) -> None:
 def test_a_job_of_it_that_is_lost_is_told_and_named(play: Play) -> None:
     asked = visit(response_url=play.world.slack.make_response_url(CHANNEL, "U0ASKER"))
     payload = toy.TOY.encode(CommandPayload(asked, toy.ToyRequest(Repository("octo", "engine"), "ball")))
-    message: Message[Any] = Message(Lane.QUICK, "toy", (payload,), {}, {})
-    play.store.set(f"attempts:{message.message_id}", MOST)
-    with closing(Jobs(play.wiring, play.store, REGISTRY.jobs)) as jobs:
-        jobs.workers(1)[0].broker.enqueue(message)
-        eventually(lambda: bool(RedisAside(play.store).recent(datetime.now(UTC))))
+    message: Message[Any] = Message(QueueName.QUICK, "toy", (payload,), {}, {})
+    play.store.set(f"attempts:{message.message_id}", MAX_ATTEMPTS)
+    with closing(DramatiqJobQueue(play.wiring, play.store, REGISTRY.jobs)) as jobs:
+        jobs.make_workers(1)[0].broker.enqueue(message)
+        eventually(lambda: bool(RedisLostJobStore(play.store).list_recent(datetime.now(UTC))))
     play.settle()
-    [lost] = RedisAside(play.store).recent(datetime.now(UTC))
+    [lost] = RedisLostJobStore(play.store).list_recent(datetime.now(UTC))
     assert lost.title == f"the job toy [{asked.reference}]"
     assert "I broke down three times" in play.world.slack.ephemerals[0]["text"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from bot.domain.conversations.commands import ParseContext, Repositories
+from bot.domain.conversations.commands import AllowedRepositories, ParseContext
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
@@ -14,9 +14,9 @@ from bot.ports import Post
 from bot.render.blocks import buttons
 from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import render_notice
-from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, command_job_type
+from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
 from bot.services.slack.replies import Answer
-from handlers.commands.declaration import Command, send_request
+from handlers.commands.declaration import Command, enqueue_request
 from handlers.intake import RequestIntake
 
 SHARE = "share_toy"
@@ -36,7 +36,7 @@ class ToyRequest:
     is_private: bool = False
 
     @classmethod
-    def parse(cls, text: str, repositories: Repositories) -> ToyRequest:
+    def parse(cls, text: str, repositories: AllowedRepositories) -> ToyRequest:
         """Raises UsageError."""
         words = split_words(text)
         named = [word for word in words if word.lower() != PRIVATE_WORD]
@@ -44,9 +44,9 @@ class ToyRequest:
             raise UsageError("Which toy? Write one word, such as ball.")
         return cls(repositories.default, named[0], is_private=len(named) < len(words))
 
-    def require_known(self, repositories: Repositories) -> Self:
+    def require_known(self, repositories: AllowedRepositories) -> Self:
         """Raises UsageError."""
-        return replace(self, repository=repositories.known(self.repository))
+        return replace(self, repository=repositories.require_known(self.repository))
 
     def __str__(self) -> str:
         return self.toy
@@ -66,7 +66,7 @@ def toy_post(request: ToyRequest, asker: str) -> Post:
 def answer_toy(_: CommandServices, request: ToyRequest, asker: SlackRequest) -> Answer:
     """Return the answer with its buttons."""
     post = toy_post(request, asker.user)
-    return Answer(post, buttons.below(post, buttons.share(SHARE, request)), about="")
+    return Answer(post, buttons.add_buttons(post, buttons.make_share_button(SHARE, request)), about="")
 
 
 # the command, as in handlers/commands
@@ -76,11 +76,11 @@ def _parse(text: str, context: ParseContext) -> ToyRequest:
     return ToyRequest.parse(text, context.repositories)
 
 
-TOY = command_job_type("toy", ToyRequest, _parse)
+TOY = make_command_job_type("toy", ToyRequest, _parse)
 
 
 def _enqueue(intake: RequestIntake, asker: SlackRequest, request: ToyRequest, audience: Audience) -> str:
-    send_request(intake, TOY, asker, request, audience)
+    enqueue_request(intake, TOY, asker, request, audience)
     return f"Fetching the {request.toy}…"
 
 
@@ -89,12 +89,12 @@ COMMAND = Command(
     description="Play with a toy",
     hint="ball | private | help",
     usage=USAGE,
-    words=("toy", "prtoy"),
-    requests=(ToyRequest,),
+    trigger_words=("toy", "prtoy"),
+    request_types=(ToyRequest,),
     parse=_parse,
     enqueue=_enqueue,
     jobs=(CommandJob(TOY, answer_once("toy", answer_toy)),),
     examples=(HelpExample("toy ball", "a ball that rolls", "a ball"),),
-    share=SHARE,
+    share_action=SHARE,
     needs_text=True,
 )

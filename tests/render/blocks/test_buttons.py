@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from localslack.rules.blocks import BLOCK
 from localslack.rules.messages import check_message, find_mentions
 
-from bot.domain.conversations.commands import DigestRequest, Repositories, RisksRequest, SummaryRequest
+from bot.domain.conversations.commands import AllowedRepositories, DigestRequest, RisksRequest, SummaryRequest
 from bot.domain.digest.models import Digest, Entry, Overview
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.areas import determine_area
@@ -30,14 +30,14 @@ from bot.render.conversations.notices import render_notice
 from bot.render.digest.lead import render_lead
 from bot.render.digest.parts import render_reference, render_second_look
 from bot.render.digest.post import render_digest
-from bot.services.digest.builder import DailyDigest
+from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.slack.answers import AnswerBuilder
 from bot.services.slack.replies import Answer
-from bot.services.summaries.entry_cache import Entries
-from bot.services.summaries.reader import Reader
-from bot.services.summaries.summarizer import Summarised
+from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.summarizer import SummaryResult
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, digest, entry, pull, summary
 from tests.render.accepted import (
     MOST_CHARACTERS,
@@ -55,7 +55,7 @@ LAST = 999_999_999  # the highest number that a reference may have
 KINDS = (buttons.SHARE_SUMMARY, buttons.SHARE_RISKS, buttons.SHARE_DIGEST)
 SPAN = Span(DAY.date, DAY.date, DAY.zone)
 WEEK = Span(DAY.date.replace(day=22), DAY.date, DAY.zone)
-KNOWN = Repositories(REPOSITORY, (LONGEST,))
+KNOWN = AllowedRepositories(REPOSITORY, (LONGEST,))
 
 pulls = st.lists(st.builds(pull, st.integers(1, LAST), title=texts(256)), max_size=20)
 
@@ -77,7 +77,7 @@ def row(*elements: dict[str, Any]) -> dict[str, Any]:
 
 @given(pulls)
 def test_hostile_titles_make_a_menu_that_slack_takes(found: list[PullRequest]) -> None:
-    menu = buttons.details_of(found)
+    menu = buttons.make_details_menu(found)
     assert (menu is None) == (not found)
     assert menu is None or BLOCK(row(menu))
     assert [text for text, _ in options(menu) if invisible(text) or "\n" in text or len(text) > 75] == []
@@ -86,8 +86,11 @@ def test_hostile_titles_make_a_menu_that_slack_takes(found: list[PullRequest]) -
 @given(st.builds(pull, st.integers(1, LAST), title=texts(256)), st.sampled_from(KINDS))
 def test_every_button_of_a_hostile_pull_request_is_taken(found: PullRequest, kind: str) -> None:
     request = SummaryRequest((Reference(found.repository, found.number),))
-    post = buttons.below(
-        render_notice("Here."), buttons.details(found), buttons.ask(), buttons.share(kind, request)
+    post = buttons.add_buttons(
+        render_notice("Here."),
+        buttons.make_details_button(found),
+        buttons.make_ask_button(),
+        buttons.make_share_button(kind, request),
     )
     assert_taken(post, ())
     assert len(set(ids(post))) == 3
@@ -96,12 +99,12 @@ def test_every_button_of_a_hostile_pull_request_is_taken(found: PullRequest, kin
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 def test_what_a_button_carries_names_the_same_pull_request(repository: Repository) -> None:
     made = pull(LAST, repository=repository, title="W" * 256)
-    button, menu = buttons.details(made), buttons.details_of([made])
+    button, menu = buttons.make_details_button(made), buttons.make_details_menu([made])
     assert menu is not None
     assert BLOCK(row(button, menu))
     assert button["value"] == menu["options"][0]["value"]
     assert len(button["value"]) <= 150
-    assert read_reference(button["value"], Repositories(repository)) == Reference(repository, LAST)
+    assert read_reference(button["value"], AllowedRepositories(repository)) == Reference(repository, LAST)
 
 
 def test_actions_are_named_apart() -> None:
@@ -109,22 +112,22 @@ def test_actions_are_named_apart() -> None:
 
 
 def test_a_menu_names_each_pull_request_once_in_the_order_given() -> None:
-    menu = buttons.details_of([pull(3), pull(1), pull(3), pull(2)])
+    menu = buttons.make_details_menu([pull(3), pull(1), pull(3), pull(2)])
     assert options(menu) == [(f"#{n} Change number {n}", f"2|octo/engine#{n}") for n in (3, 1, 2)]
 
 
 def test_a_menu_is_no_longer_than_anybody_reads() -> None:
-    assert len(options(buttons.details_of(pull(number) for number in range(1, 100)))) == 10
+    assert len(options(buttons.make_details_menu(pull(number) for number in range(1, 100)))) == 10
 
 
 def test_there_is_no_menu_of_nothing() -> None:
-    assert buttons.details_of([]) is None
-    assert ids(buttons.below(render_notice("Here."), None, buttons.ask())) == [buttons.ASK]
+    assert buttons.make_details_menu([]) is None
+    assert ids(buttons.add_buttons(render_notice("Here."), None, buttons.make_ask_button())) == [buttons.ASK]
 
 
 def test_a_row_leaves_the_message_above_as_it_was() -> None:
     post = render_notice("Here.")
-    below = buttons.below(post, buttons.ask())
+    below = buttons.add_buttons(post, buttons.make_ask_button())
     assert (below.text, below.blocks[:-1]) == (post.text, post.blocks)
     assert len(below.blocks) == 2
 
@@ -152,7 +155,7 @@ def shared(value: str) -> RisksRequest:
 )
 def test_a_shared_list_asks_for_the_same_again(text: str) -> None:
     request = RisksRequest.parse(text, KNOWN, DAY)
-    button = buttons.share(buttons.SHARE_RISKS, request)
+    button = buttons.make_share_button(buttons.SHARE_RISKS, request)
     assert BLOCK(row(button))
     assert shared(button["value"]) == replace(request, is_private=False)
 
@@ -164,7 +167,7 @@ def test_a_shared_list_with_hostile_filters_asks_for_the_same_again(found: list[
         request = RisksRequest.parse(words, KNOWN, DAY)
     except UsageError:
         return
-    button = buttons.share(buttons.SHARE_RISKS, request)
+    button = buttons.make_share_button(buttons.SHARE_RISKS, request)
     assert BLOCK(row(button))
     assert shared(button["value"]) == request
 
@@ -180,7 +183,7 @@ def test_a_list_that_is_too_long_to_be_shared_is_refused_at_once(length: int) ->
         request = RisksRequest.parse(f"path:{'x' * length} repo:{LONGEST}", KNOWN, DAY)
     except UsageError:
         return
-    button = buttons.share(buttons.SHARE_RISKS, request)
+    button = buttons.make_share_button(buttons.SHARE_RISKS, request)
     assert BLOCK(row(button))
     assert shared(button["value"]) == request
 
@@ -189,7 +192,7 @@ def test_the_longest_requests_fit_a_button() -> None:
     references = tuple(Reference(LONGEST, LAST - n) for n in range(5))
     summaries, overview = SummaryRequest(references), DigestRequest(LONGEST, WEEK)
     requests = (RisksRequest(LONGEST, WEEK, Filters(("x" * 800,)), 10), summaries, overview)
-    assert all(BLOCK(row(buttons.share(buttons.SHARE_RISKS, request))) for request in requests)
+    assert all(BLOCK(row(buttons.make_share_button(buttons.SHARE_RISKS, request))) for request in requests)
     assert SummaryRequest.parse(str(summaries), KNOWN) == summaries
     assert DigestRequest.parse(str(overview), KNOWN, DAY) == overview
 
@@ -309,18 +312,18 @@ def answers(
 ) -> AnswerBuilder:
     """Over a repository whose every day has these merges."""
     known = ScriptedPulls(tuple(replace(each, repository=repository, files=None) for each in found), files=files)
-    reader = Reader(known, lambda _: Summarised(summary()))
-    entries = Entries(known, reader, MemoryCache(), "v1")
+    reader = EntryBuilder(known, lambda _: SummaryResult(summary()))
+    entries = EntryCache(known, reader, MemoryCache(), "v1")
 
     def read(each: PullRequest) -> Entry:
         loaded = known.load_files(each)
         return Entry(loaded, summary(), assess_pull_request(loaded), determine_area(loaded))
 
-    daily = DailyDigest(known, read, lambda *_: Overview("A calm day."), known.load_files, 1)
+    daily = DigestBuilder(known, read, lambda *_: Overview("A calm day."), known.load_files, 1)
     return AnswerBuilder(
         entries,
         RiskLister(known, reader, entries, 1),
-        DigestComposer(daily, lambda each: each.name, lambda _: DAY.zone).days,
+        DigestComposer(daily, lambda each: each.name, lambda _: DAY.zone).build_days,
         lambda each: each.name,
         lambda: DAY,
         lambda *_: TrackRecordScore(),
@@ -399,7 +402,7 @@ def test_an_answer_to_somebody_without_a_name_is_not_signed() -> None:
 
 @given(texts(80))
 def test_the_name_of_an_asker_neither_pings_nor_links_nor_breaks_the_line(asker: str) -> None:
-    post = buttons.signed(render_notice("Here."), asker)
+    post = buttons.add_asker(render_notice("Here."), asker)
     assert_taken(post, ())
     assert post.blocks[: len(render_notice("Here.").blocks)] == render_notice("Here.").blocks
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []

@@ -9,7 +9,7 @@ import pytest
 
 from bot.domain.summaries.citations import Citation
 from bot.render.blocks.sanitize import sanitize_text
-from bot.render.conversations.streaming import LONGEST_ANSWER, AnswerMarkdown, Links
+from bot.render.conversations.streaming import MAX_ANSWER_LENGTH, AnswerMarkdown, Links
 
 pytestmark = pytest.mark.slow
 
@@ -35,19 +35,19 @@ def cited(quote: str, pr: str = "7", path: str = "a.py") -> str:
 
 def fed(markdown: AnswerMarkdown, *pieces: str) -> str:
     """All that is shown for the pieces, and for the end after them."""
-    return "".join([*map(markdown.feed, pieces), markdown.end()])
+    return "".join([*map(markdown.feed, pieces), markdown.end_answer()])
 
 
-def written(text: str, limit: int = LONGEST_ANSWER) -> AnswerMarkdown:
+def written(text: str, limit: int = MAX_ANSWER_LENGTH) -> AnswerMarkdown:
     """An answer that came in one piece."""
     markdown = AnswerMarkdown(LINKS, limit)
     fed(markdown, text)
     return markdown
 
 
-def shown(text: str, limit: int = LONGEST_ANSWER) -> str:
+def shown(text: str, limit: int = MAX_ANSWER_LENGTH) -> str:
     """What is shown of the text of an answer."""
-    return written(f"<answer>{text}</answer>", limit).shown
+    return written(f"<answer>{text}</answer>", limit).shown_text
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_of_a_link_of_the_model_s_own_the_label_is_left(text: str, expected: str
 )
 def test_a_citation_is_a_link_or_nothing(text: str, expected: str) -> None:
     assert shown(text) == expected
-    assert SECRET not in written(text).said
+    assert SECRET not in written(text).raw_text
 
 
 def test_the_label_of_a_citation_holds_nothing_alive() -> None:
@@ -230,7 +230,7 @@ def test_code_is_literal(text: str, expected: str) -> None:
     ],
 )
 def test_only_the_answer_is_shown(text: str, expected: str) -> None:
-    assert written(text).shown == expected
+    assert written(text).shown_text == expected
     assert fed(AnswerMarkdown(LINKS), *text) == expected
 
 
@@ -241,7 +241,7 @@ def test_nothing_is_shown_before_the_answer_begins() -> None:
         "",
         "",
     ]
-    assert markdown.shown.startswith("Yes,")
+    assert markdown.shown_text.startswith("Yes,")
 
 
 @pytest.mark.parametrize(
@@ -273,34 +273,34 @@ def test_nothing_stops_a_stream_for_long() -> None:
 def test_what_is_said_before_a_tool_is_forgotten() -> None:
     markdown = AnswerMarkdown(LINKS)
     markdown.feed("I look at #7 first. <ans")
-    markdown.turn()
+    markdown.end_turn()
     assert fed(markdown, "Yes.") == "Yes."
 
 
 def test_an_answer_goes_on_after_a_tool() -> None:
     markdown = AnswerMarkdown(LINKS)
-    before = markdown.feed("<answer>First.") + markdown.turn()
+    before = markdown.feed("<answer>First.") + markdown.end_turn()
     assert before + fed(markdown, "Then.</answer>") == "First.\n\nThen."
-    assert markdown.said == "First.\n\nThen."
+    assert markdown.raw_text == "First.\n\nThen."
 
 
 @pytest.mark.parametrize("more", ["", "I write now. "])
 def test_what_is_said_after_an_answer_is_not_shown_after_a_tool_either(more: str) -> None:
     markdown = AnswerMarkdown(LINKS)
     markdown.feed("<answer>First.</answer> I look again. ")
-    markdown.turn()
+    markdown.end_turn()
     markdown.feed(f"{more}<answer>Then.</answer>")
-    markdown.end()
-    assert markdown.shown.split() == ["First.", "Then."]
+    markdown.end_answer()
+    assert markdown.shown_text.split() == ["First.", "Then."]
 
 
 def test_half_a_citation_before_a_tool_hides_nothing_after_it() -> None:
     markdown = AnswerMarkdown(LINKS)
     markdown.feed(f'<answer>First.<cite pr="7" path="a.py">{SECRET}')
-    markdown.turn()
+    markdown.end_turn()
     markdown.feed(f"Then.{cited(GOOD)}</answer>")
-    markdown.end()
-    assert markdown.shown == f"First.\n\nThen.{LINK}"
+    markdown.end_answer()
+    assert markdown.shown_text == f"First.\n\nThen.{LINK}"
 
 
 def test_a_copy_is_another_answer() -> None:
@@ -308,8 +308,8 @@ def test_a_copy_is_another_answer() -> None:
     markdown.feed("<answer>One [b")
     kept = copy(markdown)
     markdown.feed("](c) ```\n two")
-    markdown.end()
-    assert kept.shown == "One "
+    markdown.end_answer()
+    assert kept.shown_text == "One "
     assert fed(kept, "] three #7") == f"[b] three {SEVEN}"
 
 
@@ -334,16 +334,16 @@ def test_a_copy_is_another_answer() -> None:
 )
 def test_an_answer_is_cut_between_pieces(text: str, limit: int, expected: str, *, is_cut: bool) -> None:
     found = written(f"<answer>{text}</answer>", limit)
-    assert (found.shown, found.is_cut) == (expected, is_cut)
+    assert (found.shown_text, found.is_cut) == (expected, is_cut)
 
 
 def test_what_was_said_is_kept_as_the_model_wrote_it() -> None:
     found = written(f"I look. <answer>See #7{cited(GOOD)} and{cited(BAD)} [a](b) <c>.</answer> Done.")
-    assert found.said == f"See #7{cited(GOOD)} and [a](b) <c>."
+    assert found.raw_text == f"See #7{cited(GOOD)} and [a](b) <c>."
 
 
 def test_what_was_cut_was_not_said() -> None:
-    assert written("<answer>one ten three</answer>", 8).said == "one ten "
+    assert written("<answer>one ten three</answer>", 8).raw_text == "one ten "
 
 
 @pytest.mark.parametrize(

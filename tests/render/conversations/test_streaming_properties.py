@@ -143,8 +143,8 @@ def test_the_judge_sees_what_is_alive() -> None:
 @example([f"<answer>[a](({'x' * 490})({'x' * 490})({'x' * 490})({'x' * 490})", f"({'x' * 490}))"])
 def test_it_makes_no_difference_where_a_stream_is_cut(pieces: list[str]) -> None:
     whole, piecemeal = written("".join(pieces), ENDLESS), AnswerMarkdown(LINKS, ENDLESS)
-    assert fed(piecemeal, *pieces) == whole.shown
-    assert (piecemeal.shown, piecemeal.said) == (whole.shown, whole.said)
+    assert fed(piecemeal, *pieces) == whole.shown_text
+    assert (piecemeal.shown_text, piecemeal.raw_text) == (whole.shown_text, whole.raw_text)
     assert not whole.is_cut
     assert not piecemeal.is_cut
 
@@ -160,7 +160,7 @@ def test_nothing_is_alive_at_any_time(pieces: list[str]) -> None:
         more = markdown.feed(each)
         shown += more
         assert not more or not alive(shown)
-    assert not alive(shown + markdown.end())
+    assert not alive(shown + markdown.end_answer())
 
 
 @MANY
@@ -169,7 +169,7 @@ def test_nothing_is_alive_at_any_time(pieces: list[str]) -> None:
 def test_nothing_is_alive_where_an_answer_is_cut(pieces: list[str], limit: int) -> None:
     markdown = AnswerMarkdown(LINKS, limit)
     shown = fed(markdown, *pieces)
-    assert shown == markdown.shown
+    assert shown == markdown.shown_text
     assert len(shown) <= limit + len("\n```")
     assert not alive(shown)
 
@@ -188,7 +188,7 @@ def test_a_fence_is_closed(pieces: list[str], limit: int) -> None:
 def test_the_quote_of_no_citation_is_shown(pieces: list[str]) -> None:
     markdown = AnswerMarkdown(LINKS)
     assert SECRET not in fed(markdown, *pieces)
-    assert SECRET not in markdown.said
+    assert SECRET not in markdown.raw_text
 
 
 @MANY
@@ -198,13 +198,13 @@ def test_a_copy_knows_nothing_of_what_comes_later(rounds: list[str], lost: str, 
     for each in rounds:
         markdown.feed(each)
         other.feed(each)
-        markdown.turn()
-        other.turn()
+        markdown.end_turn()
+        other.end_turn()
     kept = copy(markdown)
     markdown.feed(lost)
-    markdown.turn()
+    markdown.end_turn()
     assert fed(kept, *pieces) == fed(other, *pieces)
-    assert (kept.shown, kept.said, kept.is_cut) == (other.shown, other.said, other.is_cut)
+    assert (kept.shown_text, kept.raw_text, kept.is_cut) == (other.shown_text, other.raw_text, other.is_cut)
 
 
 @MANY
@@ -217,10 +217,10 @@ def test_nothing_is_alive_after_any_round_of_tools(rounds: Sequence[list[str]]) 
         for each in pieces:
             shown += markdown.feed(each)
         assert not alive(shown)
-        shown += markdown.turn()
-    shown += markdown.end()
+        shown += markdown.end_turn()
+    shown += markdown.end_answer()
     assert not alive(shown)
-    assert shown == markdown.shown
+    assert shown == markdown.shown_text
 
 
 @MANY
@@ -232,4 +232,4 @@ def test_a_literal_text_is_alive_nowhere(text: str) -> None:
 @MANY
 @given(st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters="<>`[]@#:wW"), max_size=200))
 def test_plain_words_are_shown_as_they_are(text: str) -> None:
-    assert written(f"<answer>{text}</answer>").shown == text
+    assert written(f"<answer>{text}</answer>").shown_text == text

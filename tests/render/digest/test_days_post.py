@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from localslack.rules.messages import UPDATE_TEXT, check_message, find_links, find_mentions
 
-from bot.domain.conversations.commands import LONGEST_OVERVIEW, DigestRequest, Repositories
+from bot.domain.conversations.commands import MAX_DIGEST_DAYS, AllowedRepositories, DigestRequest
 from bot.domain.digest.models import Digest, Entry, Overview
 from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.digest.view import DigestView, ViewLevel
@@ -164,7 +164,7 @@ def test_notes_stand_in_small_print_above_the_buttons(size: int) -> None:
         assert find_mentions(made.lead.build_payload()) == []
 
 
-KNOWN = Repositories(REPOSITORY, (Repository("Octo", "Big.Repo-1"),))
+KNOWN = AllowedRepositories(REPOSITORY, (Repository("Octo", "Big.Repo-1"),))
 _COMMAND = re.compile(r"To see it: /prdigest (.+)$")
 
 
@@ -182,7 +182,7 @@ def test_what_was_skipped_comes_with_a_command_that_shows_it(
     request = DigestRequest.parse(found[1], KNOWN, much_later)
     assert (request.repository, request.span.last, len(request.span)) == (repository, DAY.date, shown)
     assert request.span.zone == DAY.zone
-    assert shown <= LONGEST_OVERVIEW
+    assert shown <= MAX_DIGEST_DAYS
 
 
 def test_the_command_is_shown_whole() -> None:

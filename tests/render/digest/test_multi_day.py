@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import find_links
 
-from bot.domain.conversations.commands import LONGEST_OVERVIEW
+from bot.domain.conversations.commands import MAX_DIGEST_DAYS
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
 from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.history.outcomes import find_outcomes
@@ -78,7 +78,7 @@ def test_no_text_of_others_breaks_lines_or_reads_backwards(found: MultiDayDigest
 def longest(text: str, repository: Repository = REPOSITORY, count: int = 67) -> MultiDayDigest:
     """The most days, each of ``count`` pull requests of which every text is as long as it can be."""
     day = elsewhere(full_day(count, text), repository)
-    return days(*(numbered(day, 100_001 + count * place) for place in range(LONGEST_OVERVIEW)))
+    return days(*(numbered(day, 100_001 + count * place) for place in range(MAX_DIGEST_DAYS)))
 
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
@@ -179,8 +179,8 @@ def test_days_are_told_shorter_where_there_is_no_room_for_all() -> None:
     """A long day alone gets more words than one of many, and its numbers link."""
     short = render_catch_up(longest(NUMBERS[:60] + "a " * 300))
     alone = render_catch_up(days(numbered(full_day(3, NUMBERS[:60] + "a " * 100), 100_001)))
-    assert max(len("".join(strings(item))) for item in items(short)[:LONGEST_OVERVIEW]) <= 170
-    assert not any(element["type"] == "link" for item in items(short)[:LONGEST_OVERVIEW] for element in item)
+    assert max(len("".join(strings(item))) for item in items(short)[:MAX_DIGEST_DAYS]) <= 170
+    assert not any(element["type"] == "link" for item in items(short)[:MAX_DIGEST_DAYS] for element in item)
     assert len("".join(strings(items(alone)[0]))) > 170
     assert any(element["type"] == "link" for element in items(alone)[0])
 

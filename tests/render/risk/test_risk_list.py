@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.domain.conversations.commands import LONGEST_RISKS, MOST_RISKS
+from bot.domain.conversations.commands import MAX_RISKS_DAYS, MAX_TOP_RISKS
 from bot.domain.digest.models import Entry
 from bot.domain.digest.risk_list import RiskList
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
@@ -27,7 +27,7 @@ from tests.render.accepted import MOST_CHARACTERS, assert_taken, invisible, item
 from tests.render.hostile_days import LONGEST, NUMBERS, WORST, entries, lines, texts
 
 SPAN = Span(DAY.date, DAY.date, DAY.zone)
-MONTH = Span(DAY.date - timedelta(days=LONGEST_RISKS - 1), DAY.date, DAY.zone)
+MONTH = Span(DAY.date - timedelta(days=MAX_RISKS_DAYS - 1), DAY.date, DAY.zone)
 
 
 def made(**fields: Any) -> RiskList:
@@ -151,7 +151,7 @@ def longest(text: str, repository: Repository = REPOSITORY) -> RiskList:
         replace(
             entry(100_000 + number, said=said, title=text[:256], repository=repository), risk=Risk(20, reasons)
         )
-        for number in range(1, MOST_RISKS + 1)
+        for number in range(1, MAX_TOP_RISKS + 1)
     ]
     first = [pull(number, title=text[:256], repository=repository) for number in range(100_100, 100_130)]
     second = [
@@ -171,7 +171,7 @@ def longest(text: str, repository: Repository = REPOSITORY) -> RiskList:
         older=tuple(first),
         riskiest=tuple(listed),
         unread=tuple(range(100_500, 100_800)),
-        caveats=tuple(f"incomplete? the commits of main name {n} merges, not 67" for n in range(LONGEST_RISKS)),
+        caveats=tuple(f"incomplete? the commits of main name {n} merges, not 67" for n in range(MAX_RISKS_DAYS)),
     )
 
 
@@ -194,7 +194,7 @@ def test_slack_takes_the_longest_list_and_nobody_is_pinged(text: str, repository
 @pytest.mark.parametrize("above", [0, 1, 9])
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 def test_the_longest_list_stays_within_the_budget_with_others_below_the_bar(text: str, above: int) -> None:
-    whole = replace(longest(text), filters="author:ada", caveats=(), top=MOST_RISKS, ranked=MOST_RISKS)
+    whole = replace(longest(text), filters="author:ada", caveats=(), top=MAX_TOP_RISKS, ranked=MAX_TOP_RISKS)
     found = replace(whole, riskiest=whole.riskiest[:above], below=whole.riskiest[above:])
     assert_taken(render_risk_list(found), known(whole))
 

@@ -15,14 +15,14 @@ from localslack.methods.views import VIEW
 from localslack.rules.messages import find_mentions
 from localslack.state.element_values import add_default_ids, get_initial_settings
 
-from bot.domain.conversations.commands import Repositories
+from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.domain.subscriptions.request import Wish
+from bot.domain.subscriptions.request import SubscriptionRequest
 from bot.render.subscriptions.form import FormErrors, parse_form, render_form, suggest_zones
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence
@@ -30,7 +30,7 @@ from tests.render.hostile_days import LONGEST, texts
 from tests.services.doubles import visit
 
 WEB = Repository("Acme", "web.app")
-KNOWN = Repositories(REPOSITORY, (WEB,))
+KNOWN = AllowedRepositories(REPOSITORY, (WEB,))
 BERLIN = ZoneInfo("Europe/Berlin")
 USUAL = (dt.time(9), ZoneInfo("America/Los_Angeles"))
 VIEWED = DigestView(Filters(paths=("src",), labels=("a b",)), ViewLevel.RISKY)
@@ -55,7 +55,7 @@ def option(value: str) -> Json:
     return {"selected_option": {"text": {"type": "plain_text", "text": value}, "value": value}}
 
 
-def errors(view: Json, values: dict[str, Json], known: Repositories = KNOWN) -> dict[str, str]:
+def errors(view: Json, values: dict[str, Json], known: AllowedRepositories = KNOWN) -> dict[str, str]:
     with pytest.raises(FormErrors) as caught:
         parse_form(sent(view, **values), known)
     assert [said for said in caught.value.errors.values() if not is_one_sentence(said)] == []
@@ -95,13 +95,13 @@ def test_hostile_filters_are_literal(labels: list[str]) -> None:
 
 def test_what_was_shown_comes_back_as_it_was() -> None:
     wish, channel, replaces = parse_form(sent(opened(OLD)), KNOWN)
-    assert wish == Wish(WEB, dt.time(17, 30), BERLIN, weekdays=True, view=VIEWED)
+    assert wish == SubscriptionRequest(WEB, dt.time(17, 30), BERLIN, weekdays=True, view=VIEWED)
     assert (channel, replaces) == ("C0OPEN", OLD.id)
 
 
 def test_a_new_one_comes_back_with_what_is_usual() -> None:
     wish, channel, replaces = parse_form(sent(opened()), KNOWN)
-    assert (wish, channel, replaces) == (Wish(REPOSITORY, *USUAL, weekdays=False), "C0DIGEST", "")
+    assert (wish, channel, replaces) == (SubscriptionRequest(REPOSITORY, *USUAL, weekdays=False), "C0DIGEST", "")
 
 
 def test_in_direct_messages_it_is_personal_and_in_ones_own_zone() -> None:
@@ -109,32 +109,38 @@ def test_in_direct_messages_it_is_personal_and_in_ones_own_zone() -> None:
     assert (wish.is_personal, wish.is_mine, wish.zone, channel) == (True, True, None, "")
 
 
-CHOSEN: dict[str, tuple[dict[str, Json], Wish]] = {
-    "repository": ({"repository": option("Acme/web.app")}, Wish(WEB, *USUAL, weekdays=False)),
+CHOSEN: dict[str, tuple[dict[str, Json], SubscriptionRequest]] = {
+    "repository": ({"repository": option("Acme/web.app")}, SubscriptionRequest(WEB, *USUAL, weekdays=False)),
     "time": (
         {"at": {"selected_time": "00:00"}},
-        Wish(REPOSITORY, dt.time(0), USUAL[1], weekdays=False),
+        SubscriptionRequest(REPOSITORY, dt.time(0), USUAL[1], weekdays=False),
     ),
-    "zone": ({"zone": option("Europe/Berlin")}, Wish(REPOSITORY, dt.time(9), BERLIN, weekdays=False)),
-    "own zone": ({"zone": option("mine")}, Wish(REPOSITORY, dt.time(9), is_mine=True, weekdays=False)),
-    "days": ({"days": option("weekdays")}, Wish(REPOSITORY, *USUAL, weekdays=True)),
+    "zone": (
+        {"zone": option("Europe/Berlin")},
+        SubscriptionRequest(REPOSITORY, dt.time(9), BERLIN, weekdays=False),
+    ),
+    "own zone": (
+        {"zone": option("mine")},
+        SubscriptionRequest(REPOSITORY, dt.time(9), is_mine=True, weekdays=False),
+    ),
+    "days": ({"days": option("weekdays")}, SubscriptionRequest(REPOSITORY, *USUAL, weekdays=True)),
     "weight": (
         {"only": option("risky")},
-        Wish(REPOSITORY, *USUAL, weekdays=False, view=DigestView(only=ViewLevel.RISKY)),
+        SubscriptionRequest(REPOSITORY, *USUAL, weekdays=False, view=DigestView(only=ViewLevel.RISKY)),
     ),
     "filters": (
         {"filter": {"value": "  path:src label:“a b” "}},
-        Wish(REPOSITORY, *USUAL, weekdays=False, view=DigestView(VIEWED.filters)),
+        SubscriptionRequest(REPOSITORY, *USUAL, weekdays=False, view=DigestView(VIEWED.filters)),
     ),
-    "to me": ({"where": option("me")}, Wish(REPOSITORY, *USUAL, weekdays=False, is_personal=True)),
+    "to me": ({"where": option("me")}, SubscriptionRequest(REPOSITORY, *USUAL, weekdays=False, is_personal=True)),
 }
 
 
 @pytest.mark.parametrize(("values", "expected"), CHOSEN.values(), ids=CHOSEN)
-def test_each_field_is_read(values: dict[str, Json], expected: Wish) -> None:
+def test_each_field_is_read(values: dict[str, Json], expected: SubscriptionRequest) -> None:
     wish, channel, _ = parse_form(sent(opened(), **values), KNOWN)
     assert (wish, channel) == (expected, "" if expected.is_personal else "C0DIGEST")
-    assert Wish.parse(str(wish), KNOWN) == wish
+    assert SubscriptionRequest.parse(str(wish), KNOWN) == wish
 
 
 NOWHERE = {"channel": "Choose a channel, or have the digest sent to you alone."}
@@ -177,14 +183,14 @@ def test_what_can_not_be_used_is_told_at_its_field(values: dict[str, Json], expe
 
 
 def test_a_repository_that_was_taken_from_the_settings_meanwhile_is_told_at_its_field() -> None:
-    assert errors(opened(OLD), {}, Repositories(REPOSITORY)) == {
+    assert errors(opened(OLD), {}, AllowedRepositories(REPOSITORY)) == {
         "repository": "I don't speak of Acme/web.app here: ask about octo/engine."
     }
 
 
 def test_what_is_too_long_in_all_is_told_at_the_filters() -> None:
     values = {"filter": {"value": "label:" + "x" * 900}}
-    found = errors(render_form((LONGEST,), USUAL, None, visit()), values, Repositories(LONGEST))
+    found = errors(render_form((LONGEST,), USUAL, None, visit()), values, AllowedRepositories(LONGEST))
     assert found == {"filter": "That is too long to be a command: use up to 1,000 characters."}
 
 
@@ -195,7 +201,7 @@ def test_whatever_is_typed_is_read_or_refused(typed: str) -> None:
         wish, _, _ = parse_form(copy.deepcopy(view), KNOWN)
     except UsageError:
         return
-    assert Wish.parse(str(wish), KNOWN) == wish
+    assert SubscriptionRequest.parse(str(wish), KNOWN) == wish
 
 
 def test_what_it_knows_of_where_it_was_opened_fits() -> None:

@@ -18,7 +18,7 @@ from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.ports import Post
-from bot.render.blocks.buttons import below
+from bot.render.blocks.buttons import add_buttons
 from bot.render.blocks.rich_text import count_characters
 from bot.render.subscriptions.subscription_list import (
     DueSubscription,
@@ -123,7 +123,7 @@ def test_in_app_home_each_says_where_it_goes() -> None:
 @pytest.mark.parametrize("count", [0, 1, 19, 20, 21, 300])
 @pytest.mark.parametrize("made", [ENGINE, LARGE], ids=["usual", "large"])
 def test_however_many_there_are_slack_takes_them(made: Subscription, count: int) -> None:
-    said = below(render_listing(several(count, made)), make_new_button())
+    said = add_buttons(render_listing(several(count, made)), make_new_button())
     assert_taken(said)
     assert count_characters(list(said.blocks)) <= 10_000
     assert ("and 280 more" in read(said)) is (count == 300)

@@ -21,7 +21,7 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.models import Evidence
 from bot.render.summaries.details import View, render_details_view, render_error_view, render_loading_view
-from bot.services.summaries.schemas import MOST_EVIDENCE
+from bot.services.summaries.schemas import MAX_QUOTES
 from tests.helpers.builders import REPOSITORY, changed_file, entry, pull, summary
 from tests.render.accepted import invisible, nodes, strings
 from tests.render.hostile_days import BLANK, LONGEST, WORST, entries, lines, texts
@@ -68,7 +68,7 @@ def opened(draw: st.DrawFn) -> Entry:
     """A hostile entry with files and quotes, its title and its paths with something to see in them."""
     made = draw(entries(draw(st.integers(1, LAST))))
     parts = ("what_changed_and_why", "technical_impact", "potential_risks", "key_insights")
-    proof = tuple(draw(st.lists(evidence, max_size=MOST_EVIDENCE)))
+    proof = tuple(draw(st.lists(evidence, max_size=MAX_QUOTES)))
     told: dict[str, Any] = {part: draw(texts(SECTION)) for part in parts}
     said = replace(made.summary, evidence=proof, **told)
     listed = draw(st.none() | st.lists(files, max_size=30).map(tuple))
@@ -113,7 +113,7 @@ def longest(text: str, repository: Repository = REPOSITORY) -> Entry:
     long = (text * 20)[:SECTION]
     proof = tuple(
         Evidence(f"{n}/{'d' * 240}", long[:500], side, 10**6)
-        for n in range(MOST_EVIDENCE // 2)
+        for n in range(MAX_QUOTES // 2)
         for side in (DiffSide.NEW, DiffSide.OLD)
     )
     said = summary(
@@ -210,7 +210,7 @@ def test_sections_are_shown_whole() -> None:
 
 
 def test_every_quote_is_shown_with_its_place() -> None:
-    proof = tuple(Evidence(f"engine/{n}.py", f"return {n}", DiffSide.NEW, n) for n in range(1, MOST_EVIDENCE + 1))
+    proof = tuple(Evidence(f"engine/{n}.py", f"return {n}", DiffSide.NEW, n) for n in range(1, MAX_QUOTES + 1))
     text = seen(render_details_view(entry(5, said=summary(evidence=proof))))
     assert [found.path for found in proof if f"{found.path}:{found.line} {found.quote}" not in text] == []
 

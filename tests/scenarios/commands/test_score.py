@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from pydantic import TypeAdapter
 
-from bot.adapters.redis.history import RedisHistory
+from bot.adapters.redis.history import RedisHistoryStore
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
@@ -26,7 +26,7 @@ def a_digest(bot: Bot, repository: str, days_ago: int = 9) -> tuple[PullRequest,
     first = pull(bot.unused_number(), repository=of, merged_at=noon)
     back = pull(bot.unused_number(), repository=of, merged_at=noon + timedelta(days=2, hours=3))
     back = pull(back.number, repository=of, merged_at=back.merged_at, title=f'Revert "{first.title}"')
-    RedisHistory(bot.store).record([first, back])
+    RedisHistoryStore(bot.store).record_merges([first, back])
     rated = (
         RatedPullRequest(first.number, noon, 14.0, 400, is_listed=True),
         RatedPullRequest(bot.unused_number(), noon, 3.0, 4),

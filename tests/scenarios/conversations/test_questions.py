@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from localslack.users.person import Delivery, Person
 
-from bot.adapters.redis.feedback import RedisBallot
+from bot.adapters.redis.feedback import RedisFeedbackStore
 from tests.emulators.claude.server import Step, ToolUse
 from tests.emulators.github.store import changed_file, sha
 from tests.helpers.checks import eventually
@@ -471,5 +471,5 @@ def test_a_vote_counts_as_soon_as_its_buttons_are_there(bot: Bot) -> None:
 
 def votes(bot: Bot, person: Person) -> list[dict[str, Any]]:
     bot.settle()
-    found = (json.loads(vote) for vote in RedisBallot(bot.store).all())
+    found = (json.loads(vote) for vote in RedisFeedbackStore(bot.store).list_votes())
     return [vote for vote in found if vote["user"] == person.user]

@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 from localslack.users.person import Person
 
-from bot.adapters.redis.question_queue import RedisSpending
+from bot.adapters.redis.question_queue import RedisSpendingStore
 from bot.domain.operations.budget import BudgetHold
 from tests.emulators.github.store import pull
 from tests.scenarios import REPO, Bot
@@ -68,14 +68,14 @@ def test_who_used_up_their_budget_gets_plain_results_and_others_answers(frugal: 
 
 def test_when_the_budget_of_all_is_used_up_everybody_gets_plain_results(frugal: Bot) -> None:
     ada, day = listed(frugal), str(frugal.noon(0).date())
-    spending, whole = RedisSpending(frugal.store), BudgetHold("", 0.0, (day,))
-    before = spending.spent(day)
-    spending.settle(whole, DAILY)
+    spending, whole = RedisSpendingStore(frugal.store), BudgetHold("", 0.0, (day,))
+    before = spending.get_spending(day)
+    spending.settle_hold(whole, DAILY)
     with answering(frugal, answer("Yes.")) as asked:
         thread = begun(frugal, ada.mention("And the frobnications?", frugal.channel()))
         (reply,) = thread.answers()
-    spending.settle(whole, -DAILY)
-    assert spending.spent(day) == before
+    spending.settle_hold(whole, -DAILY)
+    assert spending.get_spending(day) == before
     assert is_plain(text_of(reply), "Today's budget for the model is used up; it begins anew at midnight")
     assert not asked.bodies
 

@@ -8,7 +8,7 @@ from typing import Any
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 
-from bot.adapters.redis.agenda import RedisAgenda, RedisSubscriptions
+from bot.adapters.redis.agenda import RedisDueQueue, RedisSubscriptionRepository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription
 from tests.helpers.world import as_read
@@ -18,12 +18,12 @@ from tests.scenarios import Bot
 def subscriptions(bot: Bot, channel: str) -> list[Subscription]:
     """Those of a channel that are kept, once nothing is left to do."""
     bot.settle()
-    found = [each for each in RedisSubscriptions(bot.store).all() if each.channel == channel]
+    found = [each for each in RedisSubscriptionRepository(bot.store).list_all() if each.channel == channel]
     return sorted(found, key=str)
 
 
 def is_planned(bot: Bot, subscription: Subscription) -> bool:
-    return RedisAgenda(bot.store).at(NextDigest(subscription.id)) is not None
+    return RedisDueQueue(bot.store).get_time(NextDigest(subscription.id)) is not None
 
 
 def direct(person: Person) -> str:

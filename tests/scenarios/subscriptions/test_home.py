@@ -6,7 +6,7 @@ import datetime as dt
 
 from localslack.users.person import Person
 
-from bot.adapters.redis.agenda import RedisSubscriptions
+from bot.adapters.redis.agenda import RedisSubscriptionRepository
 from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.digest.view import DigestView
 from bot.domain.pull_requests.filters import Filters
@@ -100,18 +100,18 @@ def test_a_digest_that_was_posted_is_there_in_short_with_its_link(http_bot: Bot)
     channel, ada = http_bot.channel(), http_bot.person()
     typed(http_bot, ada, "subscribe only:risky at 00:00", channel)
     (made,) = subscriptions(http_bot, channel)
-    due = made.timing.last_before(dt.datetime.now(dt.UTC))
+    due = made.timing.find_last_before(dt.datetime.now(dt.UTC))
     address = f"https://emulated.slack.com/archives/{channel}/p1"
     text = "engine · &lt;!here&gt; 7 of 9 merged. All is calm."
-    key = made.digest_spec(due).key("T0TEAM")
-    plant(digest_store(http_bot.store), key, posted_at=due, text=text, address=address)
+    key = made.build_digest_spec(due).build_key("T0TEAM")
+    plant(digest_store(http_bot.store), key, posted_at=due, text=text, permalink=address)
     assert "engine · <!here> 7 of 9 merged. All is calm. Open it" in opened(http_bot, ada)
     assert address in str(http_bot.world.slack.get_home(ada.user))
 
 
 def test_of_very_many_ones_own_are_there(http_bot: Bot) -> None:
     channel, ada = http_bot.channel(), http_bot.person()
-    kept = RedisSubscriptions(http_bot.store)
+    kept = RedisSubscriptionRepository(http_bot.store)
     repository, timing = Repository.parse(REPO), Timing(SIX, http_bot.zone)
     views = [DigestView(Filters(labels=(f"label {number}",))) for number in range(60)]
     made = [Subscription(channel, repository, timing, view, by="U0BEN", is_open=True) for view in views]

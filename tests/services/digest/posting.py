@@ -13,7 +13,7 @@ from bot.domain.time.date_range import Span
 from bot.ports import Attachment, Messenger, Post, RecordStore
 from bot.render.digest.post import RenderedDigest
 from bot.services.digest.posted_digest import PostedDigest
-from bot.services.digest.poster import DigestPoster, Published
+from bot.services.digest.poster import DigestPoster, PostingResult
 from bot.services.digest.records import DigestRecords
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY
@@ -149,18 +149,18 @@ class Poster:
         self._records = DigestRecords(store, messenger.team)
         self._poster = DigestPoster(messenger, self._records, lambda: now, sleeps)
 
-    def post(self, spec: DigestSpec, build: Callable[[], RenderedDigest]) -> Published:
-        return self._poster.post(self._records.track(spec), build)
+    def post(self, spec: DigestSpec, build: Callable[[], RenderedDigest]) -> PostingResult:
+        return self._poster.post_digest(self._records.find_digest(spec), build)
 
-    def revise(self, spec: DigestSpec, build: Callable[[], RenderedDigest]) -> Published:
-        return self._poster.revise(self._records.track(spec), build)
+    def revise(self, spec: DigestSpec, build: Callable[[], RenderedDigest]) -> PostingResult:
+        return self._poster.revise_digest(self._records.find_digest(spec), build)
 
 
 def publish(
     messenger: Messenger | Fragile,
     records: RecordStore[PostedDigest] | Fragile,
     build: Callable[[], RenderedDigest],
-) -> Published:
+) -> PostingResult:
     return poster_of(messenger, records).post(SPEC, build)
 
 

@@ -13,8 +13,8 @@ import pytest
 from redis import Redis
 
 from bot.adapters.claude import CLAUDE
-from bot.adapters.redis.connection import HURRIED, RedisCache, connect
-from bot.adapters.redis.history import RedisHistory
+from bot.adapters.redis.connection import SHORT_TIMEOUTS, RedisCache, connect_server
+from bot.adapters.redis.history import RedisHistoryStore
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
 from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
 from bot.domain.errors import (
@@ -32,25 +32,25 @@ from bot.domain.summaries.models import ChangeType, build_fallback_summary
 from bot.domain.time.day import LocalDay
 from bot.ports import Model
 from bot.render.digest.post import render_digest
-from bot.services.digest.builder import DailyDigest, Surroundings
-from bot.services.digest.overview import Overviewer
+from bot.services.digest.builder import DigestBuilder, DigestDependencies
+from bot.services.digest.overview import OverviewWriter
 from bot.services.history.merge_timeline import DayContext, MergeTimeline
-from bot.services.summaries.reader import Reader
-from bot.services.summaries.structured_completion import Asker
-from bot.services.summaries.summarizer import Summarised, Summariser
+from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.structured_completion import StructuredCompletion
+from bot.services.summaries.summarizer import Summariser, SummaryResult
 from tests.emulators.claude.server import ClaudeEmulator, Refusal
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pairs, pull, summary
 from tests.helpers.checks import closed_port
 from tests.render.accepted import seen
 from tests.services.doubles import KnownPulls, ScriptedPulls, Sleeps, Summaries
 
-Summarise = Callable[[PullRequest], Summarised]
+Summarise = Callable[[PullRequest], SummaryResult]
 
 
-def at_once(pull: PullRequest) -> Summarised:
+def at_once(pull: PullRequest) -> SummaryResult:
     if pull.files is None:
-        return Summarised(build_fallback_summary(pull, "its files could not be loaded", Coverage.NONE))
-    return Summarised(summary(), cost=0.5)
+        return SummaryResult(build_fallback_summary(pull, "its files could not be loaded", Coverage.NONE))
+    return SummaryResult(summary(), cost=0.5)
 
 
 def overview(repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
@@ -67,8 +67,8 @@ def build(
     workers: int = 4,
     progress: Callable[[int, int], None] = nothing,
 ) -> Digest:
-    reader = Reader(pulls, summarise)
-    daily = DailyDigest(pulls, reader.read, overview, reader.with_files, workers)
+    reader = EntryBuilder(pulls, summarise)
+    daily = DigestBuilder(pulls, reader.build_entry, overview, reader.load_files, workers)
     return daily.build(REPOSITORY, DAY, "Engine", progress)
 
 
@@ -77,7 +77,7 @@ def listed(*numbers: int) -> ScriptedPulls:
 
 
 def test_the_entries_keep_the_order_of_the_list_however_long_each_takes() -> None:
-    def slow_first(pull: PullRequest) -> Summarised:
+    def slow_first(pull: PullRequest) -> SummaryResult:
         time.sleep(0.05 if pull.number < 3 else 0)
         return at_once(pull)
 
@@ -143,7 +143,7 @@ def test_a_list_that_can_not_be_had_ends_it(error: PrdigestError) -> None:
 def test_after_an_error_what_has_not_begun_never_begins(error: BaseException) -> None:
     begun: list[int] = []
 
-    def fail_at_third(pull: PullRequest) -> Summarised:
+    def fail_at_third(pull: PullRequest) -> SummaryResult:
         begun.append(pull.number)
         time.sleep(0.02)
         if pull.number == 3:
@@ -161,7 +161,7 @@ def test_after_an_error_what_has_not_begun_never_begins(error: BaseException) ->
 def test_an_interrupt_of_the_caller_cancels_what_has_not_begun() -> None:
     begun: list[int] = []
 
-    def slow(pull: PullRequest) -> Summarised:
+    def slow(pull: PullRequest) -> SummaryResult:
         begun.append(pull.number)
         time.sleep(0.02)
         return at_once(pull)
@@ -190,8 +190,8 @@ AWAY = GitHubUnavailable("GitHub is away.")
 
 
 def viewed(pulls: KnownPulls, view: DigestView, summarise: Summarise = at_once) -> Digest:
-    reader = Reader(pulls, summarise)
-    daily = DailyDigest(pulls, reader.read, overview, reader.with_files, 3)
+    reader = EntryBuilder(pulls, summarise)
+    daily = DigestBuilder(pulls, reader.build_entry, overview, reader.load_files, 3)
     return daily.build(REPOSITORY, DAY, "Engine", view=view)
 
 
@@ -236,8 +236,8 @@ def test_a_view_reads_no_more_than_it_must(view: DigestView, shown: list[int], r
 def test_a_view_asks_the_model_of_what_fits_alone() -> None:
     model = Summaries()
     pulls = day(*FOUR)
-    reader = Reader(pulls, model)
-    daily = DailyDigest(pulls, reader.read, overview, reader.with_files, 3)
+    reader = EntryBuilder(pulls, model)
+    daily = DigestBuilder(pulls, reader.build_entry, overview, reader.load_files, 3)
     seen: list[tuple[int, int]] = []
     daily.build(
         REPOSITORY,
@@ -282,11 +282,11 @@ def test_what_the_next_day_took_back_is_shown_though_it_weighs_nothing() -> None
     back = reverting(8, 3)
     earlier = pull(3, merged_at=NOON - timedelta(days=1))
     pulls = day(pull(9), back, pull(7))
-    reader = Reader(pulls, trivial)
-    surroundings = Surroundings(
+    reader = EntryBuilder(pulls, trivial)
+    surroundings = DigestDependencies(
         lambda repository, day, merged: DayContext.from_pulls([*merged, next_day, earlier])
     )
-    daily = DailyDigest(pulls, reader.read, overview, reader.with_files, 1, surroundings=surroundings)
+    daily = DigestBuilder(pulls, reader.build_entry, overview, reader.load_files, 1, surroundings=surroundings)
     found = daily.build(REPOSITORY, DAY, "Engine", view=DigestView(only=ViewLevel.SUBSTANTIAL))
     assert sorted(pairs(found.outcomes)) == [(3, 8), (9, 12)]
     assert ({entry.number for entry in found.entries}, found.hidden) == ({8, 9}, 1)
@@ -336,23 +336,23 @@ class Records(list[PullRequest]):
 
 
 def chronicle_of(pulls: KnownPulls, store: Redis) -> MergeTimeline:
-    return MergeTimeline(lambda: RedisHistory(store), pulls.list_merged, lambda: NINE)
+    return MergeTimeline(lambda: RedisHistoryStore(store), pulls.list_merged, lambda: NINE)
 
 
 def surrounded(
     pulls: KnownPulls,
-    found: Surroundings,
+    found: DigestDependencies,
     view: DigestView = FULL_VIEW,
     of: LocalDay = DAY,
     said: Summarise = at_once,
 ) -> Digest:
-    reader = Reader(pulls, said)
-    daily = DailyDigest(pulls, reader.read, overview, reader.with_files, 3, surroundings=found)
+    reader = EntryBuilder(pulls, said)
+    daily = DigestBuilder(pulls, reader.build_entry, overview, reader.load_files, 3, surroundings=found)
     return daily.build(REPOSITORY, of, "Engine", view=view)
 
 
-def seen_by(chronicle: MergeTimeline) -> Surroundings:
-    return Surroundings(chronicle.load_day_context, chronicle.record_merges)
+def seen_by(chronicle: MergeTimeline) -> DigestDependencies:
+    return DigestDependencies(chronicle.load_day_context, chronicle.record_merges)
 
 
 def test_what_was_reverted_before_the_digest_is_posted_is_said_and_not_listed(store: Redis) -> None:
@@ -378,7 +378,7 @@ def test_a_revert_that_a_view_does_not_show_is_said_of_what_it_does(store: Redis
 
 def test_what_reverts_an_earlier_day_names_what_it_took_back(store: Redis) -> None:
     old = pull(200, title="Count once", merged_at=DAY.start - timedelta(days=20))
-    RedisHistory(store).record([old])
+    RedisHistoryStore(store).record_merges([old])
     pulls = day(pull(9, title='Revert "Count once" (#200)'), pull(8, title='Revert "Lost long ago" (#3)'))
     found = surrounded(pulls, seen_by(chronicle_of(pulls, store)))
     assert (pairs(found.outcomes), [each.number for each in found.older_reverts]) == ([(200, 9)], [8])
@@ -387,7 +387,7 @@ def test_what_reverts_an_earlier_day_names_what_it_took_back(store: Redis) -> No
 def test_the_rules_look_back_at_what_earlier_digests_recorded(store: Redis) -> None:
     before = LocalDay(DAY.date - timedelta(days=1), DAY.zone)
     long_ago = pull(1, merged_at=DAY.start - timedelta(days=100), files=CORE)
-    RedisHistory(store).record([long_ago])
+    RedisHistoryStore(store).record_merges([long_ago])
     fix = pull(2, title="Fix the counter", merged_at=before.start + timedelta(hours=9), files=CORE)
     pulls = day(fix, pull(3, files=CORE), pull(4, files=DOCS))
     around = seen_by(chronicle_of(pulls, store))
@@ -400,7 +400,7 @@ def test_the_rules_look_back_at_what_earlier_digests_recorded(store: Redis) -> N
 
 def test_without_the_store_a_digest_is_without_history_and_whole(caplog: pytest.LogCaptureFixture) -> None:
     pulls = day(pull(1, files=MUCH), pull(2, files=MUCH), LATER)
-    away = connect(f"redis://127.0.0.1:{closed_port()}", patience=HURRIED)
+    away = connect_server(f"redis://127.0.0.1:{closed_port()}", patience=SHORT_TIMEOUTS)
     found = surrounded(pulls, seen_by(chronicle_of(pulls, away)))
     assert [entry.risk.without_history for entry in found.entries] == [True, True]
     assert (pairs(found.outcomes), found.gaps) == ([(2, 9)], ())
@@ -422,7 +422,7 @@ def test_a_next_day_that_can_not_be_had_is_a_gap(store: Redis) -> None:
 
 def test_all_that_was_merged_is_recorded_and_what_was_read_with_its_files() -> None:
     told = Records()
-    surrounded(day(*FOUR), Surroundings(record=told), DigestView(Filters(labels=("bug",))))
+    surrounded(day(*FOUR), DigestDependencies(record_merges=told), DigestView(Filters(labels=("bug",))))
     assert {each.number: each.files is not None for each in told} == {4: False, 3: True, 2: False, 1: True}
 
 
@@ -430,7 +430,7 @@ def test_a_list_that_can_not_be_had_is_not_recorded() -> None:
     pulls, told = day(*FOUR), Records()
     pulls.failing["day 2026-02-28"] = AWAY
     with pytest.raises(GitHubUnavailable):
-        surrounded(pulls, Surroundings(record=told))
+        surrounded(pulls, DigestDependencies(record_merges=told))
     assert told == []
 
 
@@ -454,8 +454,8 @@ def test_lists_that_found_no_more_than_chance_are_spared(
         return True
 
     for found, listed in (
-        (surrounded(pulls, Surroundings()), usual),
-        (surrounded(pulls, Surroundings(is_sparing=is_sparing)), sparing),
+        (surrounded(pulls, DigestDependencies()), usual),
+        (surrounded(pulls, DigestDependencies(is_reduced=is_sparing)), sparing),
     ):
         assert [entry.number for entry in found.riskiest_entries] == listed
     assert asked == [REPOSITORY]
@@ -465,10 +465,10 @@ def test_lists_that_found_no_more_than_chance_are_spared(
 
 
 def with_model(pulls: ScriptedPulls, model: Model, cache: RedisCache, workers: int) -> Digest:
-    asker = Asker(model, cache, Sleeps(), CLAUDE.prices)
-    reader = Reader(pulls, Summariser(asker, "claude-haiku-5-5", 30_000).summarise)
-    overviewer = Overviewer(asker, "claude-sonnet-5-5")
-    daily = DailyDigest(pulls, reader.read, overviewer.overview, reader.with_files, workers)
+    asker = StructuredCompletion(model, cache, Sleeps(), CLAUDE.prices)
+    reader = EntryBuilder(pulls, Summariser(asker, "claude-haiku-5-5", 30_000).summarise_pull_request)
+    overviewer = OverviewWriter(asker, "claude-sonnet-5-5")
+    daily = DigestBuilder(pulls, reader.build_entry, overviewer.write_overview, reader.load_files, workers)
     return daily.build(REPOSITORY, DAY, "Engine", nothing)
 
 

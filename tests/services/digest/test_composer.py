@@ -13,7 +13,7 @@ import pytest
 from localslack.rules.live_text import find_mentions
 from redis import Redis
 
-from bot.domain.conversations.commands import DigestRequest, Repositories
+from bot.domain.conversations.commands import AllowedRepositories, DigestRequest
 from bot.domain.digest.models import Overview
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import GitHubUnavailable
@@ -24,9 +24,9 @@ from bot.domain.summaries.models import Summary
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.render.digest.post import describe_skipped_days
-from bot.services.digest.builder import DailyDigest
+from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
-from bot.services.summaries.reader import Reader
+from bot.services.summaries.reader import EntryBuilder
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull, summary
 from tests.helpers.records import digest_store
@@ -37,7 +37,7 @@ from tests.services.subscriptions.scheduled import TIMING
 
 WEEKDAYS = replace(TIMING, weekdays=True)
 ZONE = TIMING.zone
-MONDAY = WEEKDAYS.due_on(date(2026, 3, 2))
+MONDAY = WEEKDAYS.get_due_time(date(2026, 3, 2))
 DAILY = Subscription(HOME, REPOSITORY, WEEKDAYS, by="U0ADA")
 FRIDAY = date(2026, 2, 27)
 WEEKEND = Span(FRIDAY, FRIDAY + timedelta(days=2), ZONE)
@@ -60,14 +60,14 @@ def composer(
     def overview(_repository: Repository, _day: LocalDay, entries: Iterable[object]) -> Overview:
         return Overview(f"{len(list(entries))} changes.")
 
-    reader = Reader(pulls, Summaries(said or summary()))
-    daily = DailyDigest(pulls, reader.read, overview, reader.with_files, 4)
+    reader = EntryBuilder(pulls, Summaries(said or summary()))
+    daily = DigestBuilder(pulls, reader.build_entry, overview, reader.load_files, 4)
     return DigestComposer(daily, lambda found: found.name.title(), zone_of)
 
 
 def posted(slack: SlackEmulator, store: Redis, made: DigestComposer, spec: DigestSpec, *notes: str) -> None:
     poster = poster_of(messenger_of(slack), digest_store(store), now=MONDAY)
-    poster.post(spec, lambda: made.build(spec, notes))
+    poster.post(spec, lambda: made.compose_messages(spec, notes))
 
 
 def read_in(slack: SlackEmulator) -> tuple[str, list[str], list[str]]:
@@ -84,7 +84,7 @@ SIX = KnownPulls(tuple(merged(number, number // 2) for number in range(6)))
 
 
 def test_a_monday_tells_of_the_days_since_friday(slack: SlackEmulator, store: Redis) -> None:
-    spec = DAILY.digest_spec(MONDAY)
+    spec = DAILY.build_digest_spec(MONDAY)
     assert spec.span == WEEKEND
     posted(slack, store, composer(SIX), spec)
     lead, titles, linked = read_in(slack)
@@ -104,13 +104,16 @@ def test_a_monday_tells_of_the_days_since_friday(slack: SlackEmulator, store: Re
     ids=["monday", "tuesday", "friday", "monday-after"],
 )
 def test_every_day_is_told_once(day: int, first: int, last: int) -> None:
-    span = DAILY.digest_spec(WEEKDAYS.due_on(date(2026, 3, day))).span
+    span = DAILY.build_digest_spec(WEEKDAYS.get_due_time(date(2026, 3, day))).span
     assert (span.first.day, span.last.day) == (first, last)
 
 
 def test_one_day_is_a_digest_of_that_day(slack: SlackEmulator, store: Redis) -> None:
     posted(
-        slack, store, composer(SIX), replace(DAILY.digest_spec(MONDAY), span=replace(WEEKEND, first=WEEKEND.last))
+        slack,
+        store,
+        composer(SIX),
+        replace(DAILY.build_digest_spec(MONDAY), span=replace(WEEKEND, first=WEEKEND.last)),
     )
     lead, titles, linked = read_in(slack)
     assert lead.startswith("Engine · Sunday 1 March 2026 · 2 merged")
@@ -118,7 +121,7 @@ def test_one_day_is_a_digest_of_that_day(slack: SlackEmulator, store: Redis) -> 
 
 
 def test_a_weekend_on_which_nothing_was_merged_is_one_message(slack: SlackEmulator, store: Redis) -> None:
-    posted(slack, store, composer(KnownPulls()), DAILY.digest_spec(MONDAY))
+    posted(slack, store, composer(KnownPulls()), DAILY.build_digest_spec(MONDAY))
     lead, titles, linked = read_in(slack)
     assert "nothing merged" in lead
     assert (titles, linked, slack.files) == ([], [], [])
@@ -130,7 +133,9 @@ def test_three_days_as_busy_as_any_are_all_taken(slack: SlackEmulator, store: Re
         merged(number, number % 3, title="W " * 128, files=[changed_file(f"engine/{number}.py", 400, 400)])
         for number in range(1_000, 1_000 + 3 * 67)
     ]
-    posted(slack, store, composer(KnownPulls(tuple(busy)), LONG), DAILY.digest_spec(MONDAY), "A note. " * 200)
+    posted(
+        slack, store, composer(KnownPulls(tuple(busy)), LONG), DAILY.build_digest_spec(MONDAY), "A note. " * 200
+    )
     lead, titles, linked = read_in(slack)
     assert "201 merged" in lead
     assert list(dict.fromkeys(titles)) == TITLES
@@ -158,7 +163,7 @@ def test_a_view_shows_what_fits_of_each_day_and_says_of_how_many(
         for number in (0, 1, 4, 5)
     ]
     pulls = [made if made.number % 2 == 0 else replace(made, author=made.merged_by) for made in both]
-    posted(slack, store, composer(KnownPulls(tuple(pulls))), replace(DAILY.digest_spec(MONDAY), view=view))
+    posted(slack, store, composer(KnownPulls(tuple(pulls))), replace(DAILY.build_digest_spec(MONDAY), view=view))
     lead, titles, linked = read_in(slack)
     assert f"{len(shown)} of 4 merged" in lead
     assert f"{len(shown)} of 4 shown: {view}" in lead
@@ -168,7 +173,7 @@ def test_a_view_shows_what_fits_of_each_day_and_says_of_how_many(
 
 
 def test_a_channel_may_have_the_same_days_in_two_views(slack: SlackEmulator, store: Redis) -> None:
-    whole = DAILY.digest_spec(MONDAY)
+    whole = DAILY.build_digest_spec(MONDAY)
     for spec in (whole, replace(whole, view=DigestView(only=ViewLevel.RISKY)), whole):
         posted(slack, store, composer(SIX), spec)
     assert [message["text"].rpartition(" · ")[2] for message in slack.list_messages(HOME)] == [
@@ -182,12 +187,14 @@ def test_a_channel_may_have_the_same_days_in_two_views(slack: SlackEmulator, sto
 
 def test_days_that_were_skipped_are_told_with_a_command_that_works(slack: SlackEmulator, store: Redis) -> None:
     skipped = Span(FRIDAY - timedelta(days=20), FRIDAY - timedelta(days=1), ZONE)
-    posted(slack, store, composer(SIX), DAILY.digest_spec(MONDAY), describe_skipped_days(REPOSITORY, skipped))
+    posted(
+        slack, store, composer(SIX), DAILY.build_digest_spec(MONDAY), describe_skipped_days(REPOSITORY, skipped)
+    )
     [lead] = slack.list_messages(HOME)
     said, _, _ = read_in(slack)
     found = re.search(r"To see it: /prdigest (.+)$", said, re.M)
     assert found
-    request = DigestRequest.parse(found[1], Repositories(REPOSITORY), LocalDay(date(2026, 4, 1), ZONE))
+    request = DigestRequest.parse(found[1], AllowedRepositories(REPOSITORY), LocalDay(date(2026, 4, 1), ZONE))
     assert request.span == Span(FRIDAY - timedelta(days=14), FRIDAY - timedelta(days=1), ZONE)
     assert find_mentions(lead) == []
 
@@ -198,13 +205,13 @@ def test_a_day_that_can_not_be_had_ends_it_before_anything_is_posted(
 ) -> None:
     away: dict[str, Exception] = {f"day {FRIDAY + timedelta(days=day)}": GitHubUnavailable("Away.")}
     with pytest.raises(GitHubUnavailable):
-        posted(slack, store, composer(KnownPulls(SIX.pulls, away)), DAILY.digest_spec(MONDAY))
+        posted(slack, store, composer(KnownPulls(SIX.pulls, away)), DAILY.build_digest_spec(MONDAY))
     assert slack.list_messages(HOME) == []
 
 
 def test_the_gaps_of_each_day_are_those_of_the_edition() -> None:
     pulls = KnownPulls(SIX.pulls, counted={"2026-02-28": 3})
-    made = composer(pulls).build(DAILY.digest_spec(MONDAY))
+    made = composer(pulls).compose_messages(DAILY.build_digest_spec(MONDAY))
     assert made.gaps == ("2026-02-28: incomplete? the commits of main name 3 merges, not 2",)
     assert made.merged == 6
 
@@ -213,7 +220,7 @@ def test_the_gaps_of_each_day_are_those_of_the_edition() -> None:
 
 
 def headings(made: DigestComposer, *built: DigestSpec) -> list[str]:
-    return [made.build(spec).lead.text.partition(". ")[0] for spec in built]
+    return [made.compose_messages(spec).lead.text.partition(". ")[0] for spec in built]
 
 
 def test_the_heading_names_a_zone_that_readers_do_not_expect() -> None:

@@ -12,7 +12,7 @@ from bot.domain.errors import PostingInProgress
 from bot.ports import RecordStore
 from bot.render.digest.post import RenderedDigest
 from bot.services.slack.answered_request import AnsweredRequest
-from bot.services.slack.replies import Answer, Replies
+from bot.services.slack.replies import Answer, ReplySender
 from tests.helpers.records import answer_store, memory_answers, memory_digests
 from tests.services.digest.posting import (
     MORNING,
@@ -31,16 +31,16 @@ ANSWER = Answer(post("For everybody"), post("For you"))
 @pytest.mark.parametrize("audience", [Audience.CHANNEL, Audience.SHARED])
 def test_an_answer_that_another_process_gave_meanwhile_is_not_given_again(audience: Audience) -> None:
     messenger, whispers = MemoryMessenger(), MemoryWhispers()
-    replies, asked = Replies(messenger, whispers, memory_answers(), lambda: MORNING), visit()
+    replies, asked = ReplySender(messenger, whispers, memory_answers(), lambda: MORNING), visit()
 
     def slowly() -> Answer:
         """The records of this test let everybody in, as after a lease that ran out."""
-        replies.give(asked, "summary", audience, lambda: ANSWER)
+        replies.give_answer(asked, "summary", audience, lambda: ANSWER)
         return ANSWER
 
     with pytest.raises(PostingInProgress):
-        replies.give(asked, "summary", audience, slowly)
-    replies.give(asked, "summary", audience, lambda: ANSWER)
+        replies.give_answer(asked, "summary", audience, slowly)
+    replies.give_answer(asked, "summary", audience, lambda: ANSWER)
     assert [text for *_, text in messenger.messages] == ["For everybody"]
     assert whispers.said == []
 
@@ -54,7 +54,7 @@ def test_a_digest_that_another_process_posted_meanwhile_is_not_posted_again() ->
 
     with pytest.raises(PostingInProgress):
         publish(messenger, records, slowly)
-    assert publish(messenger, records, Build()).already
+    assert publish(messenger, records, Build()).was_posted
     assert [text for *_, text in messenger.messages] == ["Engine 1", *PARTS]
 
 
@@ -64,7 +64,7 @@ def records(request: pytest.FixtureRequest, store: Redis) -> RecordStore[Answere
 
 
 def claim(records: RecordStore[AnsweredRequest], key: str, at: datetime) -> None:
-    records.claim(key, AnsweredRequest(), AnsweredRequest().begin(at))
+    records.claim(key, AnsweredRequest(), AnsweredRequest().begin_posting(at))
 
 
 def test_a_field_is_claimed_once(records: RecordStore[AnsweredRequest]) -> None:

@@ -19,7 +19,7 @@ from bot.domain.errors import (
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
-from bot.services.digest.multi_day import catch_up
+from bot.services.digest.multi_day import build_multi_day_digest
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, digest, entry, pairs
 
 UNKNOWN = DayUnavailable("The sample holds one day only.", "not in the sample")
@@ -51,7 +51,7 @@ def span(first: int, last: int) -> Span:
 @pytest.mark.parametrize("last", [1, 2, 14])
 def test_every_day_is_built_once_and_in_order(last: int) -> None:
     days = Days()
-    found = catch_up(days, REPOSITORY, span(1, last), "Engine")
+    found = build_multi_day_digest(days, REPOSITORY, span(1, last), "Engine")
     dates = [str(day.date) for day in span(1, last).days]
     assert days.built == [("octo/engine", date, "Engine") for date in dates]
     assert [str(each.day.date) for each in found.digests] == dates
@@ -59,18 +59,18 @@ def test_every_day_is_built_once_and_in_order(last: int) -> None:
 
 
 def test_days_of_which_nothing_is_known_are_named_as_such() -> None:
-    found = catch_up(Days(2, UNKNOWN), REPOSITORY, span(1, 3), "Engine")
+    found = build_multi_day_digest(Days(2, UNKNOWN), REPOSITORY, span(1, 3), "Engine")
     assert [each.merged_count for each in found.digests] == [1, 1]
     assert found.unknown_days == (UnknownDay(span(2, 2).first, "not in the sample"),)
 
 
 def test_where_nothing_is_known_of_any_day_that_is_said() -> None:
     with pytest.raises(DayUnavailable, match="one day only"):
-        catch_up(Days(2, UNKNOWN), REPOSITORY, span(2, 2), "Engine")
+        build_multi_day_digest(Days(2, UNKNOWN), REPOSITORY, span(2, 2), "Engine")
 
 
 def test_no_patches_are_held_and_all_else_is() -> None:
-    (found,) = catch_up(Days(), REPOSITORY, span(1, 1), "Engine").digests
+    (found,) = build_multi_day_digest(Days(), REPOSITORY, span(1, 1), "Engine").digests
     (kept,) = found.entries
     (built,) = Days()(REPOSITORY, span(1, 1).days[0], "Engine").entries
     assert (kept.pull.files, built.pull.files) == (tuple(replace(file, patch=None) for file in HEAVY), HEAVY)
@@ -79,7 +79,7 @@ def test_no_patches_are_held_and_all_else_is() -> None:
 
 
 def test_a_revert_on_another_day_is_known() -> None:
-    found = catch_up(Days(), REPOSITORY, span(1, 3), "Engine")
+    found = build_multi_day_digest(Days(), REPOSITORY, span(1, 3), "Engine")
     assert pairs(found.combined.outcomes) == [(1, 2)]
     assert [each.number for each in found.combined.riskiest_entries] == [3]
 
@@ -96,5 +96,5 @@ ERRORS = [
 def test_a_day_that_can_not_be_had_ends_it(error: PrdigestError) -> None:
     days = Days(2, error)
     with pytest.raises(type(error)) as caught:
-        catch_up(days, REPOSITORY, span(1, 4), "Engine")
+        build_multi_day_digest(days, REPOSITORY, span(1, 4), "Engine")
     assert (caught.value is error, len(days.built)) == (True, 2)

@@ -10,8 +10,8 @@ from bot.domain.digest.models import MAX_OVERVIEW_LENGTH, Overview, Theme
 from bot.domain.errors import ModelBusy, ModelRequestRejected
 from bot.domain.operations.usage import Usage
 from bot.domain.summaries.models import ChangeType
-from bot.services.digest.overview import Overviewer
-from bot.services.summaries.structured_completion import Asker
+from bot.services.digest.overview import OverviewWriter
+from bot.services.summaries.structured_completion import StructuredCompletion
 from tests.emulators.claude.server import overview_answer
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, entry, summary
 from tests.services.doubles import MemoryCache, ScriptedModel, Sleeps
@@ -24,10 +24,12 @@ TRIVIAL = summary(type=ChangeType.TRIVIAL)
 class Bench:
     def __init__(self, *steps: str | Exception) -> None:
         self.model = ScriptedModel.of(*steps)
-        self._overviewer = Overviewer(Asker(self.model, MemoryCache(), Sleeps(), CLAUDE.prices), MODEL)
+        self._overviewer = OverviewWriter(
+            StructuredCompletion(self.model, MemoryCache(), Sleeps(), CLAUDE.prices), MODEL
+        )
 
     def of(self, *entries: Any) -> Overview:
-        return self._overviewer.overview(REPOSITORY, DAY, entries)
+        return self._overviewer.write_overview(REPOSITORY, DAY, entries)
 
 
 def answer(**fields: Any) -> str:
@@ -76,13 +78,15 @@ def test_numbers_that_are_not_of_the_day_are_dropped() -> None:
 
 def test_without_a_model_there_are_counts_and_the_reason() -> None:
     entries = (entry(1), entry(2), entry(3, said=TRIVIAL, files=[changed_file("docs/a.md")]))
-    found = Overviewer(None, MODEL).overview(REPOSITORY, DAY, entries)
+    found = OverviewWriter(None, MODEL).write_overview(REPOSITORY, DAY, entries)
     assert found.text == f"Most of it in {entries[0].area} (2). 1 pull request changed no product code."
     assert (found.fallback, found.cost, found.themes) == ("no model is set up", 0.0, ())
 
 
 def test_a_day_of_trivial_changes_names_no_area() -> None:
-    found = Overviewer(None, MODEL).overview(REPOSITORY, DAY, (entry(1, said=TRIVIAL), entry(2, said=TRIVIAL)))
+    found = OverviewWriter(None, MODEL).write_overview(
+        REPOSITORY, DAY, (entry(1, said=TRIVIAL), entry(2, said=TRIVIAL))
+    )
     assert found.text == "2 pull requests changed no product code."
 
 

@@ -18,7 +18,7 @@ from bot.domain.time.date_range import Span
 from bot.ports import Messenger, RecordStore
 from bot.render.digest.post import RenderedDigest
 from bot.services.digest.posted_digest import PostedDigest
-from bot.services.digest.poster import Published
+from bot.services.digest.poster import PostingResult
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import DAY
 from tests.helpers.records import Digests, digest_store, memory_digests
@@ -59,8 +59,8 @@ def test_a_digest_is_posted_in_order(slack: SlackEmulator, records: Digests) -> 
     assert standing(slack) == COMPLETE
     (lead,) = slack.list_messages(HOME)
     address = f"https://emulated.slack.com/archives/{HOME}/p{lead['ts'].replace('.', '')}"
-    assert (published.address, published.already, published.notes) == (address, False, ())
-    assert (published.gaps, published.merged) == ((), 0)
+    assert (published.permalink, published.was_posted, published.notes) == (address, False, ())
+    assert (published.gaps, published.merged_count) == ((), 0)
 
 
 def test_the_report_comes_last_and_into_the_thread() -> None:
@@ -78,7 +78,7 @@ def test_a_second_run_posts_nothing_and_does_not_build(ends: Ends) -> None:
     build = Build()
     first = publish(*ends, build)
     second = publish(*ends, build)
-    assert (first.already, second.already, second.address) == (False, True, first.address)
+    assert (first.was_posted, second.was_posted, second.permalink) == (False, True, first.permalink)
     assert build.count == 1
 
 
@@ -90,8 +90,8 @@ def test_a_second_run_leaves_the_channel_as_it_is(slack: SlackEmulator, records:
 
 def test_a_day_without_merges_is_one_message(slack: SlackEmulator, records: Digests) -> None:
     empty = Build(*(rendered("Nothing", (), report=False) for _ in range(2)))
-    assert not publish(messenger_of(slack), records, empty).already
-    assert publish(messenger_of(slack), records, empty).already
+    assert not publish(messenger_of(slack), records, empty).was_posted
+    assert publish(messenger_of(slack), records, empty).was_posted
     assert (standing(slack), empty.count) == (Standing(["Nothing"], [], []), 1)
 
 
@@ -100,13 +100,13 @@ def test_days_repositories_and_channels_are_digests_of_their_own(ends: Ends) -> 
     eve = DAY.date - timedelta(days=1)
     bots = DigestView(Filters(not_authors=("bots",)))
     if isinstance(ends[0], MemoryMessenger):
-        assert not subject.post(replace(SPEC, channel="C0OTHER"), build).already
-    assert not subject.post(SPEC, build).already
-    assert not subject.post(replace(SPEC, span=Span(eve, eve, DAY.zone)), build).already
-    assert not subject.post(replace(SPEC, span=Span(eve, DAY.date, DAY.zone)), build).already
-    assert not subject.post(replace(SPEC, repository=Repository("octo", "other")), build).already
-    assert not subject.post(replace(SPEC, view=bots), build).already
-    assert subject.post(SPEC, build).already
+        assert not subject.post(replace(SPEC, channel="C0OTHER"), build).was_posted
+    assert not subject.post(SPEC, build).was_posted
+    assert not subject.post(replace(SPEC, span=Span(eve, eve, DAY.zone)), build).was_posted
+    assert not subject.post(replace(SPEC, span=Span(eve, DAY.date, DAY.zone)), build).was_posted
+    assert not subject.post(replace(SPEC, repository=Repository("octo", "other")), build).was_posted
+    assert not subject.post(replace(SPEC, view=bots), build).was_posted
+    assert subject.post(SPEC, build).was_posted
 
 
 def test_a_day_that_is_not_over_is_not_posted() -> None:
@@ -121,7 +121,7 @@ def test_a_day_that_has_just_ended_is_posted() -> None:
     messenger = MemoryMessenger()
     assert DAY.end < MORNING
     on_time = poster_of(messenger, memory_digests(), now=DAY.end)
-    assert on_time.post(SPEC, Build()).address == f"https://slack.test/{HOME}/1.0"
+    assert on_time.post(SPEC, Build()).permalink == f"https://slack.test/{HOME}/1.0"
 
 
 def test_a_digest_that_can_not_be_built_posts_nothing_and_can_be_tried_again(ends: Ends) -> None:
@@ -130,7 +130,7 @@ def test_a_digest_that_can_not_be_built_posts_nothing_and_can_be_tried_again(end
 
     with pytest.raises(KeyError):
         publish(*ends, fail)
-    assert not publish(*ends, Build()).already
+    assert not publish(*ends, Build()).was_posted
 
 
 # --- two at once
@@ -148,15 +148,15 @@ def test_publishers_that_come_at_once_post_one_digest(slack: SlackEmulator, reco
     start = threading.Barrier(3)
     builds = [Build() for _ in range(3)]
 
-    def run(build: Build) -> Published:
+    def run(build: Build) -> PostingResult:
         start.wait()
         return publish(messenger_of(slack), records, build)
 
     with ThreadPoolExecutor(3) as pool:
         found = list(pool.map(run, builds))
     assert standing(slack) == COMPLETE
-    assert sorted(each.already for each in found) == [False, True, True]
-    assert (len({each.address for each in found}), sum(build.count for build in builds)) == (1, 1)
+    assert sorted(each.was_posted for each in found) == [False, True, True]
+    assert (len({each.permalink for each in found}), sum(build.count for build in builds)) == (1, 1)
 
 
 # --- refusals
@@ -186,7 +186,7 @@ def test_a_bot_that_is_invited_later_posts_what_was_built(slack: SlackEmulator, 
     with pytest.raises(SlackCallRefused):
         publish(messenger_of(slack), records, build)
     slack.workspace.channels[HOME].member = True
-    assert not publish(messenger_of(slack), records, build).already
+    assert not publish(messenger_of(slack), records, build).was_posted
     assert (standing(slack), build.count) == (COMPLETE, 1)
 
 
@@ -197,7 +197,7 @@ def test_without_leave_to_write_files_the_digest_is_complete_with_a_note(records
         assert standing(slack) == Standing(COMPLETE.leads, COMPLETE.parts, [])
     (note,) = published.notes
     assert "files:write" in note
-    assert (again.already, again.notes) == (True, ())
+    assert (again.was_posted, again.notes) == (True, ())
 
 
 UNREAD = SCOPES - {"channels:history", "groups:history", "im:history"}

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisAgenda
+from bot.adapters.redis.agenda import RedisDueQueue
 from bot.adapters.redis.connection import RedisCache
-from bot.adapters.redis.history import RedisHistory
+from bot.adapters.redis.history import RedisHistoryStore
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.domain.errors import StoreUnavailable
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest, OutcomeCheck
@@ -25,7 +25,7 @@ from bot.domain.time.date_range import Span
 from bot.render.digest.post import RenderedDigest, render_digest
 from bot.services.digest.posted_digest import DigestState
 from bot.services.digest.posting_plan import PostingPlan
-from bot.services.history.outcome_watcher import EVERY
+from bot.services.history.outcome_watcher import CHECK_INTERVAL
 from bot.services.risk.track_record import TrackRecordScorer, TrackRecordStores
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY, digest, entry, summary
@@ -51,7 +51,7 @@ def spec_of(name: str) -> DigestSpec:
 
 def plant_digest(slack: SlackEmulator, store: Redis, name: str) -> tuple[str, list[str]]:
     """The record, and its messages in the channel as they were posted; its key and their timestamps."""
-    fields, key = HASHES[name], spec_of(name).key("T0TEAM")
+    fields, key = HASHES[name], spec_of(name).build_key("T0TEAM")
     plan = json.loads(fields.get("posted") or fields["plan"])
     messenger = messenger_of(slack)
     lead = messenger.post_message(HOME, plan["lead"], key)
@@ -79,10 +79,10 @@ def test_a_digest_that_stands_is_not_posted_again(slack: SlackEmulator, store: R
     plant_digest(slack, store, name)
     before, build = writes(slack), Build()
     found = poster_of(messenger_of(slack), digest_store(store)).post(spec_of(name), build)
-    assert (found.already, found.address, build.count) == (True, HASHES[name]["address"], 0)
+    assert (found.was_posted, found.permalink, build.count) == (True, HASHES[name]["address"], 0)
     assert writes(slack) == before
     assert found.gaps == (("facts alone of #2 (the model is busy)",) if name in ("gaps", "command") else ())
-    assert found.merged == (4 if name == "days" else 3)
+    assert found.merged_count == (4 if name == "days" else 3)
 
 
 @pytest.mark.parametrize(
@@ -111,15 +111,15 @@ def test_one_that_broke_off_is_finished_as_it_was_recorded(slack: SlackEmulator,
     key, [lead] = plant_digest(slack, store, "half")
     build = Build()
     found = poster_of(messenger_of(slack), digest_store(store)).post(SPEC, build)
-    assert (found.already, build.count) == (False, 0)
+    assert (found.was_posted, build.count) == (False, 0)
     plan = PostingPlan.load(HASHES["half"]["plan"])
     assert standing(slack).parts == [part["text"] for part in plan.thread]
     assert plan.attachment
     assert (standing(slack).files, len(standing(slack).leads)) == ([plan.attachment.name], 1)
     record = digest_store(store).load(key)
-    assert (record.state, record.lead, record.merged) == (DigestState.POSTED, lead, 3)
+    assert (record.state, record.lead, record.merged_count) == (DigestState.POSTED, lead, 3)
     again = poster_of(messenger_of(slack), digest_store(store)).post(SPEC, build)
-    assert again.already
+    assert again.was_posted
 
 
 # --- mending
@@ -137,12 +137,12 @@ def test_one_with_gaps_is_edited_once_when_it_is_complete(slack: SlackEmulator, 
     plant_digest(slack, store, name)
     desk = mended(slack, store, shown())
     before = len(writes(slack))
-    desk.delivery.mend(KEY)
+    desk.delivery.repair_incomplete(KEY)
     edits = writes(slack)[before:]
     assert edits[:2] == ["chat.update", "chat.update"]
     record = digest_store(store).load(KEY)
     assert (record.gaps, record.version, desk.planned(DigestRepair(KEY))) == ((), 1, None)
-    desk.delivery.mend(KEY)
+    desk.delivery.repair_incomplete(KEY)
     assert writes(slack)[before:] == edits, "nothing more"
 
 
@@ -154,10 +154,10 @@ def test_one_whose_gaps_are_as_they_were_is_not_edited(slack: SlackEmulator, sto
     desk = mended(slack, store, as_before, as_before, shown())
     before = writes(slack)
     for _ in range(2):
-        desk.delivery.mend(KEY)
+        desk.delivery.repair_incomplete(KEY)
         assert writes(slack) == before
         assert digest_store(store).load(KEY).fingerprint == as_before.fingerprint
-    desk.delivery.mend(KEY)
+    desk.delivery.repair_incomplete(KEY)
     assert len(writes(slack)) > len(before)
 
 
@@ -165,7 +165,7 @@ def test_one_whose_revision_broke_off_is_edited(slack: SlackEmulator, store: Red
     plant_digest(slack, store, "complete")
     plant_hash(store, KEY, shown="")
     before = len(writes(slack))
-    mended(slack, store, shown()).delivery.mend(KEY)
+    mended(slack, store, shown()).delivery.repair_incomplete(KEY)
     assert writes(slack)[before:][:2] == ["chat.update", "chat.update"]
 
 
@@ -176,9 +176,9 @@ def test_one_whose_revision_broke_off_is_edited(slack: SlackEmulator, store: Red
 def watched(slack: SlackEmulator, store: Redis) -> posted_worlds.Desk:
     """Everything that was merged, and the index of digests and the agenda, as the version before left them."""
     desk = posted_worlds.Desk(slack, store)
-    RedisHistory(store).record([entry(**fields).pull for fields in SHOWN])
+    RedisHistoryStore(store).record_merges([entry(**fields).pull for fields in SHOWN])
     RedisPostedDigestIndex(store).add(REPOSITORY, DAY.end, KEY)
-    RedisAgenda(store).put(OutcomeCheck(REPOSITORY), DUE + EVERY)
+    RedisDueQueue(store).put(OutcomeCheck(REPOSITORY), DUE + CHECK_INTERVAL)
     return desk
 
 
@@ -188,7 +188,7 @@ def test_a_revert_is_told(watched: posted_worlds.Desk, slack: SlackEmulator, sto
     watched.merge(REVERT)
     watched.look()
     # the queue of the version before holds jobs without the time of the look
-    watched.aftermath.amend(KEY)
+    watched.aftermath.amend_digest(KEY)
     assert watched.digest == ended(before, BEHIND)
     assert len(watched.told) == 1
     assert digest_store(store).load(KEY).state is DigestState.AMENDED
@@ -207,7 +207,7 @@ def test_a_revert_of_what_was_told_is_told(
     assert not watched.amends, "it was told by the version before"
     watched.merge(AGAIN)
     watched.look()
-    watched.aftermath.amend(KEY)
+    watched.aftermath.amend_digest(KEY)
     assert watched.digest == ended(before, f"{BEHIND}, which was itself reverted")
 
 
@@ -216,7 +216,7 @@ def test_a_revert_of_what_was_told_is_told(
 
 def test_its_ratings_are_scored(watched: posted_worlds.Desk, store: Redis) -> None:
     plant_hash(store, KEY, **HASHES["complete"])
-    kept = TrackRecordStores(RedisPostedDigestIndex(store), watched.digests, RedisHistory(store))
+    kept = TrackRecordStores(RedisPostedDigestIndex(store), watched.digests, RedisHistoryStore(store))
     score = TrackRecordScorer(lambda: kept, RedisCache(store), watched.wall).score_lists(REPOSITORY, SPEC.span)
     assert (score.digests, score.unrated) == (1, 0)
 
@@ -228,7 +228,7 @@ def test_the_clock_leaves_one_that_stands_alone(slack: SlackEmulator, store: Red
     desk.subscribe()
     digests, _ = desk.tick()
     assert not digests
-    assert desk.planned(NextDigest(DAILY.id)) == DAILY.timing.next_after(DUE)
+    assert desk.planned(NextDigest(DAILY.id)) == DAILY.timing.find_next_after(DUE)
     # what a command left incomplete is mended at the cost of the bot
     assert (desk.planned(DigestRepair(KEY)) is not None) == (name == "command")
     assert desk.record.payer == ""
@@ -270,7 +270,7 @@ def test_what_is_written_has_a_version_and_keeps_what_it_does_not_change(store: 
     plant_hash(store, KEY, **HASHES["gaps"], unknown="of another version")
     records = digest_store(store)
     record = records.load(KEY)
-    records.save(KEY, record, record.count_mend())
+    records.save(KEY, record, record.count_repair())
     assert read_hash(store, KEY) == {
         **HASHES["gaps"],
         "unknown": "of another version",

@@ -16,7 +16,7 @@ from redis import Redis
 from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.errors import PostingInProgress, SlackCallRefused, SlackUnavailable
 from bot.render.digest.post import RenderedDigest
-from bot.services.digest.poster import Published
+from bot.services.digest.poster import PostingResult
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.records import Digests, digest_store, memory_digests, read_hash
 from tests.services.digest.posting import (
@@ -60,7 +60,7 @@ def posted(slack: SlackEmulator, records: Digests) -> SlackEmulator:
 
 def revise(
     slack: SlackEmulator, records: Any, made: RenderedDigest = AFTER, fuse: Fuse | None = None
-) -> Published:
+) -> PostingResult:
     messenger: Any = messenger_of(slack)
     ends = (messenger, records) if fuse is None else (Fragile(messenger, fuse), Fragile(records, fuse))
     return poster_of(*ends).revise(SPEC, lambda: made)
@@ -79,7 +79,7 @@ def test_every_message_is_edited_and_the_corrected_report_is_beside_the_first(
     found = revise(posted, records)
     assert standing(posted) == REVISED
     assert [file["title"] for file in posted.files] == ["Full report", "Full report, corrected"]
-    assert (found.already, found.gaps, found.merged) == (True, (), 0)
+    assert (found.was_posted, found.gaps, found.merged_count) == (True, (), 0)
     assert [method for method, _ in posted.calls[before:]].count("chat.postMessage") == 1, "the fourth part"
 
 
@@ -171,7 +171,7 @@ def test_gaps_that_are_others_now_are_known_though_it_reads_the_same(
     posted: SlackEmulator, records: Digests
 ) -> None:
     found = revise(posted, records, replace(BEFORE, gaps=("no overview",), merged=4))
-    assert (found.gaps, found.merged) == (("no overview",), 4)
+    assert (found.gaps, found.merged_count) == (("no overview",), 4)
     assert publish(messenger_of(posted), records, Build()).gaps == ("no overview",)
 
 
@@ -179,7 +179,7 @@ def test_a_digest_of_an_earlier_version_is_edited(posted: SlackEmulator, records
     known = {name: value for name, value in read_hash(store, KEY).items() if name in {"lead", "done", "begun"}}
     older = memory_digests({KEY: known})
     found, usual = (publish(messenger_of(posted), each, Build()) for each in (older, records))
-    assert (found.address, found.already, found.gaps, found.merged) == (usual.address, True, (), None)
+    assert (found.permalink, found.was_posted, found.gaps, found.merged_count) == (usual.permalink, True, (), None)
     revise(posted, older)
     assert standing(posted) == REVISED
 
@@ -296,7 +296,7 @@ def test_a_digest_that_was_deleted_stays_deleted(posted: SlackEmulator, records:
     before = len(posted.list_calls_to("chat.postMessage"))
     with pytest.raises(SlackCallRefused):
         revise(posted, records)
-    assert publish(messenger_of(posted), records, Build()).already
+    assert publish(messenger_of(posted), records, Build()).was_posted
     assert len(posted.list_calls_to("chat.postMessage")) == before
 
 
@@ -332,7 +332,7 @@ def test_revisions_that_come_at_once_are_one(posted: SlackEmulator, records: Dig
     posted.latency = 0.01
     start = threading.Barrier(3)
 
-    def run(_: int) -> Published:
+    def run(_: int) -> PostingResult:
         start.wait()
         return revise(posted, records)
 

@@ -10,9 +10,9 @@ from typing import Any
 from localslack.state.workspace import Json
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisAgenda
+from bot.adapters.redis.agenda import RedisDueQueue
 from bot.adapters.redis.connection import RedisCache
-from bot.adapters.redis.history import RedisHistory
+from bot.adapters.redis.history import RedisHistoryStore
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.subscriptions.models import DigestSpec
@@ -20,7 +20,7 @@ from bot.render.digest.post import render_digest
 from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.history.outcome_watcher import EVERY, Aftermath
+from bot.services.history.outcome_watcher import CHECK_INTERVAL, OutcomeWatcher
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, digest, entry, pull
 from tests.helpers.records import digest_store
@@ -53,40 +53,40 @@ class Desk:
     def __post_init__(self) -> None:
         self.records: Any = self._fragile(digest_store(self.store))
         issued, agenda, cache = (
-            self._fragile(made(self.store)) for made in (RedisPostedDigestIndex, RedisAgenda, RedisCache)
+            self._fragile(made(self.store)) for made in (RedisPostedDigestIndex, RedisDueQueue, RedisCache)
         )
-        history = self._fragile(RedisHistory(self.store))
+        history = self._fragile(RedisHistoryStore(self.store))
         chronicle = MergeTimeline(lambda: history, self._fragile(self.pulls).merged_on, self.wall)
         messenger = self._fragile(messenger_of(self.slack))
         digests = DigestRecords(self.records, messenger.team)
         self.poster = DigestPoster(messenger, digests, self.wall, Sleeps(), self.begin)
-        self.aftermath = Aftermath(chronicle, cache, issued, digests, self.poster, agenda, self.wall)
+        self.aftermath = OutcomeWatcher(chronicle, cache, issued, digests, self.poster, agenda, self.wall)
         self.digests = digests
 
     def _fragile(self, port: object) -> Any:
         return Fragile(port, self.fuse)
 
     def begin(self, edition: DigestSpec, key: str) -> None:
-        self.aftermath.begin(edition, key)
+        self.aftermath.watch_digest(edition, key)
 
     # what happens
 
     def post(self) -> str:
         """Post the digest, or finish what another began; its key."""
         entries = [entry(**fields) for fields in SHOWN]
-        RedisHistory(self.store).record([found.pull for found in entries])
-        found = self.digests.track(SPEC)
-        made = self.poster.post(found, lambda: render_digest(digest(*entries))).record
-        self.records.save(found.key, made, made.note_posting(SPEC, ""))
+        RedisHistoryStore(self.store).record_merges([found.pull for found in entries])
+        found = self.digests.find_digest(SPEC)
+        made = self.poster.post_digest(found, lambda: render_digest(digest(*entries))).record
+        self.records.save(found.key, made, made.record_posting(SPEC, ""))
         return found.key
 
     def merge(self, *pulls: PullRequest) -> None:
         """This was merged, and it is time to look."""
         self.pulls.pulls += pulls
-        self.wall.now = max(self.wall.now, *(each.merge_time for each in pulls)) + EVERY
+        self.wall.now = max(self.wall.now, *(each.merge_time for each in pulls)) + CHECK_INTERVAL
 
     def look(self) -> None:
-        self.aftermath.look(REPOSITORY, self._fragile(self.amends))
+        self.aftermath.check_repository(REPOSITORY, self._fragile(self.amends))
 
     # what came of it
 

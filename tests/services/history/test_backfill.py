@@ -15,7 +15,7 @@ from redis import Redis
 
 from bot.adapters.caching.changed_files import FileCache
 from bot.adapters.redis.connection import RedisCache
-from bot.adapters.redis.history import RedisBackfilled, RedisHistory
+from bot.adapters.redis.history import RedisBackfillLog, RedisHistoryStore
 from bot.domain.errors import (
     GitHubAccessDenied,
     GitHubUnavailable,
@@ -31,12 +31,12 @@ from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
-from bot.ports import History
+from bot.ports import HistoryStore
 from bot.services.history.backfill import Backfill, BackfillAborted, CostLimit, SummaryService
 from bot.services.history.throttle import Throttle
-from bot.services.summaries.entry_cache import Entries
-from bot.services.summaries.reader import Reader
-from bot.services.summaries.summarizer import Summarised
+from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.summarizer import SummaryResult
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.helpers.checks import is_one_sentence
 from tests.services.doubles import KnownPulls
@@ -98,8 +98,8 @@ class Rig:
     heard: list[str] = field(default_factory=list)
 
     @property
-    def history(self) -> History:
-        return RedisHistory(self.store)
+    def history(self) -> HistoryStore:
+        return RedisHistoryStore(self.store)
 
     def fill(self, limit: CostLimit | None = None, span: Span = SPAN) -> list[BackfillOutcome]:
         return list(self.service().fill_days(REPOSITORY, span, limit, self.heard.append))
@@ -107,20 +107,20 @@ class Rig:
     def service(self) -> Backfill:
         cache = RedisCache(self.store)
         pulls = FileCache(self.pulls, cache)
-        entries = Entries(pulls, Reader(pulls, self.said), cache, self.model)
-        summaries = SummaryService(entries.read, self.model, max_cost=0.25) if self.model else None
+        entries = EntryCache(pulls, EntryBuilder(pulls, self.said), cache, self.model)
+        summaries = SummaryService(entries.refresh_entry, self.model, max_cost=0.25) if self.model else None
         pace = Throttle(self.allowances, self.clock, self.clock.sleep)
-        marks = RedisBackfilled(self.store)
+        marks = RedisBackfillLog(self.store)
         return Backfill(pulls, summaries, self.history, marks, pace, self.clock, self.workers)
 
     def recorded(self) -> list[int]:
-        found = self.history.read(REPOSITORY, NOON - timedelta(days=9), NOON + timedelta(days=9))
+        found = self.history.read_merges(REPOSITORY, NOON - timedelta(days=9), NOON + timedelta(days=9))
         assert all(each.files is not None for each in found)
         return sorted(each.number for each in found)
 
     def marks(self) -> dict[str, str]:
         """The model of each day that was filled."""
-        marked = RedisBackfilled(self.store)
+        marked = RedisBackfillLog(self.store)
         found = {str(day.date): marked.get(REPOSITORY, day) for day in SPAN.days}
         return {day: fill.model for day, fill in found.items() if fill}
 
@@ -450,7 +450,7 @@ class TestCost:
 
     def test_what_the_model_said_before_costs_nothing(self, rig: Rig) -> None:
         priced = rig.said
-        rig.said = lambda pull: Summarised(priced(pull).summary, from_cache=True, cost=None)
+        rig.said = lambda pull: SummaryResult(priced(pull).summary, from_cache=True, cost=None)
         limit = plenty()
         rig.fill(limit)
         assert limit.spent == 0.0
@@ -489,4 +489,4 @@ def test_what_was_recorded_before_an_error_stays(rig: Rig) -> None:
 
 def test_a_mark_tells_when(rig: Rig) -> None:
     rig.fill(plenty())
-    assert RedisBackfilled(rig.store).get(REPOSITORY, FIRST) == BackfillRecord(NOW.astimezone(UTC), "haiku")
+    assert RedisBackfillLog(rig.store).get(REPOSITORY, FIRST) == BackfillRecord(NOW.astimezone(UTC), "haiku")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import HURRIED, connect
-from bot.adapters.redis.history import RedisHistory
+from bot.adapters.redis.connection import SHORT_TIMEOUTS, connect_server
+from bot.adapters.redis.history import RedisHistoryStore
 from bot.domain.errors import (
     GitHubAccessDenied,
     GitHubUnavailable,
@@ -36,16 +36,16 @@ BEGIN = datetime(2026, 2, 1, tzinfo=UTC)
 OTHER = Repository("octo", "other")
 
 
-class Read(RedisHistory):
+class Read(RedisHistoryStore):
     """The history in a store; keeps from when to when it was read."""
 
     def __init__(self, store: Redis) -> None:
         super().__init__(store)
         self.spans: list[tuple[datetime, datetime]] = []
 
-    def read(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
+    def read_merges(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
         self.spans.append((since, until))
-        return super().read(repository, since, until)
+        return super().read_merges(repository, since, until)
 
 
 @dataclass
@@ -75,7 +75,7 @@ def desk(store: Redis) -> Desk:
 @pytest.fixture
 def away() -> Desk:
     """Nobody listens where the store should be."""
-    return Desk(connect(f"redis://127.0.0.1:{closed_port()}", patience=HURRIED))
+    return Desk(connect_server(f"redis://127.0.0.1:{closed_port()}", patience=SHORT_TIMEOUTS))
 
 
 def at(number: int, instant: datetime, **fields: Any) -> PullRequest:
@@ -105,7 +105,7 @@ def numbers(pulls: Sequence[PullRequest]) -> list[int]:
 def test_what_was_recorded_before_a_day_and_since_is_around_it(
     desk: Desk, instant: datetime, *, is_around: bool
 ) -> None:
-    desk.history.record([at(7, instant)])
+    desk.history.record_merges([at(7, instant)])
     desk.now = DAY.end + 60 * DAYS
     assert desk.around() == ([7] if is_around else [])
     assert LOOK_BACK > REVERT_WINDOW
@@ -131,7 +131,7 @@ def test_the_days_since_are_asked_for_while_they_are_few(desk: Desk, now: dateti
 
 
 def test_what_the_merges_say_of_each_other_is_known(desk: Desk) -> None:
-    desk.history.record([at(6, DAY.start - HOUR, title="Count once")])
+    desk.history.record_merges([at(6, DAY.start - HOUR, title="Count once")])
     desk.pulls.pulls = (at(8, DAY.end + HOUR, title="Revert #7"),)
     merged = (at(9, NOON, title="Revert #6"), at(7, NOON))
     found = desk.chronicle.load_day_context(REPOSITORY, DAY, merged)
@@ -164,7 +164,7 @@ def test_a_doubt_is_not_shared(desk: Desk) -> None:
 
 def test_of_what_is_known_twice_that_with_files_is_taken(desk: Desk) -> None:
     core = (changed_file("engine/core.py"),)
-    desk.history.record([at(7, DAY.end + HOUR, files=core), at(6, DAY.start - HOUR, files=core)])
+    desk.history.record_merges([at(7, DAY.end + HOUR, files=core), at(6, DAY.start - HOUR, files=core)])
     desk.pulls.pulls = (at(8, DAY.end + 2 * HOUR), at(7, DAY.end + HOUR))
     found = desk.chronicle.load_day_context(REPOSITORY, DAY, ()).pulls
     paths = {each.number: [file.path for file in each.files or ()] for each in found}
@@ -182,7 +182,7 @@ def test_of_what_is_known_twice_that_with_files_is_taken(desk: Desk) -> None:
     ids=lambda error: type(error).__name__,
 )
 def test_a_next_day_that_can_not_be_had_is_a_doubt(desk: Desk, error: PrdigestError) -> None:
-    desk.history.record([at(6, DAY.start - HOUR)])
+    desk.history.record_merges([at(6, DAY.start - HOUR)])
     desk.pulls.failing[NEXT] = error
     found = desk.chronicle.load_day_context(REPOSITORY, DAY, ())
     assert numbers(found.pulls) == [6]
@@ -190,7 +190,7 @@ def test_a_next_day_that_can_not_be_had_is_a_doubt(desk: Desk, error: PrdigestEr
 
 
 def test_other_repositories_are_none_of_its_business(desk: Desk) -> None:
-    desk.history.record([at(6, DAY.start - HOUR, repository=OTHER), at(7, DAY.start - HOUR)])
+    desk.history.record_merges([at(6, DAY.start - HOUR, repository=OTHER), at(7, DAY.start - HOUR)])
     desk.pulls.pulls = (at(8, DAY.end + HOUR, repository=OTHER),)
     assert desk.around() == [7]
 
@@ -260,12 +260,12 @@ def test_rules_that_look_back_see_what_was_recorded(desk: Desk) -> None:
     made = at(9, NOON, files=CORE)
     assert (desk.chronicle.assess_risk(made).without_history, "fixes" in fired(desk, made)) == (True, False)
     desk.now += 11 * MINUTE
-    desk.history.record(of_long_ago())
+    desk.history.record_merges(of_long_ago())
     assert (desk.chronicle.assess_risk(made).without_history, "fixes" in fired(desk, made)) == (False, True)
 
 
 def test_an_open_pull_request_is_rated_without_a_look_back(desk: Desk) -> None:
-    desk.history.record(of_long_ago())
+    desk.history.record_merges(of_long_ago())
     assert desk.chronicle.assess_risk(pull(9, files=CORE, merged_at=None)).without_history
     assert desk.history.spans == []
 
@@ -284,7 +284,7 @@ def test_an_open_pull_request_is_rated_without_a_look_back(desk: Desk) -> None:
 def test_the_history_is_read_once_in_ten_minutes(
     desk: Desk, passes: timedelta, instant: datetime, reads: int
 ) -> None:
-    desk.history.record(of_long_ago())
+    desk.history.record_merges(of_long_ago())
     desk.chronicle.assess_risk(at(8, NOON, files=CORE))
     desk.now += passes
     desk.chronicle.assess_risk(at(9, instant, files=CORE))
@@ -295,7 +295,7 @@ def test_the_history_is_read_once_in_ten_minutes(
 
 def test_repositories_are_kept_apart_and_four_are_kept(desk: Desk) -> None:
     named = [Repository("octo", name) for name in ("one", "two", "three", "four", "five")]
-    desk.history.record(of_long_ago(named[0]))
+    desk.history.record_merges(of_long_ago(named[0]))
     for repository in named[:4]:
         assert ("fixes" in fired(desk, at(9, NOON, files=CORE, repository=repository))) is (repository == named[0])
     assert len(desk.history.spans) == 4

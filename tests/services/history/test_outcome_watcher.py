@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisSubscriptions
+from bot.adapters.redis.agenda import RedisSubscriptionRepository
 from bot.adapters.redis.connection import RedisCache
-from bot.adapters.redis.history import RedisHistory
+from bot.adapters.redis.history import RedisHistoryStore
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.record_store import RedisRecordStore
 from bot.domain.digest.view import FULL_VIEW, DigestView
@@ -23,10 +23,10 @@ from bot.domain.subscriptions.due_items import NextDigest, OutcomeCheck
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
-from bot.services.digest.posted_digest import POSTED_DIGEST, PostedDigest
+from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC, PostedDigest
 from bot.services.digest.records import DigestRecords
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.history.outcome_watcher import EVERY, Aftermath
+from bot.services.history.outcome_watcher import CHECK_INTERVAL, OutcomeWatcher
 from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers import builders
@@ -64,7 +64,7 @@ def merge(made: Bot, number: int, title: str, after: timedelta = 22 * HOUR, body
     """Something is merged so long after noon of the day, and the bot looks six hours after that."""
     at = NOON + after
     made.github.add(REPO, pull(number, title=title, body=body, merged_at=at, updated_at=at, created_at=at))
-    made.turn(max(at + EVERY, made.wall.now) - made.wall.now)
+    made.turn(max(at + CHECK_INTERVAL, made.wall.now) - made.wall.now)
 
 
 def lines(made: Bot, start: str, channel: str = HOME) -> list[str]:
@@ -94,9 +94,9 @@ def subscribe(
     """A channel gets digests too; when the next one is due."""
     made.slack.add_channel(channel, channel.lower())
     subscription = Subscription(channel, repository, timing, view, by="U0ADA")
-    RedisSubscriptions(made.wiring.store).put(subscription)
-    due = timing.first_on(made.wall.now)
-    made.wiring.scheduling.agenda.put(NextDigest(subscription.id), due)
+    RedisSubscriptionRepository(made.wiring.store).put(subscription)
+    due = timing.find_first_on(made.wall.now)
+    made.wiring.subscriptions.due_queue.put(NextDigest(subscription.id), due)
     return due
 
 
@@ -115,8 +115,8 @@ def test_a_revert_of_the_next_day_is_written_behind_its_lines_and_told_once(bot:
     # all other lines are as they were posted, and looking again changes nothing
     edits = made.edits()
     assert edits == 2
-    made.turn(EVERY)
-    made.turn(EVERY)
+    made.turn(CHECK_INTERVAL)
+    made.turn(CHECK_INTERVAL)
     assert (made.edits(), len(told(made))) == (edits, 1)
 
 
@@ -183,7 +183,7 @@ def test_what_a_digest_lacked_at_first_is_followed_once_it_is_there(bot: Callabl
     # a list that is in doubt is not kept
     store.delete(*store.scan_iter("day:*"))
     made.github.add(REPO, pull(7, title="Late to the list", merged_at=NOON))
-    made.wiring.scheduling.delivery.mend(KEY)
+    made.wiring.subscriptions.delivery.repair_incomplete(KEY)
     assert lines(made, "#7 ")
     merge(made, 9, 'Revert "Late to the list" (#7)')
     assert told(made) == ["#7 Late to the list, reverted after 22.0 h by #9."]
@@ -197,7 +197,7 @@ def test_what_was_known_when_it_was_posted_is_in_the_digest_and_not_told(bot: Ca
     made.turn(timedelta(0))
     assert "Already reverted or repaired" in made.thread
     assert "reverted after 15.0 h by #9" in made.thread
-    made.turn(EVERY)
+    made.turn(CHECK_INTERVAL)
     assert (told(made), made.edits()) == ([], 0)
 
 
@@ -206,10 +206,10 @@ def test_a_mend_writes_what_was_amended_too(bot: Callable[..., Bot]) -> None:
     made.turn(timedelta(0))
     merge(made, 9, "Revert #1")
     assert len(told(made)) == 1
-    made.wiring.scheduling.delivery.mend(KEY)
+    made.wiring.subscriptions.delivery.repair_incomplete(KEY)
     said = "above all, in its line, and in the reply"
     assert made.thread.count("reverted after 22.0 h by #9") == 3, said
-    made.turn(EVERY)
+    made.turn(CHECK_INTERVAL)
     assert made.thread.count("reverted after 22.0 h by #9") == 3, said
     assert len(told(made)) == 1
 
@@ -217,18 +217,18 @@ def test_a_mend_writes_what_was_amended_too(bot: Callable[..., Bot]) -> None:
 @pytest.mark.parametrize("method", ["chat.update", "chat.postMessage", "conversations.replies"])
 def test_what_breaks_off_is_done_to_its_end_the_next_time(bot: Callable[..., Bot], method: str) -> None:
     made = posted(bot)
-    aftermath, amends = made.wiring.scheduling.aftermath, Outbox()
+    aftermath, amends = made.wiring.subscriptions.outcome_watcher, Outbox()
     at = NOON + 22 * HOUR
     made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
-    made.wall.passes(EVERY)
-    aftermath.look(ENGINE, amends)
+    made.wall.passes(CHECK_INTERVAL)
+    aftermath.check_repository(ENGINE, amends)
     assert list(amends) == [(KEY, made.wall.now.isoformat())]
     # a call of which nobody knows what it did; a reply is looked for at once
     made.slack.fail_next(method, status=503, after_effect=True)
     with suppress(SlackUnavailable):
-        aftermath.amend(KEY)
-    aftermath.amend(KEY)
-    aftermath.amend(KEY)
+        aftermath.amend_digest(KEY)
+    aftermath.amend_digest(KEY)
+    aftermath.amend_digest(KEY)
     assert all(line.endswith(f" — {MARK}") for line in lines(made, "#2 "))
     assert len(told(made)) == 1
 
@@ -244,7 +244,7 @@ def test_where_messages_may_not_be_edited_the_reply_tells_it_and_no_edit_is_trie
     assert "can't be amended" in caplog.text
     assert (lines(made, "#"), len(told(made))) == (before, 1)
     tries = len(made.slack.list_calls_to("chat.update"))
-    made.turn(EVERY)
+    made.turn(CHECK_INTERVAL)
     assert (len(made.slack.list_calls_to("chat.update")), len(told(made))) == (tries, 1)
 
 
@@ -253,29 +253,29 @@ def test_a_digest_that_somebody_deleted_gets_no_reply(bot: Callable[..., Bot]) -
     made.slack.fail_next("chat.update", error="message_not_found")
     posts = len(made.slack.list_calls_to("chat.postMessage"))
     merge(made, 9, "Revert #2")
-    made.turn(EVERY)
+    made.turn(CHECK_INTERVAL)
     assert len(made.slack.list_calls_to("chat.postMessage")) == posts
 
 
 def test_a_repository_without_digests_is_not_watched_any_more(bot: Callable[..., Bot]) -> None:
     made = posted(bot)
-    agenda = made.wiring.scheduling.agenda
-    assert agenda.at(OutcomeCheck(ENGINE)) == DUE + EVERY
+    agenda = made.wiring.subscriptions.due_queue
+    assert agenda.get_time(OutcomeCheck(ENGINE)) == DUE + CHECK_INTERVAL
     made.wall.passes(32 * DAY)
-    made.wiring.scheduling.aftermath.look(ENGINE, Outbox())
-    assert agenda.at(OutcomeCheck(ENGINE)) is None
+    made.wiring.subscriptions.outcome_watcher.check_repository(ENGINE, Outbox())
+    assert agenda.get_time(OutcomeCheck(ENGINE)) is None
 
 
 def test_what_was_posted_is_kept_a_month_and_what_the_rules_said_for_good(bot: Callable[..., Bot]) -> None:
     made = posted(bot)
-    aftermath, records = made.wiring.scheduling.aftermath, made.wiring.scheduling.digests.store
+    aftermath, records = made.wiring.subscriptions.outcome_watcher, made.wiring.subscriptions.digest_records.store
     made.wall.passes(29 * DAY)
-    aftermath.look(ENGINE, Outbox())
-    assert records.load(KEY).posted
+    aftermath.check_repository(ENGINE, Outbox())
+    assert records.load(KEY).posted_messages
     made.wall.passes(3 * DAY)
-    aftermath.look(ENGINE, Outbox())
+    aftermath.check_repository(ENGINE, Outbox())
     record = records.load(KEY)
-    assert (record.posted, bool(record.ratings and record.ratings.rated[1].number == 2)) == (None, True)
+    assert (record.posted_messages, bool(record.ratings and record.ratings.rated[1].number == 2)) == (None, True)
 
 
 def test_a_week_in_which_nobody_looked_is_looked_at(bot: Callable[..., Bot]) -> None:
@@ -357,13 +357,13 @@ def test_a_bot_that_is_restarted_between_the_look_and_the_amendment_goes_on(bot:
     made, amends = posted(bot), Outbox()
     at = NOON + 22 * HOUR
     made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
-    made.wall.passes(EVERY)
-    made.wiring.scheduling.aftermath.look(ENGINE, amends)
+    made.wall.passes(CHECK_INTERVAL)
+    made.wiring.subscriptions.outcome_watcher.check_repository(ENGINE, amends)
     again = bot()
     for key, looked_at in amends:
-        again.wiring.scheduling.aftermath.amend(key, datetime.fromisoformat(looked_at))
+        again.wiring.subscriptions.outcome_watcher.amend_digest(key, datetime.fromisoformat(looked_at))
     assert len(told(again)) == 1
-    again.turn(EVERY)
+    again.turn(CHECK_INTERVAL)
     assert (len(told(again)), again.edits()) == (1, 2)
 
 
@@ -373,10 +373,10 @@ def test_a_look_without_github_is_made_six_hours_later(bot: Callable[..., Bot]) 
     made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
     made.github.set_limit("graphql", 0)
     with pytest.raises(RateLimited):
-        made.turn(EVERY)
-    assert made.wiring.scheduling.agenda.at(OutcomeCheck(ENGINE)) == DUE + 2 * EVERY
+        made.turn(CHECK_INTERVAL)
+    assert made.wiring.subscriptions.due_queue.get_time(OutcomeCheck(ENGINE)) == DUE + 2 * CHECK_INTERVAL
     made.github.set_limit("graphql", 1_000)
-    made.turn(EVERY - MINUTE)
+    made.turn(CHECK_INTERVAL - MINUTE)
     assert told(made) == []
     made.turn(MINUTE)
     assert len(told(made)) == 1
@@ -406,11 +406,11 @@ def test_a_day_of_long_ago_is_told_of_what_came_since(bot: Callable[..., Bot], *
         at = NOON + days * DAY
         made.github.add(REPO, pull(number, title=title, merged_at=at, updated_at=at, created_at=at))
     span = Span(LATE.date, LATE.date, LATE.zone)
-    made.wiring.scheduling.delivery.publish(DigestSpec("C0LATE", ENGINE, span))
-    made.turn(EVERY)
+    made.wiring.subscriptions.delivery.post_digest(DigestSpec("C0LATE", ENGINE, span))
+    made.turn(CHECK_INTERVAL)
     assert told(made, "C0LATE") == ["#21 Of long ago, reverted after 4 days by #22."]
     queries = made.github.queries
-    made.turn(EVERY)
+    made.turn(CHECK_INTERVAL)
     assert made.github.queries - queries <= 3, "what was looked at is not looked at again"
 
 
@@ -418,7 +418,7 @@ class Counting(RedisRecordStore[PostedDigest]):
     """Records; keeps how many were asked for at once."""
 
     def __init__(self, store: Redis) -> None:
-        super().__init__(store, POSTED_DIGEST)
+        super().__init__(store, POSTED_DIGEST_CODEC)
         self.asked: list[int] = []
 
     def load_each(self, keys: Sequence[str]) -> Sequence[PostedDigest]:
@@ -428,26 +428,28 @@ class Counting(RedisRecordStore[PostedDigest]):
 
 def test_the_records_of_many_channels_are_read_some_at_a_time(bot: Callable[..., Bot], store: Redis) -> None:
     made = posted(bot)
-    issued, records, scheduling = RedisPostedDigestIndex(store), Counting(store), made.wiring.scheduling
+    issued, records, scheduling = RedisPostedDigestIndex(store), Counting(store), made.wiring.subscriptions
     for number in range(120):
         issued.add(ENGINE, made.wall.now - HOUR, f"digest:T:C{number}")
-    chronicle, cache = made.wiring.looking_back.chronicle, RedisCache(store)
+    chronicle, cache = made.wiring.history.merge_timeline, RedisCache(store)
     digests = DigestRecords(records, lambda: "T0TEAM")
-    aftermath = Aftermath(chronicle, cache, issued, digests, scheduling.poster, scheduling.agenda, made.wall)
-    aftermath.look(ENGINE, Outbox())
+    aftermath = OutcomeWatcher(
+        chronicle, cache, issued, digests, scheduling.poster, scheduling.due_queue, made.wall
+    )
+    aftermath.check_repository(ENGINE, Outbox())
     assert (sum(records.asked), max(records.asked)) == (121, 50)
 
 
-class CountedHistory(RedisHistory):
+class CountedHistory(RedisHistoryStore):
     """History; counts how often it was read."""
 
     def __init__(self, store: Redis) -> None:
         super().__init__(store)
         self.reads = 0
 
-    def read(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
+    def read_merges(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
         self.reads += 1
-        return super().read(repository, since, until)
+        return super().read_merges(repository, since, until)
 
 
 def test_the_history_is_read_once_a_look_however_many_digests_are_amended(
@@ -459,33 +461,33 @@ def test_the_history_is_read_once_a_look_however_many_digests_are_amended(
     for channel in channels[1:]:
         subscribe(made, channel)
     made.turn(timedelta(0))
-    scheduling = made.wiring.scheduling
+    scheduling = made.wiring.subscriptions
     chronicle = MergeTimeline(lambda: history, made.wiring.pulls.list_merged, made.wall)
     index, cache = RedisPostedDigestIndex(store), RedisCache(store)
-    aftermath = Aftermath(
-        chronicle, cache, index, scheduling.digests, scheduling.poster, scheduling.agenda, made.wall
+    aftermath = OutcomeWatcher(
+        chronicle, cache, index, scheduling.digest_records, scheduling.poster, scheduling.due_queue, made.wall
     )
     for number, (back, hours) in enumerate([(2, 22), (9, 30)]):
         at = NOON + hours * HOUR
         made.github.add(
             REPO, pull(9 + number, title=f"Revert #{back}", merged_at=at, updated_at=at, created_at=at)
         )
-        made.wall.passes(EVERY if number else 2 * EVERY)
+        made.wall.passes(CHECK_INTERVAL if number else 2 * CHECK_INTERVAL)
         amends, before = Outbox(), history.reads
-        aftermath.look(ENGINE, amends)
+        aftermath.check_repository(ENGINE, amends)
         assert len(amends) == len(channels)
         for key, looked_at in amends:
             made.wall.passes(MINUTE)
-            aftermath.amend(key, datetime.fromisoformat(looked_at))
+            aftermath.amend_digest(key, datetime.fromisoformat(looked_at))
         assert history.reads == before + 1
     assert [len(told(made, channel)) for channel in channels] == [1] * len(channels)
     # a job that does not say which look it is of, or of one that this process did not make, reads for itself
     for is_said in (False, True):
         made.wall.passes(MINUTE)
         before = history.reads
-        aftermath.amend(KEY, made.wall.now if is_said else None)
+        aftermath.amend_digest(KEY, made.wall.now if is_said else None)
         assert history.reads == before + 1
     before = history.reads
     made.wall.passes(timedelta(hours=2))
-    aftermath.amend(KEY, made.wall.now - timedelta(hours=2))
+    aftermath.amend_digest(KEY, made.wall.now - timedelta(hours=2))
     assert history.reads == before + 1, "too long ago"

@@ -9,12 +9,12 @@ import pytest
 from localslack.loopback import HangUp
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisAgenda
+from bot.adapters.redis.agenda import RedisDueQueue
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.domain.errors import PostingInProgress, SlackUnavailable, StoreUnavailable
 from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import DigestSpec
-from bot.services.history.outcome_watcher import EVERY
+from bot.services.history.outcome_watcher import CHECK_INTERVAL
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import memory_digests
@@ -83,11 +83,11 @@ def test_the_lists_of_steps_are_those_of_whole_runs(desk: Desk) -> None:
     looking, amending, again = Fuse(), Fuse(), Fuse()
     other(desk, looking).look()
     before = len(desk.slack.calls)
-    other(desk, amending).aftermath.amend(KEY)
+    other(desk, amending).aftermath.amend_digest(KEY)
     assert [method for method, _ in desk.slack.calls[before:]] == CALLS
     desk.merge(AGAIN)
     desk.look()
-    other(desk, again).aftermath.amend(KEY)
+    other(desk, again).aftermath.amend_digest(KEY)
     assert (looking.calls, amending.calls, again.calls) == (LOOKING, AMENDING, AMENDING_AGAIN)
     assert [key for key, _ in desk.amends] == [KEY, KEY]
 
@@ -100,7 +100,7 @@ def test_a_look_that_dies_after_any_step_is_made_by_the_next(desk: Desk, step: i
     other(desk).look()
     assert {key for key, _ in desk.amends} == {KEY}
     for key, _ in desk.amends:
-        other(desk).aftermath.amend(key)
+        other(desk).aftermath.amend_digest(key)
     assert standing(desk) == expected
     other(desk).look()
     assert len(desk.amends) == 1 + (step == len(LOOKING)), "nothing is left to tell"
@@ -111,9 +111,9 @@ def test_an_amendment_that_dies_after_any_step_is_finished_by_the_next(desk: Des
     expected = amended(desk)
     desk.look()
     with pytest.raises(Crash):
-        other(desk, Fuse(step, with_effect=True)).aftermath.amend(KEY)
+        other(desk, Fuse(step, with_effect=True)).aftermath.amend_digest(KEY)
     for _ in range(2):
-        other(desk).aftermath.amend(KEY)
+        other(desk).aftermath.amend_digest(KEY)
     assert standing(desk) == expected
 
 
@@ -122,10 +122,10 @@ def test_one_that_dies_is_followed_by_one_that_knows_more(desk: Desk, step: int)
     before = desk.digest
     desk.look()
     with pytest.raises(Crash):
-        other(desk, Fuse(step, with_effect=True)).aftermath.amend(KEY)
+        other(desk, Fuse(step, with_effect=True)).aftermath.amend_digest(KEY)
     desk.merge(AGAIN)
     desk.look()
-    other(desk).aftermath.amend(KEY)
+    other(desk).aftermath.amend_digest(KEY)
     # what stands no more when it would be replied is not
     assert standing(desk) == (ended(before, UNDONE), TOLD if step > AMENDING.index("post") else [])
 
@@ -138,9 +138,9 @@ def test_a_second_amendment_that_dies_after_any_step_is_finished_by_the_next(des
         desk.look()
         fuse = Fuse(step if merged else 0, with_effect=True)
         with suppress(Crash):
-            other(desk, fuse).aftermath.amend(KEY)
+            other(desk, fuse).aftermath.amend_digest(KEY)
         assert fuse.burnt is bool(merged)
-    other(desk).aftermath.amend(KEY)
+    other(desk).aftermath.amend_digest(KEY)
     assert standing(desk) == (ended(before, UNDONE), TOLD)
 
 
@@ -159,12 +159,12 @@ def test_a_worker_that_dies_before_a_digest_is_watched_is_followed_by_one_that_w
     with pytest.raises(Crash):
         Dying(slack, store, fuse=Fuse(with_effect=True)).post()
     unbroken.post()
-    assert RedisPostedDigestIndex(store).between(REPOSITORY, DAY.end, DAY.end) == (KEY,)
-    assert RedisAgenda(store).at(OutcomeCheck(REPOSITORY)) == DUE + EVERY
+    assert RedisPostedDigestIndex(store).list_between(REPOSITORY, DAY.end, DAY.end) == (KEY,)
+    assert RedisDueQueue(store).get_time(OutcomeCheck(REPOSITORY)) == DUE + CHECK_INTERVAL
     expected = amended(unbroken)
     unbroken.merge(REVERT)
     unbroken.look()
-    unbroken.aftermath.amend(KEY)
+    unbroken.aftermath.amend_digest(KEY)
     assert standing(unbroken) == expected
 
 
@@ -178,7 +178,7 @@ def test_a_look_without_the_store_is_made_again(desk: Desk, step: int) -> None:
         other(desk, Fuse(step, error=StoreUnavailable)).look()
     assert desk.amends == []
     other(desk).look()
-    other(desk).aftermath.amend(KEY)
+    other(desk).aftermath.amend_digest(KEY)
     assert standing(desk) == expected
 
 
@@ -188,13 +188,13 @@ def test_a_look_without_the_store_is_made_again(desk: Desk, step: int) -> None:
 def test_without_the_store_nothing_is_taken_out_of_a_digest(desk: Desk, step: int) -> None:
     before = desk.digest
     desk.look()
-    desk.aftermath.amend(KEY)
+    desk.aftermath.amend_digest(KEY)
     desk.merge(AGAIN)
     desk.look()
     with pytest.raises(StoreUnavailable):
-        other(desk, Fuse(step, error=StoreUnavailable)).aftermath.amend(KEY)
+        other(desk, Fuse(step, error=StoreUnavailable)).aftermath.amend_digest(KEY)
     assert desk.digest == ended(before, UNDONE if step > AMENDING_AGAIN.index("edit") else BEHIND)
-    other(desk).aftermath.amend(KEY)
+    other(desk).aftermath.amend_digest(KEY)
     assert standing(desk) == (ended(before, UNDONE), TOLD)
 
 
@@ -206,19 +206,19 @@ def test_a_lost_answer_doubles_and_loses_nothing(desk: Desk, call: int, for_good
     fuse = Fuse(call, with_effect=True, error=HangUp, for_good=for_good)
     desk.slack.before, desk.slack.after = fuse.before, fuse.after
     with suppress(SlackUnavailable):
-        other(desk).aftermath.amend(KEY)
+        other(desk).aftermath.amend_digest(KEY)
     assert fuse.burnt
     desk.slack.before = desk.slack.after = None
-    other(desk).aftermath.amend(KEY)
+    other(desk).aftermath.amend_digest(KEY)
     assert standing(desk) == expected
 
 
 def test_one_at_a_time(desk: Desk) -> None:
     desk.look()
-    desk.records.exclusive = memory_digests(busy=True).exclusive
+    desk.records.exclusive = memory_digests(busy=True).hold_lock
     before = standing(desk)
     with pytest.raises(PostingInProgress):
-        desk.aftermath.amend(KEY)
+        desk.aftermath.amend_digest(KEY)
     assert standing(desk) == before
-    other(desk).aftermath.amend(KEY)
+    other(desk).aftermath.amend_digest(KEY)
     assert desk.told == TOLD

@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.domain.conversations.commands import (
+    AllowedRepositories,
     DigestRequest,
     ParseContext,
-    Repositories,
     RisksRequest,
     ScoreRequest,
     SummaryRequest,
@@ -25,7 +25,7 @@ from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.subscriptions.request import Which, Wish
+from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.render.conversations.greetings import Greeting
@@ -33,9 +33,9 @@ from bot.services.jobs import job_types as kinds
 from bot.services.jobs import payloads as made
 from bot.services.jobs.declaration import JobType
 from handlers import COMMANDS
-from handlers.commands.digest import DIGEST, OVERVIEW
-from handlers.commands.risks import LONG_RISKS, RISKS, SCORE
-from handlers.commands.summary import SUMMARY
+from handlers.commands.digest import DIGEST_JOB, OVERVIEW_JOB
+from handlers.commands.risks import LONG_RISKS_JOB, RISKS_JOB, SCORE_JOB
+from handlers.commands.summary import SUMMARY_JOB
 from tests.services.doubles import visit
 
 ENGINE = Repository("octo", "engine")
@@ -43,40 +43,54 @@ BERLIN = ZoneInfo("Europe/Berlin")
 SPAN = Span(dt.date(2026, 2, 22), dt.date(2026, 2, 28), BERLIN)
 FILTERS = Filters(("engine/", "*.cu"), ("ada",), ("good first issue",), ("bots",))
 ASKER = visit(response_url="https://hooks.slack.test/1", thread="100.1", message="100.2", trigger="1.2.3")
-CONTEXT = ParseContext(Repositories(ENGINE), lambda zone=None: LocalDay(dt.date(2026, 3, 1), zone or BERLIN))
+CONTEXT = ParseContext(
+    AllowedRepositories(ENGINE), lambda zone=None: LocalDay(dt.date(2026, 3, 1), zone or BERLIN)
+)
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-WISH = Wish(
+WISH = SubscriptionRequest(
     ENGINE, dt.time(9, 30), BERLIN, weekdays=True, view=DigestView(FILTERS, ViewLevel.RISKY), is_personal=True
 )
 
 CASES: list[tuple[JobType[Any], Any]] = [
-    (SUMMARY, made.CommandPayload(ASKER, SummaryRequest((Reference(ENGINE, 1), Reference(ENGINE, 2))))),
-    (RISKS, made.CommandPayload(ASKER, RisksRequest(ENGINE, SPAN, FILTERS, 3, is_private=True), Audience.ASKER)),
-    (LONG_RISKS, made.CommandPayload(ASKER, RisksRequest(ENGINE, SPAN), Audience.SHARED)),
-    (SCORE, made.CommandPayload(ASKER, ScoreRequest(ENGINE, SPAN))),
-    (OVERVIEW, made.CommandPayload(ASKER, DigestRequest(ENGINE, SPAN, zone=BERLIN), Audience.HERE)),
-    (DIGEST, made.CommandPayload(ASKER, DigestRequest(ENGINE, SPAN))),
-    (kinds.TELL, made.SentencePayload(ASKER, 'Ünïcode – and a "quote".')),  # noqa: RUF001 (a dash)
-    (kinds.SAY, made.SentencePayload(ASKER, "")),
-    (kinds.GREET, made.GreetingPayload(ASKER, Greeting.INVITED)),
-    (kinds.DETAILS, made.DetailsPayload(ASKER, Reference(ENGINE, 7))),
-    (kinds.VOTES, made.VotePayload(ASKER, "100.1", "good")),
-    (kinds.REGULAR, made.SubscriptionPayload(ASKER, "subscribe", WISH, channel="C1", replaces="1a2b")),
-    (kinds.REGULAR, made.SubscriptionPayload(ASKER, "pause", which=Which(repository=ENGINE))),
-    (kinds.REGULAR, made.SubscriptionPayload(ASKER, "resume", which=Which(is_all=True))),
-    (kinds.REGULAR, made.SubscriptionPayload(ASKER, "list")),
-    (kinds.PREVIEW, made.PreviewPayload(ASKER, "1a2b")),
-    (kinds.PREVIEW, made.PreviewPayload(ASKER, wish=WISH)),
-    (kinds.FORM, made.FormPayload(ASKER)),
-    (kinds.HOME, made.AskerPayload(ASKER)),
-    (kinds.QUESTIONS, made.PlacePayload("C0DIGEST:100.1")),
-    (kinds.DELIVER, made.DeliveryPayload("1a2b3c4d", NOON)),
-    (kinds.MEND, made.DigestPayload("digest:T:C:octo/engine:2026-02-28")),
-    (kinds.WATCH, made.RepositoryPayload(ENGINE)),
-    (kinds.AMEND, made.AmendPayload("digest:T:C:octo/engine:2026-02-28", NOON)),
-    (kinds.AMEND, made.AmendPayload("digest:T:C:octo/engine:2026-02-28")),
-    (kinds.END, made.LostJobPayload(LostJob("id", "summary", LossReason.FAILED, NOON), ASKER)),
-    (kinds.END, made.LostJobPayload(LostJob("id", "questions", LossReason.ENDLESS, NOON), place="C0DIGEST:100.1")),
+    (SUMMARY_JOB, made.CommandPayload(ASKER, SummaryRequest((Reference(ENGINE, 1), Reference(ENGINE, 2))))),
+    (
+        RISKS_JOB,
+        made.CommandPayload(ASKER, RisksRequest(ENGINE, SPAN, FILTERS, 3, is_private=True), Audience.ASKER),
+    ),
+    (LONG_RISKS_JOB, made.CommandPayload(ASKER, RisksRequest(ENGINE, SPAN), Audience.SHARED)),
+    (SCORE_JOB, made.CommandPayload(ASKER, ScoreRequest(ENGINE, SPAN))),
+    (OVERVIEW_JOB, made.CommandPayload(ASKER, DigestRequest(ENGINE, SPAN, zone=BERLIN), Audience.HERE)),
+    (DIGEST_JOB, made.CommandPayload(ASKER, DigestRequest(ENGINE, SPAN))),
+    (kinds.SEND_PRIVATE_NOTICE, made.NoticePayload(ASKER, 'Ünïcode – and a "quote".')),  # noqa: RUF001 (a dash)
+    (kinds.POST_PUBLIC_NOTICE, made.NoticePayload(ASKER, "")),
+    (kinds.SEND_GREETING, made.GreetingPayload(ASKER, Greeting.INVITED)),
+    (kinds.SHOW_DETAILS, made.DetailsPayload(ASKER, Reference(ENGINE, 7))),
+    (kinds.RECORD_VOTE, made.VotePayload(ASKER, "100.1", "good")),
+    (kinds.CHANGE_SUBSCRIPTION, made.SubscriptionPayload(ASKER, "subscribe", WISH, channel="C1", replaces="1a2b")),
+    (
+        kinds.CHANGE_SUBSCRIPTION,
+        made.SubscriptionPayload(ASKER, "pause", which=SubscriptionSelector(repository=ENGINE)),
+    ),
+    (
+        kinds.CHANGE_SUBSCRIPTION,
+        made.SubscriptionPayload(ASKER, "resume", which=SubscriptionSelector(is_all=True)),
+    ),
+    (kinds.CHANGE_SUBSCRIPTION, made.SubscriptionPayload(ASKER, "list")),
+    (kinds.SHOW_PREVIEW, made.PreviewPayload(ASKER, "1a2b")),
+    (kinds.SHOW_PREVIEW, made.PreviewPayload(ASKER, wish=WISH)),
+    (kinds.SHOW_FORM, made.FormPayload(ASKER)),
+    (kinds.SHOW_HOME, made.AskerPayload(ASKER)),
+    (kinds.ANSWER_QUESTIONS, made.ThreadPayload("C0DIGEST:100.1")),
+    (kinds.DELIVER_DIGEST, made.DeliveryPayload("1a2b3c4d", NOON)),
+    (kinds.REPAIR_DIGEST, made.DigestPayload("digest:T:C:octo/engine:2026-02-28")),
+    (kinds.WATCH_REPOSITORY, made.RepositoryPayload(ENGINE)),
+    (kinds.AMEND_DIGEST, made.AmendmentPayload("digest:T:C:octo/engine:2026-02-28", NOON)),
+    (kinds.AMEND_DIGEST, made.AmendmentPayload("digest:T:C:octo/engine:2026-02-28")),
+    (kinds.REPORT_LOSS, made.LostJobPayload(LostJob("id", "summary", LossReason.FAILED, NOON), ASKER)),
+    (
+        kinds.REPORT_LOSS,
+        made.LostJobPayload(LostJob("id", "questions", LossReason.ENDLESS, NOON), place="C0DIGEST:100.1"),
+    ),
 ]
 
 
@@ -95,7 +109,7 @@ def test_what_a_job_carries_is_read_as_it_was_written(kind: JobType[Any], payloa
 
 @pytest.mark.parametrize("arguments", [["digest:T:C"], [{"version": 2, "key": "digest:T:C"}]], ids=["1", "2"])
 def test_an_amendment_that_does_not_say_which_look_asked_for_it_is_read(arguments: list[Any]) -> None:
-    assert kinds.AMEND.decode(arguments, CONTEXT) == made.AmendPayload("digest:T:C", looked_at=None)
+    assert kinds.AMEND_DIGEST.decode(arguments, CONTEXT) == made.AmendmentPayload("digest:T:C", looked_at=None)
 
 
 @pytest.mark.parametrize(
@@ -113,20 +127,20 @@ def test_an_amendment_that_does_not_say_which_look_asked_for_it_is_read(argument
 )
 def test_what_no_version_wrote_is_an_error(arguments: list[Any]) -> None:
     with pytest.raises((ValueError, TypeError)):
-        kinds.TELL.decode(arguments, CONTEXT)
+        kinds.SEND_PRIVATE_NOTICE.decode(arguments, CONTEXT)
 
 
 def test_a_kind_that_is_younger_than_the_payloads_has_no_old_arguments() -> None:
-    young = JobType("young", made.PlacePayload)
-    assert young.decode([young.encode(made.PlacePayload("C:1"))], CONTEXT) == made.PlacePayload("C:1")
+    young = JobType("young", made.ThreadPayload)
+    assert young.decode([young.encode(made.ThreadPayload("C:1"))], CONTEXT) == made.ThreadPayload("C:1")
     with pytest.raises(TypeError, match="the job young never had positional arguments"):
         young.decode(["C:1"], CONTEXT)
 
 
 def test_a_request_that_went_through_the_queue_is_still_held_to_the_settings() -> None:
     foreign = RisksRequest(Repository("other", "secret"), SPAN)
-    [back] = [RISKS.decode([RISKS.encode(made.CommandPayload(ASKER, foreign))], CONTEXT)]
+    [back] = [RISKS_JOB.decode([RISKS_JOB.encode(made.CommandPayload(ASKER, foreign))], CONTEXT)]
     with pytest.raises(UsageError, match="I don't speak of other/secret here"):
-        back.request.require_known(Repositories(ENGINE))
-    spelt = RisksRequest(Repository("OCTO", "Engine"), SPAN).require_known(Repositories(ENGINE))
+        back.request.require_known(AllowedRepositories(ENGINE))
+    spelt = RisksRequest(Repository("OCTO", "Engine"), SPAN).require_known(AllowedRepositories(ENGINE))
     assert spelt.repository == ENGINE

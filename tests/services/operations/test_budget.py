@@ -27,21 +27,21 @@ NAMESAKE = visit(team="T0OTHER")
 
 @dataclass
 class MemorySpending:
-    """``Spending`` in a dictionary."""
+    """``SpendingStore`` in a dictionary."""
 
     dollars: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     error: StoreUnavailable | None = None
 
-    def spent(self, name: str) -> float:
+    def get_spending(self, name: str) -> float:
         if self.error:
             raise self.error
         return self.dollars[name]
 
-    def hold(self, hold: BudgetHold, caps: Sequence[tuple[str, float]]) -> int | None:
-        places = (place for place, (name, dollars) in enumerate(caps) if self.spent(name) >= dollars)
+    def reserve_budget(self, hold: BudgetHold, caps: Sequence[tuple[str, float]]) -> int | None:
+        places = (place for place, (name, dollars) in enumerate(caps) if self.get_spending(name) >= dollars)
         return next(places, None)
 
-    def settle(self, hold: BudgetHold, dollars: float) -> None:
+    def settle_hold(self, hold: BudgetHold, dollars: float) -> None:
         if self.error:
             raise self.error
         for name in hold.names:

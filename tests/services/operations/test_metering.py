@@ -11,16 +11,16 @@ import pytest
 from redis import Redis
 
 from bot.adapters.claude import CLAUDE
-from bot.adapters.redis.question_queue import RedisSpending
-from bot.adapters.redis.rate_limiter import RedisLimiter
+from bot.adapters.redis.question_queue import RedisSpendingStore
+from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.domain.errors import BudgetExceeded, ModelBusy, SlackUnavailable
 from bot.domain.operations.budget import PERSONAL_EXHAUSTED, TOO_MANY_CALLS, CallPurpose, build_payer_name
 from bot.domain.operations.usage import Usage
 from bot.domain.time.day import LocalDay, parse_zone
-from bot.ports import Chat, ChatEvent, Completion, Prompt, Text, TextDelta, Turn, TurnEnd, TurnUsage
+from bot.ports import Chat, ChatEvent, Completion, Prompt, TextDelta, TextPart, Turn, TurnEnd, TurnUsage
 from bot.services.operations import deadlines
 from bot.services.operations.budget import Budget
-from bot.services.operations.metering import Meter, MeteredChat, MeteredModel
+from bot.services.operations.metering import CallMeter, MeteredChat, MeteredModel
 from bot.services.operations.payer import OPERATOR, bill_to
 from bot.services.operations.worker_threads import DeadlineExecutor
 from tests.helpers.talks import converse
@@ -35,7 +35,7 @@ DIME = CLAUDE.prices.cautious_cost(HAIKU, USED)
 PROMPT = Prompt(HAIKU, "v1", "system", "user", {}, 100)
 # what went in of a call of which nothing else is known, by its length
 EXPECTED = CLAUDE.prices.cautious_cost(HAIKU, Usage(cache_write=36))
-CHAT = Chat(HAIKU, "system", (), (Turn("person", (Text("Why?"),)),), 100, 25.0, 60.0)
+CHAT = Chat(HAIKU, "system", (), (Turn("person", (TextPart("Why?"),)),), 100, 25.0, 60.0)
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Model:
         self.calls += 1
         return Completion("{}", self.outcome())
 
-    def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+    def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
         self.calls += 1
         yield TextDelta("Because")
         yield TurnUsage(self.outcome())
@@ -67,8 +67,8 @@ class Till:
     sleeps: Sleeps = field(default_factory=Sleeps)
 
     def __post_init__(self) -> None:
-        self.budget = Budget(RedisSpending(self.store), lambda: DAY, 1.0, 0.3)
-        self.meter = Meter(self.budget, CountingLimiter(self.limit), CLAUDE.prices, self.sleeps)
+        self.budget = Budget(RedisSpendingStore(self.store), lambda: DAY, 1.0, 0.3)
+        self.meter = CallMeter(self.budget, CountingLimiter(self.limit), CLAUDE.prices, self.sleeps)
 
     def call(self, payer: str = ADA, need: CallPurpose = CallPurpose.USUAL) -> None:
         with bill_to(payer):
@@ -80,7 +80,7 @@ class Till:
         return str(caught.value)
 
     def spent_by(self, payer: str) -> float:
-        return RedisSpending(self.store).spent(build_payer_name(DAY.date, payer))
+        return RedisSpendingStore(self.store).get_spending(build_payer_name(DAY.date, payer))
 
     def reserved(self) -> int:
         return len(list(self.store.scan_iter("held:*")))
@@ -113,7 +113,7 @@ def test_a_talk_is_paid_for_in_the_same_way(till: Till) -> None:
 
 
 def streaming(till: Till) -> Generator[ChatEvent, None, None]:
-    return MeteredChat(till.model, till.meter).stream(CHAT)
+    return MeteredChat(till.model, till.meter).stream_turn(CHAT)
 
 
 def test_nothing_is_reserved_for_a_talk_that_is_not_begun(till: Till) -> None:
@@ -133,7 +133,7 @@ def test_who_hears_no_more_pays_what_was_told_until_then(till: Till, heard: int,
 
 def test_a_talk_that_breaks_off_costs_what_it_told_before(till: Till) -> None:
     class Breaking(Model):
-        def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+        def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
             yield TurnUsage(USED)
             raise ModelBusy("the model broke off")
 
@@ -145,7 +145,7 @@ def test_a_talk_that_breaks_off_costs_what_it_told_before(till: Till) -> None:
 
 def test_a_talk_that_is_refused_at_once_costs_nothing(till: Till) -> None:
     class Refusing(Model):
-        def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+        def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
             yield from ()
             raise ModelBusy("the model is busy")
 
@@ -203,7 +203,7 @@ def test_why_calls_were_refused_is_known_to_the_work_with_all_its_threads(till: 
 
 
 def test_too_many_in_a_minute_are_refused_where_somebody_waits(till: Till) -> None:
-    till.meter = Meter(till.budget, CountingLimiter(2), CLAUDE.prices, till.sleeps)
+    till.meter = CallMeter(till.budget, CountingLimiter(2), CLAUDE.prices, till.sleeps)
     till.model.outcome = Usage
     with deadlines.bound_work(120.0):
         till.call()
@@ -217,19 +217,21 @@ def test_too_many_in_a_minute_wait_where_there_is_time(store: Redis) -> None:
     waits: list[float] = []
 
     class Patient:
-        """``Limiter`` that has room again after three looks."""
+        """``RateLimiter`` that has room again after three looks."""
 
-        def admits(self, name: str) -> bool:
+        def try_acquire(self, name: str) -> bool:
             return len(waits) >= 3
 
-    meter = Meter(Budget(RedisSpending(store), lambda: DAY, 1.0, 0.3), Patient(), CLAUDE.prices, waits.append)
+    meter = CallMeter(
+        Budget(RedisSpendingStore(store), lambda: DAY, 1.0, 0.3), Patient(), CLAUDE.prices, waits.append
+    )
     with deadlines.bound_work(1_200.0), bill_to(ADA):
         MeteredModel(Model(), meter).complete(PROMPT)
     assert waits == [1.0] * 3
 
 
 def test_the_bots_own_calls_are_not_counted_by_the_minute(till: Till) -> None:
-    till.meter = Meter(till.budget, RedisLimiter(till.store, 1), CLAUDE.prices, till.sleeps)
+    till.meter = CallMeter(till.budget, RedisRateLimiter(till.store, 1), CLAUDE.prices, till.sleeps)
     for _ in range(5):
         till.call("")
     assert till.model.calls == 5

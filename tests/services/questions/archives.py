@@ -11,24 +11,24 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from bot.domain.conversations.commands import Repositories
-from bot.domain.conversations.thread_subject import Subject
+from bot.domain.conversations.commands import AllowedRepositories
+from bot.domain.conversations.thread_subject import ThreadSubject
 from bot.domain.errors import AnswerCancelled, ModelBusy, PrdigestError
 from bot.domain.operations.usage import Usage
 from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay, parse_date
 from bot.ports import Cache, Chat, ChatEvent, PullRequests, TextDelta, ToolCall, Turn, TurnEnd, TurnUsage
-from bot.services.questions.archive import Archive
-from bot.services.questions.tools.toolbox import Result, Toolbox
-from bot.services.summaries.entry_cache import Entries
-from bot.services.summaries.reader import Reader
+from bot.services.questions.archive import PullRequestArchive
+from bot.services.questions.tools.toolbox import Toolbox, ToolOutput
+from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.reader import EntryBuilder
 from tests.helpers.builders import DAY, REPOSITORY, SHARED
 from tests.services.doubles import KnownPulls, MemoryCache, Summaries
 
 TODAY = LocalDay(parse_date("2026-03-01"), DAY.zone)
 TOOLS = Repository("octo", "tools")
-REPOSITORIES = Repositories(REPOSITORY, (TOOLS,))
+REPOSITORIES = AllowedRepositories(REPOSITORY, (TOOLS,))
 VLLM = Repository("vllm-project", "vllm")
 REPLAYED = ("2026-02-22", "2026-02-24", "2026-02-28")
 
@@ -38,7 +38,7 @@ def days(text: str) -> Span:
     return parse_span(text, TODAY, 366)
 
 
-ABOUT_DAY = Subject(REPOSITORY, days("2026-02-28"))
+ABOUT_DAY = ThreadSubject(REPOSITORY, days("2026-02-28"))
 
 
 @dataclass
@@ -49,17 +49,17 @@ class Shelf:
     cache: Cache = field(default_factory=MemoryCache)
     summaries: Summaries = field(default_factory=Summaries)
     workers: int = 4
-    repositories: Repositories = REPOSITORIES
+    repositories: AllowedRepositories = REPOSITORIES
 
     @property
-    def entries(self) -> Entries:
-        return Entries(self.pulls, Reader(self.pulls, self.summaries), self.cache, "v")
+    def entries(self) -> EntryCache:
+        return EntryCache(self.pulls, EntryBuilder(self.pulls, self.summaries), self.cache, "v")
 
     @property
-    def archive(self) -> Archive:
-        return Archive(self.pulls, Reader(self.pulls, self.summaries), self.entries, self.workers)
+    def archive(self) -> PullRequestArchive:
+        return PullRequestArchive(self.pulls, EntryBuilder(self.pulls, self.summaries), self.entries, self.workers)
 
-    def toolbox(self, subject: Subject = ABOUT_DAY) -> Toolbox:
+    def toolbox(self, subject: ThreadSubject = ABOUT_DAY) -> Toolbox:
         return Toolbox(self.archive, self.repositories, TODAY, subject)
 
 
@@ -69,12 +69,12 @@ def shelf(*pulls: PullRequest, failing: Mapping[str, Exception] | None = None) -
 
 def told(toolbox: Toolbox, name: str, **arguments: Any) -> str:
     """What a tool says, which is no error."""
-    found = toolbox.run(name, arguments)
+    found = toolbox.run_tool(name, arguments)
     assert not found.is_error, found.text
     return inside(found)
 
 
-def inside(found: Result) -> str:
+def inside(found: ToolOutput) -> str:
     """The material between the marks."""
     opened, _, rest = found.text.partition("\n")
     text, _, closed = rest.rpartition("\n")
@@ -143,12 +143,12 @@ def _replayed() -> tuple[PullRequest, ...]:
 
 def replayed_shelf(pulls: PullRequests | None = None) -> Shelf:
     """All three real days."""
-    return Shelf(pulls or KnownPulls(_replayed()), repositories=Repositories(VLLM))
+    return Shelf(pulls or KnownPulls(_replayed()), repositories=AllowedRepositories(VLLM))
 
 
 def replayed(date: str, pulls: PullRequests | None = None) -> Toolbox:
     """The tools for a thread about one of the real days, over all three."""
-    return replayed_shelf(pulls).toolbox(Subject(VLLM, days(date)))
+    return replayed_shelf(pulls).toolbox(ThreadSubject(VLLM, days(date)))
 
 
 # the talk with the model
@@ -225,7 +225,7 @@ class ScriptedTalk:
     chats: list[Chat] = field(default_factory=list)
     open: int = 0
 
-    def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+    def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
         self.chats.append(chat)
         step = self.script.popleft()
         self.open += 1

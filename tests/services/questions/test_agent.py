@@ -19,12 +19,12 @@ from bot.domain.errors import (
     StoreUnavailable,
 )
 from bot.domain.operations.usage import Usage
-from bot.ports import Text, ToolCall, ToolResult, Turn
-from bot.render.conversations.streaming import LONGEST_ANSWER, Links
-from bot.services.questions.agent import Answerer, Limits
-from bot.services.questions.answer_progress import Exchange, Written
+from bot.ports import TextPart, ToolCall, ToolResult, Turn
+from bot.render.conversations.streaming import MAX_ANSWER_LENGTH, Links
+from bot.services.questions.agent import AnswerAgent, AnswerLimits
+from bot.services.questions.answer_progress import ToolExchange, WrittenAnswer
 from bot.services.questions.tools.toolbox import Toolbox
-from bot.services.summaries.prompts import ANSWER, instructions
+from bot.services.summaries.prompts import ANSWER_VERSION, read_instructions
 from tests.helpers.builders import pull
 from tests.services.questions.archives import (
     USAGE,
@@ -43,7 +43,7 @@ from tests.services.questions.archives import (
 )
 
 ENOUGH = "No more tools: write the answer now from what you have, and say what is missing."
-QUESTION = (Turn("person", (Text("the record", stable=True), Text("the question"))),)
+QUESTION = (Turn("person", (TextPart("the record", stable=True), TextPart("the question"))),)
 NO_LINKS = Links(lambda _citation: None, lambda _number: None)
 ONE = USAGE
 
@@ -56,11 +56,11 @@ class Stage:
     clock: Clock
     display: RecordingDisplay
     toolbox: Toolbox
-    limits: Limits = field(default_factory=Limits)
+    limits: AnswerLimits = field(default_factory=AnswerLimits)
 
-    def answer(self, started: float | None = None) -> Written:
-        answerer = Answerer(self.model, "claude-x", self.clock, self.clock.sleep, self.limits)
-        return answerer.answer(QUESTION, self.toolbox, NO_LINKS, self.display, started)
+    def answer(self, started: float | None = None) -> WrittenAnswer:
+        answerer = AnswerAgent(self.model, "claude-x", self.clock, self.clock.sleep, self.limits)
+        return answerer.answer_question(QUESTION, self.toolbox, NO_LINKS, self.display, started)
 
     def fails(self, error: type[ModelError]) -> ModelError:
         with pytest.raises(error) as raised:
@@ -69,15 +69,18 @@ class Stage:
 
 
 def stage(
-    *script: Says, limits: Limits | None = None, display: RecordingDisplay | None = None, tool_seconds: float = 0.0
+    *script: Says,
+    limits: AnswerLimits | None = None,
+    display: RecordingDisplay | None = None,
+    tool_seconds: float = 0.0,
 ) -> Stage:
     clock = Clock()
     there = Shelf(SlowPulls((pull(7), pull(8)), clock=clock, seconds=tool_seconds), workers=1)
     model = ScriptedTalk(clock, deque(script))
-    return Stage(model, clock, display or RecordingDisplay(), there.toolbox(), limits or Limits())
+    return Stage(model, clock, display or RecordingDisplay(), there.toolbox(), limits or AnswerLimits())
 
 
-def last_parts(there: Stage) -> tuple[Text | ToolResult, ...]:
+def last_parts(there: Stage) -> tuple[TextPart | ToolResult, ...]:
     """What the model was told last."""
     return there.model.chats[-1].turns[-1].parts
 
@@ -88,16 +91,16 @@ def last_parts(there: Stage) -> tuple[Text | ToolResult, ...]:
 def test_an_answer_is_shown_as_it_comes() -> None:
     there = stage(answers("Yes, ", "it ", "does."))
     written = there.answer()
-    assert written == Written("Yes, it does.", "Yes, it does.", AnswerEnd.COMPLETE, ONE, (), 1)
+    assert written == WrittenAnswer("Yes, it does.", "Yes, it does.", AnswerEnd.COMPLETE, ONE, (), 1)
     assert there.display.seen[:2] == ["Yes,", "Yes, it"]
 
 
 def test_the_model_is_asked_with_everything_it_needs() -> None:
-    there = stage(answers("Yes."), limits=Limits(output=5_000, silence=12.0, seconds=90.0))
+    there = stage(answers("Yes."), limits=AnswerLimits(output_tokens=5_000, silence_seconds=12.0, seconds=90.0))
     there.answer()
     (chat,) = there.model.chats
     assert chat.model == "claude-x"
-    assert chat.system == instructions(ANSWER)
+    assert chat.system == read_instructions(ANSWER_VERSION)
     assert chat.tools == there.toolbox.definitions
     assert chat.turns == QUESTION
     assert (chat.max_tokens, chat.silence, chat.seconds, chat.may_use_tools) == (5_000, 12.0, 90.0, True)
@@ -119,7 +122,7 @@ def test_an_answer_longer_than_a_message_is_cut_and_says_so() -> None:
     there = stage(answers(*["word " * 100] * 30))
     written = there.answer()
     assert written.end is AnswerEnd.TOO_LONG
-    assert len(written.text) <= LONGEST_ANSWER
+    assert len(written.text) <= MAX_ANSWER_LENGTH
 
 
 def test_an_answer_cut_at_the_limit_of_tokens_says_so() -> None:
@@ -161,7 +164,7 @@ def test_usage_rounds_and_exchanges_are_complete() -> None:
         ("no_such_tool", {"x": 1}),
         ("pull_request", {"number": "many"}),
     ]
-    assert isinstance(written.exchanges[0], Exchange)
+    assert isinstance(written.exchanges[0], ToolExchange)
     parts = [part for turn in there.model.chats[-1].turns for part in turn.parts]
     assert [part.is_error for part in parts if isinstance(part, ToolResult)] == [False, True, True]
 
@@ -175,7 +178,7 @@ def test_what_all_turns_took_is_told_with_a_failure() -> None:
 
 def test_more_calls_than_allowed_are_told_so_and_not_run() -> None:
     calls = tuple(call("pull_request", f"call-{place}", number=7) for place in range(5))
-    there = stage(Says((), calls), answers("Done."), limits=Limits(calls=3))
+    there = stage(Says((), calls), answers("Done."), limits=AnswerLimits(calls=3))
     written = there.answer()
     results = [part for part in last_parts(there) if isinstance(part, ToolResult)]
     assert [result.call for result in results] == [each.id for each in calls], "each call needs its result"
@@ -209,7 +212,7 @@ def test_words_before_a_tool_are_never_shown() -> None:
         answers("None."),
     )
     written = there.answer()
-    assert (written.text, written.said) == ("None.", "None.")
+    assert (written.text, written.raw_text) == ("None.", "None.")
     assert there.display.seen == ["None."]
 
 
@@ -221,17 +224,19 @@ def test_an_answer_begun_before_a_tool_goes_on_after_it() -> None:
 
 
 def test_the_last_round_has_no_tools_and_is_told_to_answer() -> None:
-    there = stage(uses("taken_back"), uses("taken_back"), answers("As far as I saw."), limits=Limits(rounds=3))
+    there = stage(
+        uses("taken_back"), uses("taken_back"), answers("As far as I saw."), limits=AnswerLimits(rounds=3)
+    )
     written = there.answer()
     assert [chat.may_use_tools for chat in there.model.chats] == [True, True, False]
-    assert last_parts(there)[-1] == Text(ENOUGH)
-    assert [isinstance(part, Text) for part in there.model.chats[1].turns[-1].parts] == [False]
+    assert last_parts(there)[-1] == TextPart(ENOUGH)
+    assert [isinstance(part, TextPart) for part in there.model.chats[1].turns[-1].parts] == [False]
     assert (written.rounds, written.end) == (3, AnswerEnd.COMPLETE)
     assert all(chat.tools == there.toolbox.definitions for chat in there.model.chats), "for the prompt cache"
 
 
 def test_who_uses_tools_in_the_last_round_has_no_answer() -> None:
-    there = stage(uses("taken_back"), uses("taken_back"), limits=Limits(rounds=2))
+    there = stage(uses("taken_back"), uses("taken_back"), limits=AnswerLimits(rounds=2))
     assert there.fails(ModelAnswerInvalid).usage == ONE + ONE
     assert len(there.model.chats) == 2
 
@@ -376,7 +381,7 @@ def test_a_pause_that_leaves_no_time_is_not_waited_for() -> None:
 def test_a_new_try_replaces_what_was_shown() -> None:
     there = stage(breaks("Yes, ", "it does ", "so."), answers("No, ", "it does not."))
     written = there.answer()
-    assert (written.text, written.said, written.end) == (
+    assert (written.text, written.raw_text, written.end) == (
         "No, it does not.",
         "No, it does not.",
         AnswerEnd.COMPLETE,
@@ -415,7 +420,7 @@ def test_one_that_is_busy_for_good_leaves_what_it_said(tries: tuple[str, ...], t
     there = stage(*(breaks(*([words] if words else [])) for words in tries))
     written = there.answer()
     assert written.text.strip() == text
-    assert written.said.strip() == text
+    assert written.raw_text.strip() == text
     assert (written.end, written.failure) == (AnswerEnd.BROKEN, "the model is busy")
     assert written.usage == Usage(300, 30)
     assert written.text.startswith(there.display.visible.rstrip())
@@ -488,10 +493,10 @@ def test_a_tool_is_told_what_the_model_asked() -> None:
     written = there.answer()
     (exchange,) = written.exchanges
     assert "#8 Change number 8" in exchange.result
-    assert inside(there.toolbox.run("pull_request", {"number": 8})) in exchange.result
-    assert there.toolbox.ledger.read == "the summary of #8"
-    there.toolbox.run("pull_request", {"number": 7})
-    assert there.toolbox.ledger.read == "summaries of #8, #7"
+    assert inside(there.toolbox.run_tool("pull_request", {"number": 8})) in exchange.result
+    assert there.toolbox.ledger.sources == "the summary of #8"
+    there.toolbox.run_tool("pull_request", {"number": 7})
+    assert there.toolbox.ledger.sources == "summaries of #8, #7"
 
 
 def test_the_status_says_whether_diffs_are_searched() -> None:

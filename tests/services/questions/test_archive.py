@@ -40,7 +40,7 @@ def calls(there: Shelf) -> list[str]:
 
 def test_what_nobody_summarised_has_its_facts_and_files() -> None:
     there = shelf(SEVEN)
-    (entry,) = there.archive.days(REPOSITORY, days("2026-02-28")).entries
+    (entry,) = there.archive.read_days(REPOSITORY, days("2026-02-28")).entries
     assert entry.pull == SEVEN
     assert entry.summary.fallback == "nobody asked for it before"
     assert entry.summary.headline == "Count retries"
@@ -50,29 +50,29 @@ def test_what_nobody_summarised_has_its_facts_and_files() -> None:
 def test_a_summary_that_is_there_is_used_with_the_patches() -> None:
     there = shelf(SEVEN, EIGHT)
     there.summaries.said = summary(headline="Retries are counted")
-    there.entries.read(SEVEN)
-    first, second = there.archive.days(REPOSITORY, days("2026-02-27..2026-02-28")).entries
+    there.entries.refresh_entry(SEVEN)
+    first, second = there.archive.read_days(REPOSITORY, days("2026-02-27..2026-02-28")).entries
     assert first.summary.headline == "Retries are counted"
     assert first.pull == SEVEN, "the store keeps no patches, but answers need them"
     assert second.summary.is_fallback
-    assert there.archive.one(SEVENTH).summary == first.summary
+    assert there.archive.read_pull_request(SEVENTH).summary == first.summary
 
 
 def test_no_model_is_asked() -> None:
     there = shelf(SEVEN, EIGHT)
-    there.archive.days(REPOSITORY, days("7d"))
-    there.archive.merged(REPOSITORY, days("7d"))
-    there.archive.one(SEVENTH)
-    there.archive.known(SEVENTH)
+    there.archive.read_days(REPOSITORY, days("7d"))
+    there.archive.list_merges(REPOSITORY, days("7d"))
+    there.archive.read_pull_request(SEVENTH)
+    there.archive.get_cached(SEVENTH)
     assert there.summaries.numbers == []
 
 
 def test_what_is_kept_is_known_without_asking_anybody() -> None:
     there = shelf(SEVEN)
-    assert there.archive.known(SEVENTH) is None
-    there.entries.read(SEVEN)
+    assert there.archive.get_cached(SEVENTH) is None
+    there.entries.refresh_entry(SEVEN)
     before = len(calls(there))
-    known = there.archive.known(SEVENTH)
+    known = there.archive.get_cached(SEVENTH)
     assert known
     assert known.pull == SEVEN.remove_patches()
     assert len(calls(there)) == before
@@ -80,9 +80,9 @@ def test_what_is_kept_is_known_without_asking_anybody() -> None:
 
 def test_an_open_pull_request_is_read_as_it_is_now() -> None:
     there = shelf(SEVEN)
-    there.entries.read(SEVEN)
+    there.entries.refresh_entry(SEVEN)
     there.pulls = KnownPulls((replace(SEVEN, merged_at=None, state="OPEN", title="Reopened"),))
-    entry = there.archive.one(SEVENTH)
+    entry = there.archive.read_pull_request(SEVENTH)
     assert entry.pull.title == "Reopened"
     assert entry.summary.is_fallback
 
@@ -90,23 +90,23 @@ def test_an_open_pull_request_is_read_as_it_is_now() -> None:
 def test_days_are_put_in_one_order() -> None:
     found = [pull(n, merged_at=NOON - timedelta(days=n % 3, minutes=n)) for n in range(1, 10)]
     there = shelf(*found)
-    read = there.archive.days(REPOSITORY, days("2026-02-26..2026-02-28"))
+    read = there.archive.read_days(REPOSITORY, days("2026-02-26..2026-02-28"))
     times = [entry.pull.merge_time for entry in read.entries]
     assert len(times) == 9
     assert times == sorted(times, reverse=True)
-    merged = there.archive.merged(REPOSITORY, days("2026-02-26..2026-02-28"))
+    merged = there.archive.list_merges(REPOSITORY, days("2026-02-26..2026-02-28"))
     assert [each.number for each in merged.pulls] == [entry.number for entry in read.entries]
 
 
 def test_only_these_days_are_asked_for_each_once() -> None:
     there = shelf(SEVEN, EIGHT)
-    assert [e.number for e in there.archive.days(REPOSITORY, days("2026-02-26..2026-02-27")).entries] == [8]
+    assert [e.number for e in there.archive.read_days(REPOSITORY, days("2026-02-26..2026-02-27")).entries] == [8]
     assert sorted(calls(there)) == ["day 2026-02-26", "day 2026-02-27", "files 8"]
 
 
 def test_what_was_merged_takes_no_files() -> None:
     there = shelf(SEVEN, EIGHT)
-    merged = there.archive.merged(REPOSITORY, days("2026-02-27..2026-02-28"))
+    merged = there.archive.list_merges(REPOSITORY, days("2026-02-27..2026-02-28"))
     assert [(each.number, each.files) for each in merged.pulls] == [(7, None), (8, None)]
     assert sorted(calls(there)) == ["day 2026-02-27", "day 2026-02-28"]
 
@@ -133,8 +133,8 @@ class Together(KnownPulls):
 def test_days_and_files_are_fetched_together() -> None:
     pulls = Together(tuple(pull(n) for n in range(1, 9)), parties=4)
     there = Shelf(pulls, workers=4)
-    assert len(there.archive.days(REPOSITORY, days("2026-02-25..2026-02-28")).entries) == 8
-    assert len(there.archive.merged(REPOSITORY, days("2026-02-25..2026-02-28")).pulls) == 8
+    assert len(there.archive.read_days(REPOSITORY, days("2026-02-25..2026-02-28")).entries) == 8
+    assert len(there.archive.list_merges(REPOSITORY, days("2026-02-25..2026-02-28")).pulls) == 8
     assert pulls.busy.peak <= 4
 
 
@@ -142,7 +142,7 @@ def test_doubts_are_told_once_each() -> None:
     there = shelf(SEVEN, EIGHT)
     assert isinstance(there.pulls, KnownPulls)
     there.pulls.counted = {"2026-02-25": None, "2026-02-26": None, "2026-02-27": 5, "2026-02-28": 1}
-    doubts = there.archive.days(REPOSITORY, days("2026-02-25..2026-02-28")).doubts
+    doubts = there.archive.read_days(REPOSITORY, days("2026-02-25..2026-02-28")).caveats
     assert doubts == (
         "count not checked: the commits of main gave none",
         "incomplete? the commits of main name 5 merges, not 1",
@@ -162,7 +162,7 @@ def test_files_that_can_not_be_had_stop_nothing(error: PrdigestError, caplog: py
     there = shelf(SEVEN, pull(9), failing={"files 7": error})
     with caplog.at_level(logging.INFO):
         nine, seven = sorted(
-            there.archive.days(REPOSITORY, days("2026-02-28")).entries, key=lambda entry: -entry.number
+            there.archive.read_days(REPOSITORY, days("2026-02-28")).entries, key=lambda entry: -entry.number
         )
     assert (nine.pull.files is None, seven.pull.files is None) == (False, True)
     assert f"no files of octo/engine#7: {error}" in caplog.text
@@ -174,6 +174,6 @@ def test_files_that_can_not_be_had_stop_nothing(error: PrdigestError, caplog: py
 def test_a_day_that_can_not_be_had_is_said(error: PrdigestError) -> None:
     there = shelf(SEVEN, failing={"day 2026-02-27": error, "pull 7": error})
     with pytest.raises(type(error)):
-        there.archive.days(REPOSITORY, days("2026-02-27..2026-02-28"))
+        there.archive.read_days(REPOSITORY, days("2026-02-27..2026-02-28"))
     with pytest.raises(type(error)):
-        there.archive.one(SEVENTH)
+        there.archive.read_pull_request(SEVENTH)

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.errors import StoreUnavailable
-from bot.services.questions.feedback import Votes
+from bot.services.questions.feedback import AnswerFeedback
 from tests.helpers.builders import NOON
 from tests.services.doubles import MemoryCache, visit
 
@@ -21,7 +21,7 @@ GRACE = visit(user="U0GRACE")
 
 @dataclass
 class MemoryBallot:
-    """``Ballot`` in a dictionary."""
+    """``FeedbackStore`` in a dictionary."""
 
     votes: dict[str, str] = field(default_factory=dict)
     error: StoreUnavailable | None = None
@@ -31,54 +31,54 @@ class MemoryBallot:
             raise self.error
         self.votes[name] = vote
 
-    def all(self) -> Iterator[str]:
+    def list_votes(self) -> Iterator[str]:
         yield from self.votes.values()
 
 
-def votes(ballot: MemoryBallot | None = None) -> Votes:
-    made = Votes(MemoryCache(), ballot or MemoryBallot(), lambda: NOON)
-    made.remember(CHANNEL, MESSAGE, INPUTS)
+def votes(ballot: MemoryBallot | None = None) -> AnswerFeedback:
+    made = AnswerFeedback(MemoryCache(), ballot or MemoryBallot(), lambda: NOON)
+    made.remember_answer(CHANNEL, MESSAGE, INPUTS)
     return made
 
 
 def test_a_vote_is_kept_with_all_that_the_answer_was_made_of() -> None:
     there = votes()
-    assert there.vote(ADA, MESSAGE, "good")
-    assert list(there.all()) == [
+    assert there.record_vote(ADA, MESSAGE, "good")
+    assert list(there.iterate_votes()) == [
         {"verdict": "good", "at": "2026-02-28T20:00:00+00:00", "user": "U0ASKER", **INPUTS}
     ]
 
 
 def test_who_votes_again_thinks_otherwise_now() -> None:
     there = votes()
-    there.vote(ADA, MESSAGE, "good")
-    there.vote(ADA, MESSAGE, "bad")
-    assert [vote["verdict"] for vote in there.all()] == ["bad"]
+    there.record_vote(ADA, MESSAGE, "good")
+    there.record_vote(ADA, MESSAGE, "bad")
+    assert [vote["verdict"] for vote in there.iterate_votes()] == ["bad"]
 
 
 def test_each_person_and_each_answer_has_a_vote() -> None:
     there = votes()
-    there.remember(CHANNEL, "102.000000", {"question": "When?"})
-    there.vote(ADA, MESSAGE, "good")
-    there.vote(GRACE, MESSAGE, "bad")
-    there.vote(ADA, "102.000000", "bad")
-    cast = {(vote["user"], vote["question"], vote["verdict"]) for vote in there.all()}
+    there.remember_answer(CHANNEL, "102.000000", {"question": "When?"})
+    there.record_vote(ADA, MESSAGE, "good")
+    there.record_vote(GRACE, MESSAGE, "bad")
+    there.record_vote(ADA, "102.000000", "bad")
+    cast = {(vote["user"], vote["question"], vote["verdict"]) for vote in there.iterate_votes()}
     assert cast == {("U0ASKER", "Who?", "good"), ("U0GRACE", "Who?", "bad"), ("U0ASKER", "When?", "bad")}
 
 
 @pytest.mark.parametrize(("channel", "message"), [(CHANNEL, "999.000000"), ("C0OTHER", MESSAGE)])
 def test_a_vote_on_an_answer_that_is_no_longer_known(channel: str, message: str) -> None:
     ballot = MemoryBallot()
-    assert not votes(ballot).vote(visit(channel=channel), message, "good")
+    assert not votes(ballot).record_vote(visit(channel=channel), message, "good")
     assert ballot.votes == {}
 
 
 def test_answers_can_be_voted_on_for_a_month() -> None:
     cache = MemoryCache()
-    Votes(cache, MemoryBallot(), lambda: NOON).remember(CHANNEL, MESSAGE, INPUTS)
+    AnswerFeedback(cache, MemoryBallot(), lambda: NOON).remember_answer(CHANNEL, MESSAGE, INPUTS)
     assert cache.lifetimes == [timedelta(days=30)]
 
 
 def test_a_vote_that_was_not_kept_is_said() -> None:
     with pytest.raises(StoreUnavailable):
-        votes(MemoryBallot(error=StoreUnavailable("away"))).vote(ADA, MESSAGE, "good")
+        votes(MemoryBallot(error=StoreUnavailable("away"))).record_vote(ADA, MESSAGE, "good")

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.thread import Memory, Said
-from bot.domain.conversations.thread_subject import Subject
+from bot.domain.conversations.thread import RememberedMessage, ThreadMemory
+from bot.domain.conversations.thread_subject import ThreadSubject
 from bot.domain.errors import GitHubUnavailable, PullRequestNotFound
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
-from bot.ports import Text, Turn
-from bot.services.questions.initial_context import Opening, opening, turns
-from bot.services.summaries.prompts import fenced
+from bot.ports import TextPart, Turn
+from bot.services.questions.initial_context import InitialContext, build_initial_context, build_turns
+from bot.services.summaries.prompts import fence_text
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, needs_shared, pull, summary
 from tests.services.questions.archives import (
     ABOUT_DAY,
@@ -34,12 +34,12 @@ from tests.services.questions.archives import (
 MOST = 64_000
 SEVEN = pull(7, title="Wait longer", body="Because.", files=(changed_file("engine/retry.py", 2, 1),))
 EIGHT = pull(8, title="Count twice", files=(changed_file("engine/count.py", 3),))
-ABOUT_BOTH = Subject(REPOSITORY, days("yesterday"), (8, 7))
+ABOUT_BOTH = ThreadSubject(REPOSITORY, days("yesterday"), (8, 7))
 AWAY = GitHubUnavailable("GitHub did not answer.")
 
 
-def opened(there: Shelf, subject: Subject = ABOUT_DAY) -> Opening:
-    return opening(there.toolbox(subject), subject)
+def opened(there: Shelf, subject: ThreadSubject = ABOUT_DAY) -> InitialContext:
+    return build_initial_context(there.toolbox(subject), subject)
 
 
 def numbers(text: str) -> list[int]:
@@ -57,44 +57,44 @@ def marked(text: str) -> str:
 
 
 @pytest.mark.parametrize("subject", [ABOUT_DAY, ABOUT_BOTH], ids=["a day", "pull requests"])
-def test_it_is_the_same_for_each_question(subject: Subject) -> None:
+def test_it_is_the_same_for_each_question(subject: ThreadSubject) -> None:
     there = shelf(SEVEN, EIGHT)
     first, second = there.toolbox(subject), there.toolbox(subject)
-    begun = opening(first, subject)
-    first.run("read_diff", {"number": 7})
-    first.run("list_pull_requests", {"days": "7d"})
-    assert opening(first, subject) == begun
-    assert opening(second, subject).text == begun.text
+    begun = build_initial_context(first, subject)
+    first.run_tool("read_diff", {"number": 7})
+    first.run_tool("list_pull_requests", {"days": "7d"})
+    assert build_initial_context(first, subject) == begun
+    assert build_initial_context(second, subject).text == begun.text
     assert opened(replace(there, workers=1), subject).text == begun.text
 
 
 def test_it_holds_the_list_of_the_day() -> None:
     there = shelf(SEVEN, EIGHT, pull(9, merged_at=NOON - timedelta(days=2)))
     toolbox = there.toolbox()
-    begun = opening(toolbox, ABOUT_DAY)
+    begun = build_initial_context(toolbox, ABOUT_DAY)
     assert numbers(marked(begun.text)) == [7, 8]
     assert [entry.number for entry in begun.entries] == [7, 8]
     assert "octo/engine, 2026-02-28 (America/Los_Angeles): 2 pull requests merged, newest first" in begun.text
-    assert toolbox.ledger.read.startswith("the list of Saturday 28 February 2026")
+    assert toolbox.ledger.sources.startswith("the list of Saturday 28 February 2026")
 
 
 def test_it_holds_single_ones_with_their_diffs() -> None:
     there = shelf(SEVEN, EIGHT)
     toolbox = there.toolbox(ABOUT_BOTH)
-    begun = opening(toolbox, ABOUT_BOTH)
+    begun = build_initial_context(toolbox, ABOUT_BOTH)
     text = marked(begun.text)
     assert numbers(text) == [8, 7], "in the order in which they were named"
     assert [entry.number for entry in begun.entries] == [8, 7]
     for line in ("Description:", "Because.", "Diff (full):", "-old line 0", "+new line 2 of engine/count.py"):
         assert line in text
-    assert toolbox.ledger.read == "diffs of #8, #7"
-    assert toolbox.ledger.not_seen == ""
+    assert toolbox.ledger.sources == "diffs of #8, #7"
+    assert toolbox.ledger.gaps == ""
 
 
 def test_it_holds_what_the_summaries_say() -> None:
     there = shelf(SEVEN)
     there.summaries.said = summary(headline="Patience grows", key_insights="Look here.", action="Set X.")
-    there.entries.read(SEVEN)
+    there.entries.refresh_entry(SEVEN)
     text = opened(there).text
     assert all(said in text for said in ("Patience grows", "Look here.", "Action: Set X."))
     assert there.summaries.numbers == [7], "the opening asks no model"
@@ -110,7 +110,7 @@ def test_it_holds_what_the_summaries_say() -> None:
     ids=["day", "pull request", "not there"],
 )
 def test_what_can_not_be_had_is_said(
-    failing: dict[str, Exception], error: type[Exception], subject: Subject
+    failing: dict[str, Exception], error: type[Exception], subject: ThreadSubject
 ) -> None:
     with pytest.raises(error):
         opened(shelf(SEVEN, EIGHT, failing=failing), subject)
@@ -118,8 +118,8 @@ def test_what_can_not_be_had_is_said(
 
 def test_a_diff_that_could_not_be_loaded_is_told() -> None:
     toolbox = shelf(SEVEN, failing={"files 7": AWAY}).toolbox(replace(ABOUT_BOTH, numbers=(7,)))
-    text = opening(toolbox, replace(ABOUT_BOTH, numbers=(7,))).text
-    assert toolbox.ledger.not_seen == "#7 (its files could not be loaded)"
+    text = build_initial_context(toolbox, replace(ABOUT_BOTH, numbers=(7,))).text
+    assert toolbox.ledger.gaps == "#7 (its files could not be loaded)"
     assert "Files: could not be loaded." in text
     assert "3,000" not in text
 
@@ -140,7 +140,7 @@ def day_of(count: int, *, summarised: bool, spread: int = 1) -> Shelf:
             what_changed_and_why=long, key_insights=long, risk_reason="r" * 200, action="a" * 200
         )
         for each in made:
-            there.entries.read(each)
+            there.entries.refresh_entry(each)
     return there
 
 
@@ -182,7 +182,7 @@ def test_a_day_of_sixty_seven_is_told_with_its_facts(*, summarised: bool) -> Non
 @pytest.mark.slow
 def test_a_month_is_cut_with_a_note() -> None:
     there = day_of(1_395, summarised=False, spread=31)
-    month = Subject(REPOSITORY, days("2026-01-29..2026-02-28"))
+    month = ThreadSubject(REPOSITORY, days("2026-01-29..2026-02-28"))
     begun = opened(there, month)
     assert "1,395 pull requests merged" in begun.text
     assert CUT.search(marked(begun.text))
@@ -193,30 +193,30 @@ def test_a_month_is_cut_with_a_note() -> None:
 @pytest.mark.slow
 def test_who_reads_the_answer_hears_that_the_list_was_cut() -> None:
     toolbox = day_of(1_400, summarised=False).toolbox()
-    opening(toolbox, ABOUT_DAY)
-    assert toolbox.ledger.not_seen
+    build_initial_context(toolbox, ABOUT_DAY)
+    assert toolbox.ledger.gaps
 
 
 @pytest.mark.slow
 def test_large_diffs_share_the_room() -> None:
     files = tuple(changed_file(f"engine/part_{n}.py", 200, 200) for n in range(40))
     there = shelf(*(pull(n, files=files, body="why " * 3_000) for n in range(1, 6)))
-    subject = Subject(REPOSITORY, days("yesterday"), (1, 2, 3, 4, 5))
+    subject = ThreadSubject(REPOSITORY, days("yesterday"), (1, 2, 3, 4, 5))
     toolbox = there.toolbox(subject)
-    text = marked(opening(toolbox, subject).text)
+    text = marked(build_initial_context(toolbox, subject).text)
     assert numbers(text) == [1, 2, 3, 4, 5]
     assert text.count("Diff (clipped):") == 5
     assert text.count("[Not shown, too large") == 5
     assert len(text) <= MOST + 5 * 8_000
-    assert toolbox.ledger.not_seen.startswith("parts of engine/part_0.py of #1 (clipped), ")
-    assert re.search(r"\d+ more$", toolbox.ledger.not_seen)
+    assert toolbox.ledger.gaps.startswith("parts of engine/part_0.py of #1 (clipped), ")
+    assert re.search(r"\d+ more$", toolbox.ledger.gaps)
 
 
 @needs_shared
 @pytest.mark.parametrize("date", REPLAYED)
 def test_a_real_day_is_whole(date: str) -> None:
     there = replayed_shelf()
-    subject = Subject(VLLM, days(date))
+    subject = ThreadSubject(VLLM, days(date))
     text = marked(opened(there, subject).text)
     assert sorted(numbers(text)) == sorted(record["number"] for record in records(date))
     assert "not shown" not in text
@@ -228,20 +228,20 @@ def test_there_is_room_for_small_diffs() -> None:
     picture = ChangedFile("logo.png", "modified", 0, 0)
     there = shelf(SEVEN, replace(EIGHT, files=(*(EIGHT.files or ()), picture), changed_files=2), large)
     toolbox = there.toolbox()
-    text = marked(opening(toolbox, ABOUT_DAY).text)
+    text = marked(build_initial_context(toolbox, ABOUT_DAY).text)
     assert set(re.findall(r"^Diff of #(\d+):", text, re.M)) == {"7", "8"}
     assert "-old line 0" in text
     assert "+new line 2 of engine/count.py" in text
     assert "of engine/all.py" not in text
-    assert toolbox.ledger.read == "the list of Saturday 28 February 2026 with 2 diffs"
-    assert toolbox.ledger.not_seen == "logo.png of #8 (binary or empty)"
+    assert toolbox.ledger.sources == "the list of Saturday 28 February 2026 with 2 diffs"
+    assert toolbox.ledger.gaps == "logo.png of #8 (binary or empty)"
 
 
 def test_there_are_no_diffs_where_none_is_to_be_had() -> None:
     there = shelf(replace(SEVEN, files=(changed_file("engine/retry.py", 2, 1, patch=""),)))
     toolbox = there.toolbox()
-    assert "Diff of" not in opening(toolbox, ABOUT_DAY).text
-    assert toolbox.ledger.read == "the list of Saturday 28 February 2026"
+    assert "Diff of" not in build_initial_context(toolbox, ABOUT_DAY).text
+    assert toolbox.ledger.sources == "the list of Saturday 28 February 2026"
 
 
 def test_diffs_take_no_more_room_than_there_is() -> None:
@@ -262,7 +262,7 @@ def test_a_description_adds_nothing_to_the_list() -> None:
 
 
 @pytest.mark.parametrize("subject", [ABOUT_DAY, replace(ABOUT_BOTH, numbers=(7,))], ids=["a day", "pull requests"])
-def test_no_secret_is_in_it(subject: Subject) -> None:
+def test_no_secret_is_in_it(subject: ThreadSubject) -> None:
     secret = "ghp_" + "a1B2" * 9
     patch = f"@@ -0,0 +1 @@\n+token = {secret}"
     leaky = replace(SEVEN, title=secret, body=secret, files=(ChangedFile("a.py", "added", 1, 0, patch),))
@@ -297,69 +297,89 @@ def test_no_text_can_forge_its_marks(title: str, body: str, code: str) -> None:
 
 # turns
 
-BEGUN = Opening("the record", ())
-ASKED = Text(fenced("question", "And now?"))
+BEGUN = InitialContext("the record", ())
+ASKED = TextPart(fence_text("question", "And now?"))
 
 
-def talk(memory: Memory, question: str) -> tuple[Turn, ...]:
+def talk(memory: ThreadMemory, question: str) -> tuple[Turn, ...]:
     """The talk up to a question, less the word on what day it is, which comes last."""
-    *before, last = turns(BEGUN, memory, question, DAY)
+    *before, last = build_turns(BEGUN, memory, question, DAY)
     *parts, today = last.parts
-    assert today == Text("Today is Saturday 2026-02-28 (America/Los_Angeles).")
+    assert today == TextPart("Today is Saturday 2026-02-28 (America/Los_Angeles).")
     return (*before, replace(last, parts=tuple(parts)))
 
 
-def asked(text: str) -> Text:
-    return Text(fenced("question", text))
+def asked(text: str) -> TextPart:
+    return TextPart(fence_text("question", text))
 
 
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
         ((), [("person", 2)]),
-        ((Said("person", "Who?"), Said("bot", "Ada.")), [("person", 2), ("model", 1), ("person", 1)]),
-        ((Said("bot", "[The bot posted: x]"),), [("person", 1), ("model", 1), ("person", 1)]),
-        ((Said("person", "Who?"), Said("person", "When?")), [("person", 4)]),
-        ((Said("person", ""), Said("bot", "Ada.")), [("person", 2), ("model", 1), ("person", 1)]),
         (
-            (Said("bot", "One."), Said("bot", "Two."), Said("person", "Who?"), Said("bot", "Ada.")),
+            (RememberedMessage("person", "Who?"), RememberedMessage("bot", "Ada.")),
+            [("person", 2), ("model", 1), ("person", 1)],
+        ),
+        ((RememberedMessage("bot", "[The bot posted: x]"),), [("person", 1), ("model", 1), ("person", 1)]),
+        ((RememberedMessage("person", "Who?"), RememberedMessage("person", "When?")), [("person", 4)]),
+        (
+            (RememberedMessage("person", ""), RememberedMessage("bot", "Ada.")),
+            [("person", 2), ("model", 1), ("person", 1)],
+        ),
+        (
+            (
+                RememberedMessage("bot", "One."),
+                RememberedMessage("bot", "Two."),
+                RememberedMessage("person", "Who?"),
+                RememberedMessage("bot", "Ada."),
+            ),
             [("person", 1), ("model", 2), ("person", 1), ("model", 1), ("person", 1)],
         ),
     ],
     ids=["first", "second", "after a post", "unanswered", "blank question", "mixed"],
 )
-def test_each_side_speaks_in_turn(said: tuple[Said, ...], expected: list[tuple[str, int]]) -> None:
-    found = talk(Memory("", said), "And now?")
+def test_each_side_speaks_in_turn(said: tuple[RememberedMessage, ...], expected: list[tuple[str, int]]) -> None:
+    found = talk(ThreadMemory("", said), "And now?")
     assert [(turn.by, len(turn.parts)) for turn in found] == expected
     parts = [part for turn in found for part in turn.parts]
-    assert parts[0] == Text("the record", stable=True)
+    assert parts[0] == TextPart("the record", stable=True)
     assert parts[-1] == ASKED
-    own = [asked(each.text) if each.by == "person" else Text(each.text) for each in said]
+    own = [asked(each.text) if each.by == "person" else TextPart(each.text) for each in said]
     assert parts[1:-1] == own, "all that was said, in its order"
     assert not any(turn.given for turn in found)
 
 
-@given(st.lists(st.builds(Said, st.sampled_from(["person", "bot"]), st.text(min_size=1, max_size=9)), max_size=9))
-def test_sides_change_with_every_turn(said: list[Said]) -> None:
-    found = talk(Memory("", tuple(said)), "And now?")
+@given(
+    st.lists(
+        st.builds(RememberedMessage, st.sampled_from(["person", "bot"]), st.text(min_size=1, max_size=9)),
+        max_size=9,
+    )
+)
+def test_sides_change_with_every_turn(said: list[RememberedMessage]) -> None:
+    found = talk(ThreadMemory("", tuple(said)), "And now?")
     sides = [turn.by for turn in found]
     assert sides[0] == sides[-1] == "person"
     assert all(one != other for one, other in pairwise(sides))
-    texts = [part.text for turn in found for part in turn.parts if isinstance(part, Text)]
+    texts = [part.text for turn in found for part in turn.parts if isinstance(part, TextPart)]
     assert len(texts) == sum(each.by == "person" or not each.text.isspace() for each in said) + 2
     assert all(text.strip() for text in texts)
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\n\n"])
 def test_an_answer_that_says_nothing_is_not_said_again(blank: str) -> None:
-    found = talk(Memory("", (Said("person", "Who?"), Said("bot", blank))), "And now?")
+    found = talk(
+        ThreadMemory("", (RememberedMessage("person", "Who?"), RememberedMessage("bot", blank))), "And now?"
+    )
     assert [turn.by for turn in found] == ["person"]
     assert found[0].parts[1:] == (asked("Who?"), ASKED)
 
 
 def test_a_talk_grows_at_its_end() -> None:
     """What the model read for the question before stands at the beginning, so that its cache holds it."""
-    before = talk(Memory(""), "Who?")
-    after = talk(Memory("", (Said("person", "Who?"), Said("bot", "Ada."))), "And now?")
+    before = talk(ThreadMemory(""), "Who?")
+    after = talk(
+        ThreadMemory("", (RememberedMessage("person", "Who?"), RememberedMessage("bot", "Ada."))), "And now?"
+    )
     assert after[: len(before)] == before
-    assert after[len(before) :] == (Turn("model", (Text("Ada."),)), Turn("person", (ASKED,)))
+    assert after[len(before) :] == (Turn("model", (TextPart("Ada."),)), Turn("person", (ASKED,)))

@@ -8,7 +8,7 @@ import pytest
 
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.models import Account
-from bot.services.questions.plain_search import MOST_FOUND, found_by_words
+from bot.services.questions.plain_search import MAX_RESULTS, search_by_words
 from tests.helpers.builders import changed_file, entry, summary
 
 SAID = summary(headline="h", what_changed_and_why="w", technical_impact="t", potential_risks="p", key_insights="k")
@@ -50,38 +50,38 @@ ALL = (KERNEL, RETRY, TEXT, CACHE)
     ],
 )
 def test_words_find_pull_requests(question: str, numbers: list[int]) -> None:
-    assert [found.number for found in found_by_words(question, ALL)] == numbers
+    assert [found.number for found in search_by_words(question, ALL)] == numbers
 
 
 def test_a_title_says_more_than_a_path_and_a_path_more_than_a_text() -> None:
     by_text, by_path, by_title = made(1, body="moe"), made(2, path="moe/x.py"), made(3, "moe")
-    assert found_by_words("moe?", (by_text, by_path, by_title)) == (by_title, by_path, by_text)
+    assert search_by_words("moe?", (by_text, by_path, by_title)) == (by_title, by_path, by_text)
 
 
 def test_a_summary_counts_too() -> None:
     said = replace(SAID, technical_impact="Latency falls.")
-    assert [e.number for e in found_by_words("latency?", (RETRY, replace(KERNEL, summary=said)))] == [100]
+    assert [e.number for e in search_by_words("latency?", (RETRY, replace(KERNEL, summary=said)))] == [100]
     headline = replace(SAID, headline="Latency falls")
-    found = found_by_words("latency?", (replace(KERNEL, summary=said), replace(RETRY, summary=headline)))
+    found = search_by_words("latency?", (replace(KERNEL, summary=said), replace(RETRY, summary=headline)))
     assert [e.number for e in found] == [101, 100]
 
 
 def test_among_equals_the_order_of_the_day_is_kept_and_few_are_shown() -> None:
     many = tuple(made(number, "Fuse kernels") for number in range(200, 220))
-    assert found_by_words("kernels", many) == many[:MOST_FOUND]
+    assert search_by_words("kernels", many) == many[:MAX_RESULTS]
 
 
 def test_files_that_could_not_be_loaded_are_no_harm() -> None:
     bare = replace(KERNEL, pull=replace(KERNEL.pull, files=None))
-    assert found_by_words("kernel", (bare,)) == (bare,)
+    assert search_by_words("kernel", (bare,)) == (bare,)
 
 
 def test_a_number_that_was_named_comes_before_all() -> None:
     words = "alpha bravo charlie delta echo foxtrot golf hotel india juliet kilo lima mike"
     everywhere = made(300, words, path=words.replace(" ", "/"), body=words)
-    assert found_by_words(f"#100 {words}", (everywhere, KERNEL))[0] is KERNEL
+    assert search_by_words(f"#100 {words}", (everywhere, KERNEL))[0] is KERNEL
 
 
 def test_a_small_repository_has_small_numbers() -> None:
     seven = made(7, "Wait longer")
-    assert found_by_words("What about #7?", (seven,)) == (seven,)
+    assert search_by_words("What about #7?", (seven,)) == (seven,)

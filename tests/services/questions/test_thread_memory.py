@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from bot.domain.conversations.thread import Memory, Question, Said
+from bot.domain.conversations.thread import Question, RememberedMessage, ThreadMemory
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.ports import ThreadMessage
-from bot.services.questions.thread_memory import Memories, posted
+from bot.services.questions.thread_memory import ThreadMemories, describe_post
 from tests.services.doubles import MemoryContexts, visit
 
 CHANNEL, THREAD = "C0DIGEST", "100.000000"
@@ -42,8 +42,8 @@ def person(ts: int, text: str) -> ThreadMessage:
     return ThreadMessage(f"{ts}.000000", text, is_own=False)
 
 
-def rebuilt(*messages: ThreadMessage, until: str = "900.000000") -> Memory:
-    return Memories(MemoryContexts(), ScriptedThreads(messages)).of(CHANNEL, THREAD, until)
+def rebuilt(*messages: ThreadMessage, until: str = "900.000000") -> ThreadMemory:
+    return ThreadMemories(MemoryContexts(), ScriptedThreads(messages)).load_memory(CHANNEL, THREAD, until)
 
 
 # kept
@@ -51,27 +51,29 @@ def rebuilt(*messages: ThreadMessage, until: str = "900.000000") -> Memory:
 
 def test_what_is_kept_is_not_read_again() -> None:
     threads = ScriptedThreads()
-    memories = Memories(MemoryContexts(), threads)
-    kept = Memory(ABOUT, (Said("person", "Who?"), Said("bot", "Ada.", is_short=True)), "event:1")
-    memories.keep(CHANNEL, THREAD, kept)
-    assert memories.of(CHANNEL, THREAD, "900.0") == kept
+    memories = ThreadMemories(MemoryContexts(), threads)
+    kept = ThreadMemory(
+        ABOUT, (RememberedMessage("person", "Who?"), RememberedMessage("bot", "Ada.", is_short=True)), "event:1"
+    )
+    memories.save_memory(CHANNEL, THREAD, kept)
+    assert memories.load_memory(CHANNEL, THREAD, "900.0") == kept
     assert threads.reads == []
 
 
 def test_threads_do_not_share_it() -> None:
     threads = ScriptedThreads()
-    memories = Memories(MemoryContexts(), threads)
-    memories.keep(CHANNEL, THREAD, Memory(ABOUT))
-    assert memories.of(CHANNEL, "200.0", "900.0") == Memory("")
-    assert memories.of("C0OTHER", THREAD, "900.0") == Memory("")
+    memories = ThreadMemories(MemoryContexts(), threads)
+    memories.save_memory(CHANNEL, THREAD, ThreadMemory(ABOUT))
+    assert memories.load_memory(CHANNEL, "200.0", "900.0") == ThreadMemory("")
+    assert memories.load_memory("C0OTHER", THREAD, "900.0") == ThreadMemory("")
     assert threads.reads == [(CHANNEL, "200.0"), ("C0OTHER", THREAD)]
 
 
 def test_it_is_read_back_once() -> None:
     threads = ScriptedThreads((own(100, "Engine", key=DIGEST), person(101, "Who?")))
     contexts = MemoryContexts()
-    first = Memories(contexts, threads).of(CHANNEL, THREAD, "900.0")
-    assert Memories(contexts, threads).of(CHANNEL, THREAD, "900.0") == first
+    first = ThreadMemories(contexts, threads).load_memory(CHANNEL, THREAD, "900.0")
+    assert ThreadMemories(contexts, threads).load_memory(CHANNEL, THREAD, "900.0") == first
     assert threads.reads == [(CHANNEL, THREAD)]
 
 
@@ -79,21 +81,21 @@ def test_it_is_read_back_once() -> None:
 def test_what_an_older_version_kept_is_read_anew(kept: str) -> None:
     contexts = MemoryContexts()
     threads = ScriptedThreads((own(100, "Engine", key=DIGEST),))
-    memories = Memories(contexts, threads)
-    memories.keep(CHANNEL, THREAD, Memory("old"))
+    memories = ThreadMemories(contexts, threads)
+    memories.save_memory(CHANNEL, THREAD, ThreadMemory("old"))
     contexts.values = dict.fromkeys(contexts.values, kept)
-    assert memories.of(CHANNEL, THREAD, "900.0") == Memory(DIGEST)
+    assert memories.load_memory(CHANNEL, THREAD, "900.0") == ThreadMemory(DIGEST)
     assert len(threads.reads) == 1
 
 
 def test_a_question_is_remembered_with_its_answer() -> None:
-    memories = Memories(MemoryContexts(), ScriptedThreads())
+    memories = ThreadMemories(MemoryContexts(), ScriptedThreads())
     question = Question(visit("event:1"), "Who?", "101.0")
-    memory = memories.of(CHANNEL, THREAD, question.ts).with_answer(question, "Ada.")
-    memories.keep(CHANNEL, THREAD, memory)
-    again = memories.of(CHANNEL, THREAD, "103.0")
-    assert again.said == (Said("person", "Who?"), Said("bot", "Ada."))
-    assert again.with_answer(question, "Ada.") == again, "an answer that is finished twice"
+    memory = memories.load_memory(CHANNEL, THREAD, question.ts).add_answer(question, "Ada.")
+    memories.save_memory(CHANNEL, THREAD, memory)
+    again = memories.load_memory(CHANNEL, THREAD, "103.0")
+    assert again.said == (RememberedMessage("person", "Who?"), RememberedMessage("bot", "Ada."))
+    assert again.add_answer(question, "Ada.") == again, "an answer that is finished twice"
 
 
 # read back from Slack
@@ -126,17 +128,17 @@ def test_what_was_said_is_in_order_less_the_digest() -> None:
         person(104, "And when?"),
     )
     assert found.said == (
-        Said("bot", "A notice"),
-        Said("person", "Who?"),
-        Said("bot", "Ada."),
-        Said("person", "And when?"),
+        RememberedMessage("bot", "A notice"),
+        RememberedMessage("person", "Who?"),
+        RememberedMessage("bot", "Ada."),
+        RememberedMessage("person", "And when?"),
     )
 
 
 def test_a_thread_that_a_person_began_is_remembered_from_its_first_word() -> None:
     assert rebuilt(person(100, "Who merged it?"), own(101, "Ada.")).said == (
-        Said("person", "Who merged it?"),
-        Said("bot", "Ada."),
+        RememberedMessage("person", "Who merged it?"),
+        RememberedMessage("bot", "Ada."),
     )
 
 
@@ -149,12 +151,12 @@ def test_the_question_and_what_came_later_are_no_part_of_it() -> None:
         person(1000, "Later?"),
         until="101.000000",
     )
-    assert found.said == (Said("person", "Before?"),)
+    assert found.said == (RememberedMessage("person", "Before?"),)
 
 
 def test_times_are_compared_as_numbers() -> None:
     assert rebuilt(person(99, "Before?"), person(100, "Now?"), until="100.000000").said == (
-        Said("person", "Before?"),
+        RememberedMessage("person", "Before?"),
     )
 
 
@@ -162,11 +164,11 @@ def test_times_are_compared_as_numbers() -> None:
     "text", ["Thanks!", "ok", ":tada:", "", "  ", "<@U0BOT>", "<@U0BOT> thank you", "lgtm :+1:", "+1"]
 )
 def test_remarks_are_left_out(text: str) -> None:
-    assert rebuilt(person(100, text), person(101, "Who?")).said == (Said("person", "Who?"),)
+    assert rebuilt(person(100, text), person(101, "Who?")).said == (RememberedMessage("person", "Who?"),)
 
 
 def test_the_bots_own_nods_are_kept() -> None:
-    assert rebuilt(person(100, "All done?"), own(101, "Done")).said[1] == Said("bot", "Done")
+    assert rebuilt(person(100, "All done?"), own(101, "Done")).said[1] == RememberedMessage("bot", "Done")
 
 
 def test_words_are_those_that_were_typed() -> None:
@@ -174,13 +176,16 @@ def test_words_are_those_that_were_typed() -> None:
         person(100, "<@U0BOT> is <http://setup.py|setup.py> &lt; 3?"),
         own(101, "See <https://github.com/octo/engine/pull/7|#7> &amp; more"),
     )
-    assert found.said == (Said("person", "is setup.py < 3?"), Said("bot", "See #7 & more"))
+    assert found.said == (
+        RememberedMessage("person", "is setup.py < 3?"),
+        RememberedMessage("bot", "See #7 & more"),
+    )
 
 
 def test_an_answer_to_a_command_says_what_it_is_about() -> None:
     found = rebuilt(person(100, "Summary please?"), own(101, "Wait longer", about=ABOUT))
-    assert found.said[1] == Said("bot", f"[The bot posted: {ABOUT}] Wait longer")
-    assert posted(ABOUT, "") == f"[The bot posted: {ABOUT}]"
+    assert found.said[1] == RememberedMessage("bot", f"[The bot posted: {ABOUT}] Wait longer")
+    assert describe_post(ABOUT, "") == f"[The bot posted: {ABOUT}]"
 
 
 def test_a_long_message_is_shortened() -> None:
@@ -197,35 +202,39 @@ def test_a_file_of_the_bots_is_nothing_said() -> None:
 
 def test_a_thread_that_may_not_be_read_begins_anew() -> None:
     threads = ScriptedThreads(error=SlackCallRefused("no scope", "missing_scope"))
-    memories = Memories(MemoryContexts(), threads)
-    assert memories.of(CHANNEL, THREAD, "900.0") == Memory("")
-    assert memories.of(CHANNEL, THREAD, "900.0") == Memory("")
+    memories = ThreadMemories(MemoryContexts(), threads)
+    assert memories.load_memory(CHANNEL, THREAD, "900.0") == ThreadMemory("")
+    assert memories.load_memory(CHANNEL, THREAD, "900.0") == ThreadMemory("")
     assert len(threads.reads) == 1
 
 
 def test_a_slack_that_is_away_is_asked_again() -> None:
     threads = ScriptedThreads((own(100, "Engine", key=DIGEST),), SlackUnavailable("away"))
-    memories = Memories(MemoryContexts(), threads)
+    memories = ThreadMemories(MemoryContexts(), threads)
     with pytest.raises(SlackUnavailable):
-        memories.of(CHANNEL, THREAD, "900.0")
+        memories.load_memory(CHANNEL, THREAD, "900.0")
     threads.error = None
-    assert memories.of(CHANNEL, THREAD, "900.0").about == DIGEST
+    assert memories.load_memory(CHANNEL, THREAD, "900.0").about == DIGEST
 
 
 # what else the bot posts
 
 
 def test_a_note_is_added_to_what_is_kept() -> None:
-    memories = Memories(MemoryContexts(), ScriptedThreads())
-    memories.keep(CHANNEL, THREAD, Memory(DIGEST, (Said("person", "Who?"),), "event:1"))
-    memories.note(CHANNEL, THREAD, "[The bot posted: risks]")
-    kept = memories.of(CHANNEL, THREAD, "900.0")
-    assert kept == Memory(DIGEST, (Said("person", "Who?"), Said("bot", "[The bot posted: risks]")), "event:1")
+    memories = ThreadMemories(MemoryContexts(), ScriptedThreads())
+    memories.save_memory(CHANNEL, THREAD, ThreadMemory(DIGEST, (RememberedMessage("person", "Who?"),), "event:1"))
+    memories.note_post(CHANNEL, THREAD, "[The bot posted: risks]")
+    kept = memories.load_memory(CHANNEL, THREAD, "900.0")
+    assert kept == ThreadMemory(
+        DIGEST,
+        (RememberedMessage("person", "Who?"), RememberedMessage("bot", "[The bot posted: risks]")),
+        "event:1",
+    )
 
 
 def test_a_note_in_a_thread_that_nobody_asked_in_keeps_nothing() -> None:
     contexts, threads = MemoryContexts(), ScriptedThreads()
-    Memories(contexts, threads).note(CHANNEL, THREAD, "[The bot posted: risks]")
+    ThreadMemories(contexts, threads).note_post(CHANNEL, THREAD, "[The bot posted: risks]")
     assert (contexts.values, threads.reads) == ({}, [])
 
 
@@ -234,8 +243,8 @@ def test_a_store_that_is_away_is_said() -> None:
         def get(self, key: str) -> str | None:
             raise StoreUnavailable("away")
 
-    memories = Memories(Away(), ScriptedThreads())
+    memories = ThreadMemories(Away(), ScriptedThreads())
     with pytest.raises(StoreUnavailable):
-        memories.of(CHANNEL, THREAD, "900.0")
+        memories.load_memory(CHANNEL, THREAD, "900.0")
     with pytest.raises(StoreUnavailable):
-        memories.note(CHANNEL, THREAD, "x")
+        memories.note_post(CHANNEL, THREAD, "x")

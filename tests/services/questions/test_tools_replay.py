@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from bot.domain.conversations.thread_subject import Subject
-from bot.services.questions.tools.toolbox import MOST, MOST_DIFF, Toolbox
+from bot.domain.conversations.thread_subject import ThreadSubject
+from bot.services.questions.tools.toolbox import MAX_DIFF_LENGTH, MAX_RESULT_LENGTH, Toolbox
 from tests.adapters.worlds import LONG_AFTER, ScriptedGitHub
 from tests.helpers.builders import SHARED, needs_shared, summary
 from tests.services.questions.archives import (
@@ -120,9 +120,9 @@ def test_the_list_of_the_busiest_day_is_complete_with_its_summaries() -> None:
     there.summaries.said = summary(
         headline="The scheduler no longer waits for the slowest of all workers on a node"
     )
-    for entry in replayed(BUSIEST).subject_days().entries:
-        there.entries.read(entry.pull)
-    text = told(there.toolbox(Subject(VLLM, days(BUSIEST))), "list_pull_requests")
+    for entry in replayed(BUSIEST).read_subject_days().entries:
+        there.entries.refresh_entry(entry.pull)
+    text = told(there.toolbox(ThreadSubject(VLLM, days(BUSIEST))), "list_pull_requests")
     assert numbers(text) == of_day(BUSIEST)
 
 
@@ -274,7 +274,7 @@ def test_another_day_may_be_named() -> None:
     assert numbers(told(toolbox, "list_pull_requests", days=BUSIEST)) == of_day(BUSIEST)
     assert numbers(told(toolbox, "list_pull_requests", days="yesterday")) == of_day("2026-02-28")
     assert numbers(told(toolbox, "list_pull_requests")) == of_day("2026-02-28")
-    assert "Tuesday 24 February 2026" in toolbox.ledger.read
+    assert "Tuesday 24 February 2026" in toolbox.ledger.sources
 
 
 @pytest.mark.parametrize("named", ["2026-02-22..2026-02-28", "8d", "2026-02-20 ... 2026-03-01"])
@@ -291,8 +291,8 @@ def test_a_list_that_is_too_long_says_so() -> None:
     assert listed == newest_first(list(every_record()))[: len(listed)]
     if len(listed) < 71:
         assert f"[cut: {71 - len(listed)} pull requests not shown; narrow it with filters]" in text
-        assert f"{71 - len(listed)} pull requests of the list" in toolbox.ledger.not_seen
-    assert len(text) <= MOST + 100
+        assert f"{71 - len(listed)} pull requests of the list" in toolbox.ledger.gaps
+    assert len(text) <= MAX_RESULT_LENGTH + 100
 
 
 # searches
@@ -388,10 +388,10 @@ def test_a_cut_hides_lines_but_no_number() -> None:
     toolbox = replayed(BUSIEST)
     text = told(toolbox, "search", any_of=["the", "import", "self"])
     assert "[cut: " in text
-    assert len(text) <= MOST + 100
+    assert len(text) <= MAX_RESULT_LENGTH + 100
     assert len(counts(text)) > 25
     assert {int(number) for number, *_ in FOUND.findall(text)} <= set(counts(text))
-    assert "matching lines (too long)" in toolbox.ledger.not_seen
+    assert "matching lines (too long)" in toolbox.ledger.gaps
 
 
 def test_of_many_pull_requests_each_has_a_line() -> None:
@@ -418,14 +418,16 @@ def test_a_whole_diff_holds_every_changed_line_or_says_that_it_is_cut() -> None:
         missing = Counter(changed(record)) - Counter(text.split("\n"))
         is_cut = text.endswith("[cut: not the whole diff; name paths to see the rest]")
         assert bool(missing) == is_cut, number
-        assert ("clipped" in toolbox.ledger.not_seen) == is_cut, number
-        assert len(text) <= MOST_DIFF + 300
-        assert toolbox.ledger.read == f"the diff of #{number}"
+        assert ("clipped" in toolbox.ledger.gaps) == is_cut, number
+        assert len(text) <= MAX_DIFF_LENGTH + 300
+        assert toolbox.ledger.sources == f"the diff of #{number}"
         if is_cut:
             cut_ones.add(number)
             assert "is not shown: " in text or "[Not shown, too large" in text
             assert_named(record, text)
-    whole = {number for number, record in by_number().items() if sum(map(len, changed(record))) < MOST_DIFF // 2}
+    whole = {
+        number for number, record in by_number().items() if sum(map(len, changed(record))) < MAX_DIFF_LENGTH // 2
+    }
     assert not cut_ones & whole
     assert {33726, 35148} <= cut_ones
 
@@ -447,7 +449,7 @@ def test_what_was_cut_of_a_diff_can_be_read_by_file(number: int) -> None:
         rows = [row for row in item.get("patch", "").split("\n") if row[:1] in ("+", "-")]
         missing = Counter(rows) - Counter(text.split("\n"))
         assert bool(missing) == ("[cut: " in text)
-        assert not missing or len(item["patch"]) > MOST_DIFF * 3 // 4
+        assert not missing or len(item["patch"]) > MAX_DIFF_LENGTH * 3 // 4
         assert f"1 of {record['changed_files']} file" in text
         others = {each["filename"] for each in record["files"]} - {item["filename"]}
         assert not any(f"=== {other} (" in text for other in others)
@@ -465,7 +467,7 @@ def test_the_places_of_a_diff_are_whole_hunks() -> None:
                 assert hunk in text or "[cut: " in text
     assert expected
     assert len(re.findall(r"^@@ -\d", text, re.M)) == expected or "[cut: " in text
-    assert "33726" in toolbox.ledger.read
+    assert "33726" in toolbox.ledger.sources
 
 
 def test_every_real_hunk_can_be_found_by_a_line_of_it() -> None:
@@ -503,7 +505,7 @@ def test_a_revert_of_something_older_is_told() -> None:
     assert [int(line[1:].split()[0]) for line in lines] == [35211]
     assert "takes back what was merged before these days" in lines[0]
     assert "says: nothing" in lines[0], "the record has no description"
-    assert "what was taken back of Tuesday 24 February 2026 until 1 March 2026" in toolbox.ledger.read
+    assert "what was taken back of Tuesday 24 February 2026 until 1 March 2026" in toolbox.ledger.sources
 
 
 @pytest.mark.parametrize("date", ["2026-02-22", "2026-02-28"])
@@ -538,6 +540,6 @@ def test_the_real_adapter_gives_the_same() -> None:
             github.load_replay(SHARED / "replay" / date)
         there, here = replayed(BUSIEST, github.pulls(LONG_AFTER)), replayed(BUSIEST)
         for name, arguments in asked:
-            assert there.run(name, arguments) == here.run(name, arguments)
-        assert there.ledger.read == here.ledger.read
+            assert there.run_tool(name, arguments) == here.run_tool(name, arguments)
+        assert there.ledger.sources == here.ledger.sources
         assert len(github.calls_to("/repos/")) == COUNTS[BUSIEST], "one call for the files of each, once"

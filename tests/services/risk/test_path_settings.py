@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from bot.domain.conversations.commands import RisksRequest
-from bot.domain.conversations.thread_subject import Subject
+from bot.domain.conversations.thread_subject import ThreadSubject
 from bot.domain.digest.models import Entry, Overview
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest, Repository
@@ -23,16 +23,16 @@ from bot.domain.pull_requests.path_classes import (
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk, assess_pull_request
 from bot.domain.time.date_range import Span
-from bot.ports import Cache, History
-from bot.services.digest.builder import DailyDigest
+from bot.ports import Cache, HistoryStore
+from bot.services.digest.builder import DigestBuilder
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.questions.archive import Archive
-from bot.services.questions.initial_context import opening
+from bot.services.questions.archive import PullRequestArchive
+from bot.services.questions.initial_context import build_initial_context
 from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.risk.risk_lister import RiskLister
-from bot.services.summaries.entry_cache import Entries
-from bot.services.summaries.reader import Reader
-from bot.services.summaries.structured_completion import Asker
+from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
 from tests.emulators.claude.server import summary_answer
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
@@ -51,24 +51,24 @@ OWN = pull(7, files=FILES)
 ELSE = replace(OWN, repository=ELSEWHERE)
 
 
-def reader(pulls: KnownPulls) -> Reader:
-    return Reader(pulls, Summaries(), SETTINGS.get_path_classes)
+def reader(pulls: KnownPulls) -> EntryBuilder:
+    return EntryBuilder(pulls, Summaries(), SETTINGS.get_path_classes)
 
 
-def entries(pulls: KnownPulls, cache: Cache) -> Entries:
+def entries(pulls: KnownPulls, cache: Cache) -> EntryCache:
     def rate(of: PullRequest) -> Risk:
         return assess_pull_request(of, SETTINGS.get_path_classes(of.repository))
 
-    return Entries(pulls, reader(pulls), cache, "v1", rate, SETTINGS.get_path_classes)
+    return EntryCache(pulls, reader(pulls), cache, "v1", rate, SETTINGS.get_path_classes)
 
 
-def archive(pulls: KnownPulls) -> Archive:
-    return Archive(pulls, reader(pulls), entries(pulls, MemoryCache()), 2, SETTINGS.get_path_classes)
+def archive(pulls: KnownPulls) -> PullRequestArchive:
+    return PullRequestArchive(pulls, reader(pulls), entries(pulls, MemoryCache()), 2, SETTINGS.get_path_classes)
 
 
 WAYS: dict[str, Callable[[PullRequest], Entry]] = {
-    "the reader": lambda of: reader(KnownPulls((of,))).read(of),
-    "the archive": lambda of: archive(KnownPulls((of,))).entry(of),
+    "the reader": lambda of: reader(KnownPulls((of,))).build_entry(of),
+    "the archive": lambda of: archive(KnownPulls((of,))).build_entry(of),
 }
 
 
@@ -92,15 +92,15 @@ def test_a_list_of_risks_goes_by_the_classes_of_the_repository() -> None:
 def test_a_digest_goes_by_the_classes_of_the_repository() -> None:
     pulls = KnownPulls((OWN, ELSE))
     read = reader(pulls)
-    made = DailyDigest(
-        pulls, read.read, lambda *_: Overview(""), read.with_files, 2, classes_of=SETTINGS.get_path_classes
+    made = DigestBuilder(
+        pulls, read.build_entry, lambda *_: Overview(""), read.load_files, 2, classes_of=SETTINGS.get_path_classes
     )
     lists = [made.build(each, DAY, "Engine").riskiest_entries for each in (REPOSITORY, ELSEWHERE)]
     assert [len(each) for each in lists] == [0, 1]
 
 
 def test_a_rating_with_the_past_goes_by_the_classes_of_the_repository() -> None:
-    def away() -> History:
+    def away() -> HistoryStore:
         raise StoreUnavailable("The store is away.")
 
     chronicle = MergeTimeline(away, KnownPulls().list_merged, lambda: NOON, SETTINGS.get_path_classes)
@@ -112,17 +112,21 @@ def test_a_rating_with_the_past_goes_by_the_classes_of_the_repository() -> None:
 def test_a_fallback_counts_files_by_the_classes_of_the_repository() -> None:
     subject = Summariser(None, "no-model", 30_000, SETTINGS.get_path_classes)
     only = (changed_file("engine/core.py", 900),)
-    kinds = [subject.summarise(replace(of, files=only)).summary.technical_impact for of in (OWN, ELSE)]
+    kinds = [
+        subject.summarise_pull_request(replace(of, files=only)).summary.technical_impact for of in (OWN, ELSE)
+    ]
     assert [kind.rpartition(": ")[2] for kind in kinds] == ["1 docs.", "1 product."]
-    impact = archive(KnownPulls()).entry(replace(OWN, files=only)).summary.technical_impact
+    impact = archive(KnownPulls()).build_entry(replace(OWN, files=only)).summary.technical_impact
     assert impact.endswith("1 docs.")
 
 
 def test_a_model_sees_first_what_the_repository_calls_product() -> None:
     answers = ScriptedModel.of(*[json.dumps(summary_answer())] * 2)
-    subject = Summariser(Asker(answers, MemoryCache(), Sleeps()), "no-model", 30_000, SETTINGS.get_path_classes)
+    subject = Summariser(
+        StructuredCompletion(answers, MemoryCache(), Sleeps()), "no-model", 30_000, SETTINGS.get_path_classes
+    )
     for of in (OWN, ELSE):
-        subject.summarise(of)
+        subject.summarise_pull_request(of)
     assert [first_file(prompt.user) for prompt in answers.prompts] == ["examples/auth/serve.py", "engine/core.py"]
 
 
@@ -130,15 +134,17 @@ def first_file(text: str) -> str:
     return text.partition("=== ")[2].partition(" ")[0]
 
 
-def toolbox(of: PullRequest, *numbers: int) -> tuple[Toolbox, Subject]:
-    subject = Subject(of.repository, SPAN, numbers)
+def toolbox(of: PullRequest, *numbers: int) -> tuple[Toolbox, ThreadSubject]:
+    subject = ThreadSubject(of.repository, SPAN, numbers)
     return Toolbox(archive(KnownPulls((of,))), replace(REPOSITORIES, others=(ELSEWHERE,)), DAY, subject), subject
 
 
 SEEN: dict[str, Callable[[PullRequest], str]] = {
-    "the diff": lambda of: toolbox(of)[0].run("read_diff", {"repository": str(of.repository), "number": 7}).text,
-    "of one": lambda of: opening(*toolbox(of, 7)).text,
-    "of days": lambda of: opening(*toolbox(of)).text,
+    "the diff": lambda of: (
+        toolbox(of)[0].run_tool("read_diff", {"repository": str(of.repository), "number": 7}).text
+    ),
+    "of one": lambda of: build_initial_context(*toolbox(of, 7)).text,
+    "of days": lambda of: build_initial_context(*toolbox(of)).text,
 }
 
 
@@ -156,20 +162,20 @@ def test_a_question_is_answered_from_what_the_repository_calls_product_first(
 
 def test_an_entry_that_was_made_with_other_classes_is_not_answered() -> None:
     pulls, cache = KnownPulls((OWN, ELSE)), MemoryCache()
-    before = Entries(pulls, Reader(pulls, Summaries()), cache, "v1")
+    before = EntryCache(pulls, EntryBuilder(pulls, Summaries()), cache, "v1")
     after = entries(pulls, cache)
     for each in (OWN, ELSE):
-        before.read(each)
+        before.refresh_entry(each)
     seven, other = Reference(REPOSITORY, 7), Reference(ELSEWHERE, 7)
-    assert (after.known(seven), after.known(other) is not None) == (None, True)
-    assert after.named(seven).area == "examples/auth"
-    kept = after.known(seven)
+    assert (after.get_cached(seven), after.get_cached(other) is not None) == (None, True)
+    assert after.get_entry(seven).area == "examples/auth"
+    kept = after.get_cached(seven)
     assert kept
-    assert (kept.area, before.known(seven) is not None) == ("examples/auth", True)
+    assert (kept.area, before.get_cached(seven) is not None) == ("examples/auth", True)
 
 
 def test_those_who_say_nothing_of_paths_have_the_defaults() -> None:
     pulls, cache = KnownPulls((OWN,)), MemoryCache()
-    Entries(pulls, Reader(pulls, Summaries()), cache, "v1").read(OWN)
-    of_defaults = Entries(pulls, reader(pulls), cache, "v1", classes_of=lambda _: DEFAULT_PATH_CLASSES)
-    assert of_defaults.known(Reference(REPOSITORY, 7)) is not None
+    EntryCache(pulls, EntryBuilder(pulls, Summaries()), cache, "v1").refresh_entry(OWN)
+    of_defaults = EntryCache(pulls, reader(pulls), cache, "v1", classes_of=lambda _: DEFAULT_PATH_CLASSES)
+    assert of_defaults.get_cached(Reference(REPOSITORY, 7)) is not None

@@ -12,8 +12,8 @@ import pytest
 from pydantic import TypeAdapter
 from redis import Redis
 
-from bot.adapters.redis.connection import Patience, RedisCache, connect
-from bot.adapters.redis.history import RedisHistory
+from bot.adapters.redis.connection import RedisCache, RedisTimeouts, connect_server
+from bot.adapters.redis.history import RedisHistoryStore
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.record_store import RedisRecordStore
 from bot.domain.errors import StoreUnavailable
@@ -21,7 +21,7 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
 from bot.domain.track_record.posted_ratings import PostedRatings, RatedPullRequest
 from bot.domain.track_record.score import Tally, TrackRecordScore, TrackRecordVerdict
-from bot.services.digest.posted_digest import POSTED_DIGEST, PostedDigest
+from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC, PostedDigest
 from bot.services.digest.records import DigestRecords
 from bot.services.risk.track_record import TrackRecordScorer, TrackRecordStores
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
@@ -55,7 +55,7 @@ class Counting(RedisRecordStore[PostedDigest]):
     asked: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        super().__init__(self.store, POSTED_DIGEST)
+        super().__init__(self.store, POSTED_DIGEST_CODEC)
 
     def load_each(self, keys: Sequence[str]) -> Sequence[PostedDigest]:
         self.asked.append(len(keys))
@@ -72,7 +72,7 @@ class Bot:
     def __post_init__(self) -> None:
         self.records = digest_store(self.store)
         self.cache = RedisCache(self.store)
-        self.history = RedisHistory(self.store)
+        self.history = RedisHistoryStore(self.store)
 
     @property
     def scoring(self) -> TrackRecordScorer:
@@ -105,7 +105,7 @@ def bot(store: Redis) -> Bot:
 
 
 def test_what_was_posted_is_held_against_what_came_later(bot: Bot) -> None:
-    bot.history.record([merge(1), merge(2), merge(3), reverting(7, 1, 2)])
+    bot.history.record_merges([merge(1), merge(2), merge(3), reverting(7, 1, 2)])
     bot.posted(rated(1, listed=True), rated(2, listed=True), rated(3))
     found = bot.score()
     assert (found.digests, found.listed, found.others) == (1, Tally(2, 1), Tally(1))
@@ -115,7 +115,7 @@ def test_what_was_posted_is_held_against_what_came_later(bot: Bot) -> None:
 
 
 def test_channels_that_got_the_same_day_count_once(bot: Bot) -> None:
-    bot.history.record([merge(1), reverting(7, 1, 2)])
+    bot.history.record_merges([merge(1), reverting(7, 1, 2)])
     for channel in ("C1", "C2", "C3"):
         bot.posted(rated(1, listed=True), rated(2), channel=channel)
     found = bot.score()
@@ -124,7 +124,7 @@ def test_channels_that_got_the_same_day_count_once(bot: Bot) -> None:
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_what_several_showed_counts_where_it_was_shown_first(order: tuple[int, ...], bot: Bot) -> None:
-    bot.history.record([merge(1), merge(2), reverting(7, 1, 2)])
+    bot.history.record_merges([merge(1), merge(2), reverting(7, 1, 2)])
     shown = [(rated(1, listed=True),), (rated(1), rated(2, listed=True)), (rated(1), rated(2), rated(3))]
     for place, time in enumerate(order):
         key = bot.posted(*shown[time], channel=f"C{place}")
@@ -134,7 +134,7 @@ def test_what_several_showed_counts_where_it_was_shown_first(order: tuple[int, .
 
 
 def test_without_digests_nothing_is_read_of_the_past(bot: Bot) -> None:
-    bot.history.record([merge(1), reverting(7, 1, 2)])
+    bot.history.record_merges([merge(1), reverting(7, 1, 2)])
     assert bot.score() == TrackRecordScore()
 
 
@@ -145,7 +145,9 @@ def test_digests_count_by_their_last_day(days: int, counted: int, bot: Bot) -> N
 
 
 def test_other_repositories_are_none_of_its_business(bot: Bot) -> None:
-    bot.history.record([merge(1), merge(1, repository=OTHER), replace(reverting(7, 1, 2), repository=OTHER)])
+    bot.history.record_merges(
+        [merge(1), merge(1, repository=OTHER), replace(reverting(7, 1, 2), repository=OTHER)]
+    )
     bot.posted(rated(1, listed=True))
     bot.posted(rated(1, listed=True), repository=OTHER)
     assert bot.score().listed == Tally(1)
@@ -174,7 +176,7 @@ def test_what_takes_back_is_found_months_later_though_it_counts_no_more(bot: Bot
     """Each month of history is read for itself: none is lost between two."""
     bot.now = NOON + 200 * DAYS
     merges = [merge(n, n) for n in range(0, 190, 10)]
-    bot.history.record([*merges, *(reverting(1_000 + n, n, n + 2) for n in range(0, 190, 10))])
+    bot.history.record_merges([*merges, *(reverting(1_000 + n, n, n + 2) for n in range(0, 190, 10))])
     for n in range(0, 190, 10):
         bot.posted(rated(n, n, listed=True), days=n)
     span = Span(DAY.date, DAY.date + 190 * DAYS, DAY.zone)
@@ -182,7 +184,7 @@ def test_what_takes_back_is_found_months_later_though_it_counts_no_more(bot: Bot
 
 
 def test_a_store_that_is_away_is_told(bot: Bot) -> None:
-    away = connect(f"redis://127.0.0.1:{closed_port()}", patience=Patience(retries=0))
+    away = connect_server(f"redis://127.0.0.1:{closed_port()}", patience=RedisTimeouts(retries=0))
     with away, pytest.raises(StoreUnavailable):
         Bot(away).score()
 
@@ -196,7 +198,7 @@ def without_signal(bot: Bot, days: int = 60) -> None:
         numbers = range(100 * -day, 100 * -day + 10)
         bot.posted(*(rated(n, day, listed=n % 10 == 0) for n in numbers), days=day)
         if day % 3:
-            bot.history.record([merge(numbers[1], day), reverting(numbers[0] + 50, numbers[1], day + 2)])
+            bot.history.record_merges([merge(numbers[1], day), reverting(numbers[0] + 50, numbers[1], day + 2)])
 
 
 def test_lists_that_find_nothing_where_others_would_are_spared(bot: Bot) -> None:
@@ -224,7 +226,7 @@ def test_it_is_looked_at_once_a_day(bot: Bot) -> None:
 
 
 def test_a_store_that_is_away_spares_nothing(bot: Bot, caplog: pytest.LogCaptureFixture) -> None:
-    away = connect(f"redis://127.0.0.1:{closed_port()}", patience=Patience(retries=0))
+    away = connect_server(f"redis://127.0.0.1:{closed_port()}", patience=RedisTimeouts(retries=0))
     with away:
         assert not Bot(away).scoring.is_reduced(REPOSITORY)
     assert "how good the lists of octo/engine were is not known" in caplog.text

@@ -14,8 +14,8 @@ from localslack.rules.messages import find_links, find_mentions
 from bot.adapters.slack.ephemeral import SlackEphemeralMessenger
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.commands import (
+    AllowedRepositories,
     DigestRequest,
-    Repositories,
     RisksRequest,
     ScoreRequest,
     SummaryRequest,
@@ -33,13 +33,13 @@ from bot.domain.time.day import LocalDay
 from bot.domain.track_record.score import Tally, TrackRecordScore
 from bot.ports import Post
 from bot.render.blocks.button_values import read_request
-from bot.services.digest.builder import DailyDigest
+from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.slack.answers import AnswerBuilder
 from bot.services.slack.replies import Answer
-from bot.services.summaries.entry_cache import Entries
-from bot.services.summaries.reader import Reader
+from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.reader import EntryBuilder
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull, summary
 from tests.services.digest.posting import HOME
@@ -47,7 +47,7 @@ from tests.services.doubles import KnownPulls, MemoryCache, Summaries, visit
 
 HEAVY = (changed_file("engine/core.py", 500, 500),)
 TODAY = LocalDay(DAY.date + timedelta(days=30), DAY.zone)
-REPOSITORIES = Repositories(REPOSITORY)
+REPOSITORIES = AllowedRepositories(REPOSITORY)
 WEEK = Span(DAY.date - timedelta(days=6), DAY.date, DAY.zone)
 ONE_DAY = Span(DAY.date, DAY.date, DAY.zone)
 
@@ -67,19 +67,19 @@ def scored(repository: Repository, span: Span) -> TrackRecordScore:
     return TrackRecordScore(digests=1, listed=Tally(1, 1), others=Tally(2), hits=(hit,))
 
 
-def days_by(daily: DailyDigest) -> Callable[[DigestSpec], MultiDayDigest]:
+def days_by(daily: DigestBuilder) -> Callable[[DigestSpec], MultiDayDigest]:
     """What builds overviews for readers who expect the zone of these tests."""
-    return DigestComposer(daily, lambda repository: f"The {repository.name}", lambda _: TODAY.zone).days
+    return DigestComposer(daily, lambda repository: f"The {repository.name}", lambda _: TODAY.zone).build_days
 
 
 def answers(*merges: PullRequest, said: Summaries | None = None) -> AnswerBuilder:
     pulls = KnownPulls(merges)
-    reader = Reader(pulls, said or Summaries())
-    entries = Entries(pulls, reader, MemoryCache(), "v1")
+    reader = EntryBuilder(pulls, said or Summaries())
+    entries = EntryCache(pulls, reader, MemoryCache(), "v1")
     return AnswerBuilder(
         entries,
         RiskLister(pulls, reader, entries, 4),
-        days_by(DailyDigest(pulls, entries.read, overview, reader.with_files, 4)),
+        days_by(DigestBuilder(pulls, entries.refresh_entry, overview, reader.load_files, 4)),
         lambda repository: f"The {repository.name}",
         lambda: TODAY,
         scored,
@@ -214,9 +214,9 @@ def test_the_thread_of_a_score_is_about_what_it_names_not_about_months() -> None
 
 def test_the_thread_of_a_score_that_names_nothing_is_about_the_last_digest() -> None:
     pulls = KnownPulls()
-    reader = Reader(pulls, Summaries())
-    entries = Entries(pulls, reader, MemoryCache(), "v1")
-    daily = DailyDigest(pulls, entries.read, overview, reader.with_files, 1)
+    reader = EntryBuilder(pulls, Summaries())
+    entries = EntryCache(pulls, reader, MemoryCache(), "v1")
+    daily = DigestBuilder(pulls, entries.refresh_entry, overview, reader.load_files, 1)
     subject = AnswerBuilder(
         entries,
         RiskLister(pulls, reader, entries, 1),
@@ -267,10 +267,10 @@ def test_days_without_merges_have_no_menu(ask: Ask, share: str) -> None:
 @pytest.mark.parametrize(("ask", "share"), list(ASKED.values())[1:], ids=list(ASKED)[1:])
 def test_days_that_can_not_be_had_are_passed_on(ask: Ask, share: str) -> None:
     pulls = KnownPulls(failing={f"day {day.date}": RepositoryNotFound("No such.") for day in WEEK.days})
-    reader = Reader(pulls, Summaries())
-    entries = Entries(pulls, reader, MemoryCache(), "v1")
+    reader = EntryBuilder(pulls, Summaries())
+    entries = EntryCache(pulls, reader, MemoryCache(), "v1")
     lister = RiskLister(pulls, reader, entries, 2)
-    daily = DailyDigest(pulls, entries.read, overview, reader.with_files, 2)
+    daily = DigestBuilder(pulls, entries.refresh_entry, overview, reader.load_files, 2)
     with pytest.raises(RepositoryNotFound):
         ask(
             AnswerBuilder(

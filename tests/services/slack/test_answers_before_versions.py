@@ -13,7 +13,7 @@ from bot.adapters.slack.ephemeral import SlackEphemeralMessenger
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.slack_request import Audience
 from bot.services.slack.answered_request import RequestState
-from bot.services.slack.replies import Answer, Replies
+from bot.services.slack.replies import Answer, ReplySender
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import NOON
 from tests.helpers.records import answer_store, plant_hash
@@ -29,9 +29,11 @@ QUESTION = {**BEGUN, "message": "100.5", "tries": "3", "draft": json.dumps({"tex
 def give(slack: SlackEmulator, store: Redis) -> list[str]:
     """Answer the request; what stands in the channel then."""
     client = make_slack_client(slack.token, slack.url)
-    replies = Replies(SlackMessenger(client), SlackEphemeralMessenger(client), answer_store(store), lambda: NOON)
+    replies = ReplySender(
+        SlackMessenger(client), SlackEphemeralMessenger(client), answer_store(store), lambda: NOON
+    )
     answer = Answer(post("For everybody"), post("For you"))
-    replies.give(visit(key="command:1", channel=HOME), "risks", Audience.CHANNEL, lambda: answer)
+    replies.give_answer(visit(key="command:1", channel=HOME), "risks", Audience.CHANNEL, lambda: answer)
     return [message["text"] for message in slack.list_messages(HOME)]
 
 

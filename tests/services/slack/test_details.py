@@ -29,9 +29,9 @@ from bot.domain.errors import (
 )
 from bot.domain.pull_requests.reference import Reference
 from bot.services.slack.details import DetailsModal
-from bot.services.slack.replies import Replies
-from bot.services.summaries.entry_cache import Entries
-from bot.services.summaries.reader import Reader
+from bot.services.slack.replies import ReplySender
+from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.reader import EntryBuilder
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import REPOSITORY, changed_file, pull, summary
 from tests.helpers.checks import is_one_sentence
@@ -52,15 +52,15 @@ class Desk:
     pulls: KnownPulls = field(default_factory=lambda: KnownPulls((MERGED,)))
     said: Summaries = field(default_factory=Summaries)
 
-    def entries(self) -> Entries:
-        return Entries(self.pulls, Reader(self.pulls, self.said), RedisCache(self.store), "v1")
+    def entries(self) -> EntryCache:
+        return EntryCache(self.pulls, EntryBuilder(self.pulls, self.said), RedisCache(self.store), "v1")
 
     def details(self, fuse: Fuse | None = None, entries: Any = None) -> DetailsModal:
         client = make_slack_client(self.slack.token, self.slack.url)
         views: Any = SlackViews(client)
         records = answer_store(self.store)
         now = datetime.fromtimestamp(START, UTC)
-        replies = Replies(SlackMessenger(client), SlackEphemeralMessenger(client), records, lambda: now)
+        replies = ReplySender(SlackMessenger(client), SlackEphemeralMessenger(client), records, lambda: now)
         return DetailsModal(entries or self.entries(), Fragile(views, fuse) if fuse else views, replies)
 
     def clicked(self, **fields: Any) -> tuple[Visit, str]:
@@ -87,7 +87,7 @@ def desk(slack: SlackEmulator, store: Redis) -> Desk:
 
 
 def test_a_known_pull_request_is_shown_at_once(desk: Desk) -> None:
-    desk.entries().named(SEVEN)
+    desk.entries().get_entry(SEVEN)
     calls = list(desk.pulls.calls)
     asked, trigger = desk.clicked()
     desk.details().open_modal(asked, trigger, SEVEN)
@@ -104,8 +104,8 @@ def test_another_pull_request_opens_with_a_word_and_is_filled_when_it_is_read(de
         opened.append(desk.shown())
         return desk.said(found)
 
-    reader = Reader(desk.pulls, summarise)
-    entries = Entries(desk.pulls, reader, RedisCache(desk.store), "v1")
+    reader = EntryBuilder(desk.pulls, summarise)
+    entries = EntryCache(desk.pulls, reader, RedisCache(desk.store), "v1")
     desk.details(entries=entries).open_modal(asked, trigger, SEVEN)
     ((loading,),) = opened
     (shown,) = desk.shown()
@@ -115,7 +115,7 @@ def test_another_pull_request_opens_with_a_word_and_is_filled_when_it_is_read(de
         True,
     )
     assert (desk.view_calls(), desk.said.numbers) == (["views.open", "views.update"], [7])
-    assert desk.entries().known(SEVEN)
+    assert desk.entries().get_cached(SEVEN)
 
 
 def test_the_window_names_the_pull_request_and_can_be_found_again(desk: Desk) -> None:
@@ -158,7 +158,7 @@ def test_who_clicks_too_late_is_told_once(desk: Desk) -> None:
 @pytest.mark.parametrize("known", [True, False])
 def test_the_same_click_again_fills_the_same_window(desk: Desk, known: bool) -> None:
     if known:
-        desk.entries().named(SEVEN)
+        desk.entries().get_entry(SEVEN)
     asked, trigger = desk.clicked()
     for _ in range(3):
         desk.details().open_modal(asked, trigger, SEVEN)
@@ -226,10 +226,10 @@ def test_two_who_run_the_same_click_at_once_open_one_window(desk: Desk) -> None:
 
 def test_a_window_that_was_closed_meanwhile_is_no_error(desk: Desk) -> None:
     asked, trigger = desk.clicked()
-    entries = Entries(desk.pulls, Reader(desk.pulls, _closing(desk)), RedisCache(desk.store), "v1")
+    entries = EntryCache(desk.pulls, EntryBuilder(desk.pulls, _closing(desk)), RedisCache(desk.store), "v1")
     desk.details(entries=entries).open_modal(asked, trigger, SEVEN)
     assert (desk.shown(), desk.whispered(), desk.view_calls()) == ([], [], ["views.open", "views.update"])
-    assert desk.entries().known(SEVEN)
+    assert desk.entries().get_cached(SEVEN)
 
 
 def _closing(desk: Desk) -> Callable[[Any], Any]:

@@ -15,7 +15,7 @@ from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import SlackUnavailable
 from bot.services.slack.forms import FormOpener
-from bot.services.slack.replies import Replies
+from bot.services.slack.replies import ReplySender
 from handlers import requests
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.records import answer_store
@@ -33,7 +33,7 @@ def team(slack: SlackEmulator, store: Redis) -> Team:
 def forms(team: Team) -> FormOpener:
     client = make_slack_client(team.slack.token, team.slack.url)
     now = datetime.fromtimestamp(START, UTC)
-    replies = Replies(
+    replies = ReplySender(
         SlackMessenger(client), SlackEphemeralMessenger(client), answer_store(team.store), lambda: now
     )
     return FormOpener(team.subscribing, REPOSITORIES, SlackViews(client), replies, USUAL)
@@ -165,7 +165,7 @@ def test_each_time_that_it_is_sent_counts(team: Team) -> None:
     forms(team).open_form(clicked(team), "")
     (view,) = team.slack.views
     sent = [{"user": {"id": "U0ADA"}, "view": view, "trigger_id": trigger} for trigger in ("1", "1", "2")]
-    first, again, second = [requests.of_form(body) for body in sent]
+    first, again, second = [requests.parse_form(body) for body in sent]
     assert (first == again, first.key == second.key) == (True, False)
     assert (first.channel, first.response_url) == (HOME, json.loads(view["private_metadata"])["answer"])
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.question_queue import RedisSpending
+from bot.adapters.redis.question_queue import RedisSpendingStore
 from bot.adapters.slack.directory import SlackHomePublisher
 from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.errors import SlackUnavailable
-from bot.domain.keyspace.keys import TICKED
+from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.budget import CallPurpose
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.models import Subscription
@@ -21,7 +21,7 @@ from bot.ports import Post
 from bot.ports.probes import ServerStatus
 from bot.services.operations.budget import Budget
 from bot.services.operations.health import HealthReader
-from bot.services.slack.home import Home
+from bot.services.slack.home import AppHome
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.records import plant
 from tests.services.subscriptions.subscribers import (
@@ -47,7 +47,7 @@ def team(slack: SlackEmulator, store: Redis) -> Team:
 
 
 def budget(team: Team) -> Budget:
-    return Budget(RedisSpending(team.store), lambda: LocalDay(team.now.date(), ANGELES), 20.0, 5.0)
+    return Budget(RedisSpendingStore(team.store), lambda: LocalDay(team.now.date(), ANGELES), 20.0, 5.0)
 
 
 def small_store() -> ServerStatus:
@@ -63,7 +63,7 @@ def show(team: Team, user: str = "U0ADA", note: str = "", **model: Any) -> list[
     """What the person reads after it was shown, by paragraphs."""
     homes = SlackHomePublisher(make_slack_client(team.slack.token, team.slack.url))
     found = healths(team, **model)
-    Home(team.subscribing, team.digests, found, homes, lambda: team.now).show(user, note)
+    AppHome(team.subscribing, team.digests, found, homes, lambda: team.now).show_home(user, note)
     view = team.slack.get_home(user)
     return read(Post("", tuple(view["blocks"]))).split("\n\n") if view else []
 
@@ -71,7 +71,7 @@ def show(team: Team, user: str = "U0ADA", note: str = "", **model: Any) -> list[
 def posted(team: Team, subscription: Subscription, due: datetime, text: str) -> None:
     """As the publisher records it."""
     address = f"https://emulated.slack.com/archives/{subscription.channel}/p1"
-    plant(team.records, key_of(subscription.digest_spec(due)), posted_at=due, text=text, address=address)
+    plant(team.records, key_of(subscription.build_digest_spec(due)), posted_at=due, text=text, permalink=address)
 
 
 def test_who_comes_first_reads_what_there_is_and_how_to_begin(team: Team) -> None:
@@ -143,7 +143,7 @@ def test_until_it_is_posted_it_is_the_one_before(team: Team) -> None:
 
 def test_one_that_is_being_posted_is_not_shown(team: Team) -> None:
     made = team.subscribe()
-    plant(team.records, key_of(made.digest_spec(at(2, 9))), begun_at=at(2, 9), plan_json="{}")
+    plant(team.records, key_of(made.build_digest_spec(at(2, 9))), begun_at=at(2, 9), plan_json="{}")
     assert show(team)[1].startswith("None was posted yet.")
 
 
@@ -181,7 +181,7 @@ def health(team: Team, **model: Any) -> list[str]:
     ],
 )
 def test_whether_the_clock_runs_is_seen(team: Team, age: timedelta, line: str) -> None:
-    team.cache.put(TICKED.key(), (team.now - age).isoformat(), DAY)
+    team.cache.put(LAST_TICK.build_key(), (team.now - age).isoformat(), DAY)
     assert health(team)[0] == line
 
 
@@ -193,7 +193,7 @@ def test_the_last_run_and_the_last_failure_are_seen(team: Team) -> None:
         Run(at(2, 10), "c", RunOutcome.SKIPPED, "nothing was running at its time"),
     ]
     for run in runs:
-        team.journal.note(run)
+        team.journal.add_run(run)
     assert health(team)[1:3] == [
         "Last digest: 2026-03-02 17:00 UTC",
         "Last failure: 2026-03-02 18:00 UTC, skipped: nothing was running at its time",
@@ -201,7 +201,7 @@ def test_the_last_run_and_the_last_failure_are_seen(team: Team) -> None:
 
 
 def test_what_is_missing_in_the_last_one_is_said(team: Team) -> None:
-    team.journal.note(Run(at(2, 9), "a", RunOutcome.POSTED, "2 of 9 could not be read"))
+    team.journal.add_run(Run(at(2, 9), "a", RunOutcome.POSTED, "2 of 9 could not be read"))
     assert health(team)[1] == "Last digest: 2026-03-02 17:00 UTC, incomplete: 2 of 9 could not be read"
 
 

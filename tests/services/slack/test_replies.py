@@ -32,7 +32,7 @@ from bot.domain.errors import (
     UsageError,
 )
 from bot.render.conversations.notices import describe_error
-from bot.services.slack.replies import Answer, Replies
+from bot.services.slack.replies import Answer, ReplySender
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.records import answer_store, memory_answers
@@ -64,10 +64,10 @@ class Office:
     slack: SlackEmulator
     store: Redis
 
-    def replies(self, now: datetime = NOW) -> Replies:
+    def replies(self, now: datetime = NOW) -> ReplySender:
         client = make_slack_client(self.slack.token, self.slack.url)
         records = answer_store(self.store)
-        return Replies(SlackMessenger(client), SlackEphemeralMessenger(client), records, lambda: now)
+        return ReplySender(SlackMessenger(client), SlackEphemeralMessenger(client), records, lambda: now)
 
     def asked(self, channel: str = HOME, **fields: Any) -> Visit:
         """A visit with a ``response_url``."""
@@ -100,7 +100,7 @@ def only_text(whispers: MemoryWhispers) -> str:
 
 
 def test_a_member_answers_in_the_channel(office: Office) -> None:
-    office.replies().give(office.asked(), "summary", Audience.CHANNEL, Make())
+    office.replies().give_answer(office.asked(), "summary", Audience.CHANNEL, Make())
     assert (office.said(), office.whispered()) == (["For everybody"], [])
 
 
@@ -110,7 +110,7 @@ PLACES = ["C0OUT", "C0OLD", "G0OUT", "D0OTHERS", "C0UNKNOWN"]
 @pytest.mark.parametrize("channel", PLACES)
 def test_where_the_bot_can_not_post_only_the_asker_gets_the_answer(office: Office, channel: str) -> None:
     asked = office.asked()
-    office.replies().give(replace(asked, channel=channel), "summary", Audience.CHANNEL, Make())
+    office.replies().give_answer(replace(asked, channel=channel), "summary", Audience.CHANNEL, Make())
     assert office.whispered() == ["For you"]
     assert [call["response_type"] for call in office.slack.list_calls_to(RESPONSE)] == ["ephemeral"]
     assert all(office.said(place) == [] for place in office.slack.workspace.channels)
@@ -119,20 +119,20 @@ def test_where_the_bot_can_not_post_only_the_asker_gets_the_answer(office: Offic
 @pytest.mark.parametrize("channel", [HOME, *PLACES])
 def test_what_is_for_the_asker_is_never_posted(office: Office, channel: str) -> None:
     asked = office.asked()
-    office.replies().give(replace(asked, channel=channel), "summary", Audience.ASKER, Make())
+    office.replies().give_answer(replace(asked, channel=channel), "summary", Audience.ASKER, Make())
     assert office.whispered() == ["For you"]
     assert office.slack.list_calls_to("chat.postMessage") == []
 
 
 def test_what_is_shared_is_posted(office: Office) -> None:
-    office.replies().give(office.asked(), "summary", Audience.SHARED, Make())
+    office.replies().give_answer(office.asked(), "summary", Audience.SHARED, Make())
     assert (office.said(), office.whispered()) == (["For everybody"], [])
 
 
 @pytest.mark.parametrize("channel", ["C0OUT", "G0OUT"])
 def test_who_shares_where_the_bot_is_not_is_told_how_to_invite_it(office: Office, channel: str) -> None:
     asked = office.asked()
-    office.replies().give(replace(asked, channel=channel), "summary", Audience.SHARED, Make())
+    office.replies().give_answer(replace(asked, channel=channel), "summary", Audience.SHARED, Make())
     (told,) = office.whispered()
     assert ("/invite" in told, is_one_sentence(told)) == (True, True)
 
@@ -142,7 +142,7 @@ def test_who_shares_where_it_is_refused_for_another_reason_is_not_told_to_invite
     office: Office, code: str
 ) -> None:
     office.slack.fail_next("chat.postMessage", error=code)
-    office.replies().give(office.asked(), "summary", Audience.SHARED, Make())
+    office.replies().give_answer(office.asked(), "summary", Audience.SHARED, Make())
     (told,) = office.whispered()
     assert "/invite" not in told
 
@@ -150,7 +150,7 @@ def test_who_shares_where_it_is_refused_for_another_reason_is_not_told_to_invite
 @pytest.mark.parametrize("audience", [Audience.CHANNEL, Audience.SHARED])
 def test_who_asks_in_a_thread_is_answered_there(office: Office, audience: Audience) -> None:
     thread = office.slack.add_message(HOME, "look at 7")
-    office.replies().give(visit(thread=thread), "summary", audience, Make())
+    office.replies().give_answer(visit(thread=thread), "summary", audience, Make())
     assert [reply["text"] for reply in office.slack.list_replies(HOME, thread)] == ["For everybody"]
     assert office.said() == ["look at 7"]
 
@@ -158,26 +158,26 @@ def test_who_asks_in_a_thread_is_answered_there(office: Office, audience: Audien
 def test_a_whisper_to_someone_in_a_thread_goes_there(office: Office) -> None:
     thread = office.slack.add_message(HOME, "lead")
     message = office.slack.add_message(HOME, "look at 7", thread_ts=thread)
-    office.replies().give(visit(thread=thread, message=message), "summary", Audience.ASKER, Make())
+    office.replies().give_answer(visit(thread=thread, message=message), "summary", Audience.ASKER, Make())
     (told,) = office.slack.ephemerals
     assert (told["text"], told["thread_ts"], told["channel"]) == ("For you", thread, HOME)
 
 
 def test_a_thread_that_is_gone_is_answered_to_the_asker(office: Office) -> None:
     asked = replace(office.asked(), thread="1.1")
-    office.replies().give(asked, "summary", Audience.CHANNEL, Make())
+    office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make())
     assert (office.said(), office.whispered()) == ([], ["For you"])
 
 
 def test_no_answer_needs_no_words_and_is_not_asked_for_again(office: Office) -> None:
     make = Make(None)
     for _ in range(2):
-        office.replies().give(office.asked(), "digest", Audience.CHANNEL, make)
+        office.replies().give_answer(office.asked(), "digest", Audience.CHANNEL, make)
     assert (office.said(), office.whispered(), make.count) == ([], [], 1)
 
 
 def test_telling_is_for_the_asker_alone_and_literal(office: Office) -> None:
-    office.replies().tell(office.asked(), "No <!channel> here & there.")
+    office.replies().tell_asker(office.asked(), "No <!channel> here & there.")
     assert (office.said(), office.whispered()) == ([], ["No &lt;!channel&gt; here &amp; there."])
 
 
@@ -193,24 +193,24 @@ def test_an_answer_for_the_asker_is_the_same_in_both_forms() -> None:
 @pytest.mark.parametrize("channel", [HOME, "C0OUT"])
 def test_a_second_run_does_nothing(office: Office, audience: Audience, channel: str) -> None:
     asked, make = replace(office.asked(), channel=channel), Make()
-    office.replies().give(asked, "summary", audience, make)
+    office.replies().give_answer(asked, "summary", audience, make)
     calls = len(office.slack.calls)
     for hours in (0, 1, 20):
-        office.replies(NOW + timedelta(hours=hours)).give(asked, "summary", audience, make)
+        office.replies(NOW + timedelta(hours=hours)).give_answer(asked, "summary", audience, make)
     assert (len(office.slack.calls), make.count) == (calls, 1)
 
 
 def test_other_parts_and_other_visits_are_answers_of_their_own(office: Office) -> None:
     first, second = office.asked(key="one"), office.asked(key="two")
     for asked, part in ((first, "a"), (first, "b"), (second, "a"), (first, "a")):
-        office.replies().give(asked, part, Audience.CHANNEL, Make())
+        office.replies().give_answer(asked, part, Audience.CHANNEL, Make())
     assert len(office.said()) == 3
 
 
 def test_a_sentence_and_an_answer_of_one_visit_are_both_given(office: Office) -> None:
     asked = office.asked()
-    office.replies().tell(asked, "I look.")
-    office.replies().give(asked, "summary", Audience.CHANNEL, Make())
+    office.replies().tell_asker(asked, "I look.")
+    office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make())
     assert (office.said(), office.whispered()) == (["For everybody"], ["I look."])
 
 
@@ -222,7 +222,7 @@ def test_threads_that_run_the_same_visit_at_once_give_one_answer(office: Office,
 
     def run(make: Make) -> None:
         start.wait()
-        office.replies().give(asked, "summary", audience, make)
+        office.replies().give_answer(asked, "summary", audience, make)
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(run, makes))
@@ -239,20 +239,20 @@ def test_threads_that_run_different_visits_do_not_wait_for_each_other(office: Of
 
     with ThreadPoolExecutor(3) as pool:
         for key in ("one", "two", "three"):
-            pool.submit(office.replies().give, visit(key), "summary", Audience.CHANNEL, make)
+            pool.submit(office.replies().give_answer, visit(key), "summary", Audience.CHANNEL, make)
     assert len(office.said()) == 3
 
 
 def test_a_visit_that_another_process_answers_is_left_to_it() -> None:
     messenger, make = MemoryMessenger(), Make()
-    busy = Replies(messenger, MemoryWhispers(), memory_answers(busy=True), lambda: NOW)
+    busy = ReplySender(messenger, MemoryWhispers(), memory_answers(busy=True), lambda: NOW)
     with pytest.raises(PostingInProgress):
-        busy.give(visit(), "summary", Audience.CHANNEL, make)
+        busy.give_answer(visit(), "summary", Audience.CHANNEL, make)
     assert (messenger.messages, make.count) == ([], 0)
 
 
 def test_what_is_remembered_of_an_answer_runs_out(office: Office, store: Redis) -> None:
-    office.replies().give(office.asked(), "summary", Audience.CHANNEL, Make())
+    office.replies().give_answer(office.asked(), "summary", Audience.CHANNEL, Make())
     (key,) = store.scan_iter("answer:*")
     assert 86_000 < int(str(store.ttl(key))) <= 86_400
 
@@ -284,7 +284,7 @@ def test_an_error_is_told_to_the_asker_with_the_reference_that_the_log_has(
 ) -> None:
     caplog.set_level(logging.WARNING, "bot")
     asked = office.asked()
-    office.replies().give(asked, "summary", audience, Make(error))
+    office.replies().give_answer(asked, "summary", audience, Make(error))
     (told,) = office.whispered()
     assert told.endswith(f" [{asked.reference}]")
     assert (hint in told, office.said()) == (True, [])
@@ -299,7 +299,7 @@ def test_the_traceback_of_a_defect_is_in_the_log_only(
     office: Office, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
     asked = office.asked()
-    office.replies().give(asked, "summary", Audience.CHANNEL, Make(error))
+    office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make(error))
     record = next(found for found in caplog.records if found.name == "bot.services.slack.replies")
     assert record.exc_info
     assert (record.exc_info[1] is error, record.levelname) == (True, "ERROR")
@@ -311,7 +311,7 @@ def test_the_traceback_of_a_defect_is_in_the_log_only(
 def test_an_error_is_told_once_and_not_made_again(office: Office) -> None:
     asked, make = office.asked(), Make(GitHubUnavailable("Away."))
     for _ in range(3):
-        office.replies().give(asked, "summary", Audience.CHANNEL, make)
+        office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
     assert (len(office.whispered()), make.count) == (1, 1)
 
 
@@ -326,9 +326,9 @@ PASSED_ON = [
 def test_what_may_be_better_later_is_passed_on_and_tried_again(office: Office, error: BaseException) -> None:
     asked = office.asked()
     with pytest.raises(type(error)) as caught:
-        office.replies().give(asked, "summary", Audience.CHANNEL, Make(error))
+        office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make(error))
     assert (caught.value is error, office.whispered(), office.said()) == (True, [], [])
-    office.replies().give(asked, "summary", Audience.CHANNEL, Make())
+    office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make())
     assert office.said() == ["For everybody"]
 
 
@@ -338,10 +338,10 @@ def test_slack_being_away_is_told_once_by_the_response_url_and_tried_again(offic
     for seconds in (0, 5, 20, 40):
         replies = office.replies(NOW + timedelta(seconds=seconds))
         with pytest.raises(SlackUnavailable):
-            replies.give(asked, "digest", Audience.ASKER, Make(SlackUnavailable("Slack is away.")))
+            replies.give_answer(asked, "digest", Audience.ASKER, Make(SlackUnavailable("Slack is away.")))
         told.append(["does not take my answer" in said for said in office.whispered()])
     assert told == [[], [], [True], [True]], "what passes within a moment needs no words"
-    office.replies().give(asked, "digest", Audience.ASKER, Make())
+    office.replies().give_answer(asked, "digest", Audience.ASKER, Make())
     assert office.whispered()[1:] == ["For you"]
 
 
@@ -350,15 +350,15 @@ def test_an_answer_that_slack_may_have_lost_is_excused_and_posted_by_a_later_try
     office.slack.fail_next("chat.postMessage", status=503, times=2)
     for replies in (office.replies(), later):
         with pytest.raises(SlackUnavailable):
-            replies.give(asked, "summary", Audience.CHANNEL, Make())
+            replies.give_answer(asked, "summary", Audience.CHANNEL, Make())
     assert ["does not take my answer" in said for said in office.whispered()] == [True]
-    later.give(asked, "summary", Audience.CHANNEL, Make())
+    later.give_answer(asked, "summary", Audience.CHANNEL, Make())
     assert (office.said(), len(office.whispered())) == (["For everybody"], 1)
 
 
 def test_a_channel_that_is_limited_for_long_leaves_the_answer_to_the_asker_at_once(office: Office) -> None:
     office.slack.fail_next("chat.postMessage", retry_after=3_600)
-    office.replies().give(office.asked(), "summary", Audience.CHANNEL, Make())
+    office.replies().give_answer(office.asked(), "summary", Audience.CHANNEL, Make())
     assert (office.said(), office.whispered()) == ([], ["For you"])
 
 
@@ -369,11 +369,13 @@ def test_an_answer_that_has_to_wait_comes_later_and_its_asker_is_told_once_when(
     asked = office.asked()
     for seconds in (0, 720):
         with pytest.raises(type(error)) as caught:
-            office.replies(NOW + timedelta(seconds=seconds)).give(asked, "summary", Audience.CHANNEL, Make(error))
+            office.replies(NOW + timedelta(seconds=seconds)).give_answer(
+                asked, "summary", Audience.CHANNEL, Make(error)
+            )
         assert caught.value is error
     (told,) = office.whispered()
     assert "asks me to wait. I go on at" in told
-    office.replies(NOW + timedelta(seconds=1_440)).give(asked, "summary", Audience.CHANNEL, Make())
+    office.replies(NOW + timedelta(seconds=1_440)).give_answer(asked, "summary", Audience.CHANNEL, Make())
     assert (office.said(), len(office.whispered())) == (["For everybody"], 1)
 
 
@@ -381,17 +383,19 @@ def test_an_answer_that_would_come_too_late_is_refused_with_the_time_to_ask_agai
     asked, error = office.asked(), SlackUnavailable("Wait.", 720.0)
     for seconds in (0, 720):
         with pytest.raises(SlackUnavailable):
-            office.replies(NOW + timedelta(seconds=seconds)).give(asked, "summary", Audience.CHANNEL, Make(error))
-    office.replies(NOW + timedelta(seconds=1_440)).give(asked, "summary", Audience.CHANNEL, Make(error))
+            office.replies(NOW + timedelta(seconds=seconds)).give_answer(
+                asked, "summary", Audience.CHANNEL, Make(error)
+            )
+    office.replies(NOW + timedelta(seconds=1_440)).give_answer(asked, "summary", Audience.CHANNEL, Make(error))
     assert "Slack asks me to wait: try again in 12 minutes." in office.whispered()[1]
 
 
 def test_what_is_to_be_shared_waits_for_a_channel_that_is_limited(office: Office) -> None:
     office.slack.fail_next("chat.postMessage", retry_after=720)
     with pytest.raises(SlackUnavailable):
-        office.replies().give(office.asked(), "share", Audience.SHARED, Make())
+        office.replies().give_answer(office.asked(), "share", Audience.SHARED, Make())
     assert ["Slack asks me to wait" in said for said in office.whispered()] == [True]
-    office.replies().give(office.asked(), "share", Audience.SHARED, Make())
+    office.replies().give_answer(office.asked(), "share", Audience.SHARED, Make())
     assert office.said() == ["For everybody"]
 
 
@@ -400,7 +404,7 @@ def test_who_asked_in_a_thread_hears_that_slack_asks_for_a_pause(office: Office)
     asked = visit("mention:1", channel=HOME, thread=thread, message=thread)
     office.slack.fail_next("chat.postMessage", retry_after=720)
     with pytest.raises(SlackUnavailable):
-        office.replies().give(asked, "summary", Audience.CHANNEL, Make())
+        office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make())
     assert ["Slack asks me to wait" in said for said in office.whispered()] == [True]
 
 
@@ -410,7 +414,7 @@ def test_who_asked_in_a_thread_hears_that_slack_asks_for_a_pause(office: Office)
 def test_a_response_url_that_is_used_up_is_replaced_by_an_ephemeral_message(office: Office) -> None:
     asked = office.asked()
     for n in range(USES + 2):
-        office.replies().give(asked, f"part {n}", Audience.ASKER, Make())
+        office.replies().give_answer(asked, f"part {n}", Audience.ASKER, Make())
     assert office.whispered() == ["For you"] * (USES + 2)
     assert len(office.slack.list_calls_to("chat.postEphemeral")) == 2
 
@@ -425,7 +429,7 @@ def test_an_asker_who_can_not_be_reached_at_all_is_no_error(
         asked = {"response_url": f"{office.slack.url}/response/never-given"}
     visitor, make = visit(channel=channel, **asked), Make()
     for _ in range(2):
-        office.replies().give(visitor, "summary", Audience.CHANNEL, make)
+        office.replies().give_answer(visitor, "summary", Audience.CHANNEL, make)
     assert (office.whispered(), make.count) == ([], 1)
     assert any(visitor.reference in record.getMessage() for record in caplog.records)
 
@@ -438,8 +442,8 @@ def test_a_response_url_that_fails_for_a_moment_is_tried_again(
     asked = replace(office.asked(), channel="C0OUT")
     office.slack.fail_next(RESPONSE, **failure)
     with pytest.raises(SlackUnavailable):
-        office.replies().give(asked, "summary", audience, Make())
-    office.replies().give(asked, "summary", audience, Make())
+        office.replies().give_answer(asked, "summary", audience, Make())
+    office.replies().give_answer(asked, "summary", audience, Make())
     assert office.whispered() == ["For you"]
 
 
@@ -447,22 +451,22 @@ def test_an_error_that_could_not_be_told_is_told_by_the_next_try(office: Office)
     asked = office.asked()
     office.slack.fail_next(RESPONSE, status=503)
     with pytest.raises(SlackUnavailable):
-        office.replies().give(asked, "summary", Audience.CHANNEL, Make(KeyError("x")))
-    office.replies().give(asked, "summary", Audience.CHANNEL, Make(KeyError("x")))
+        office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make(KeyError("x")))
+    office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make(KeyError("x")))
     assert office.whispered() == [describe_error(KeyError("x"), asked.reference)]
 
 
 def test_without_the_scope_to_write_the_asker_gets_the_answer_by_the_response_url(store: Redis) -> None:
     with SlackEmulator(scopes=SCOPES - {"chat:write"}) as slack:
         office = Office(slack, store)
-        office.replies().give(office.asked(), "summary", Audience.CHANNEL, Make())
+        office.replies().give_answer(office.asked(), "summary", Audience.CHANNEL, Make())
         assert (office.said(), office.whispered()) == ([], ["For you"])
 
 
 def test_a_notice_is_what_is_typed_and_nothing_more() -> None:
     whispers = MemoryWhispers()
-    replies = Replies(MemoryMessenger(), whispers, memory_answers(), lambda: NOW)
-    replies.tell(visit(), "Which *pull* request? Write <@U1> & its number, such as 35617.")
+    replies = ReplySender(MemoryMessenger(), whispers, memory_answers(), lambda: NOW)
+    replies.tell_asker(visit(), "Which *pull* request? Write <@U1> & its number, such as 35617.")
     assert only_text(whispers) == "Which *pull* request? Write <@U1> & its number, such as 35617."
 
 
@@ -479,7 +483,7 @@ class BusyMessenger(MemoryMessenger):
 @pytest.mark.parametrize("audience", [Audience.CHANNEL, Audience.SHARED])
 def test_a_rate_limit_is_tried_again_and_not_taken_for_a_channel_without_the_bot(audience: Audience) -> None:
     whispers = MemoryWhispers()
-    replies = Replies(BusyMessenger(), whispers, memory_answers(), lambda: NOW)
+    replies = ReplySender(BusyMessenger(), whispers, memory_answers(), lambda: NOW)
     with pytest.raises(SlackUnavailable):
-        replies.give(visit(), "summary", audience, Make())
+        replies.give_answer(visit(), "summary", audience, Make())
     assert whispers.said == []

@@ -18,7 +18,7 @@ from bot.adapters.slack.ephemeral import SlackEphemeralMessenger
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.slack_request import Audience, Visit
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
-from bot.services.slack.replies import Answer, Replies
+from bot.services.slack.replies import Answer, ReplySender
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.records import answer_store, memory_answers
 from tests.services.digest.posting import HOME, Crash, Fragile, Fuse, MemoryMessenger, post
@@ -54,12 +54,12 @@ class Office:
     slack: SlackEmulator
     store: Redis
 
-    def replies(self, fuse: Fuse | None = None, now: datetime = NOW) -> Replies:
+    def replies(self, fuse: Fuse | None = None, now: datetime = NOW) -> ReplySender:
         client = make_slack_client(self.slack.token, self.slack.url)
         records = answer_store(self.store)
         ports: list[Any] = [SlackMessenger(client), SlackEphemeralMessenger(client), records]
         messenger, whispers, kept = (Fragile(port, fuse) if fuse else port for port in ports)
-        return Replies(messenger, whispers, kept, lambda: now)
+        return ReplySender(messenger, whispers, kept, lambda: now)
 
     def asked(self, channel: str = HOME) -> Visit:
         return visit(channel=channel, response_url=self.slack.make_response_url(channel, "U0ASKER"))
@@ -85,7 +85,7 @@ def test_the_lists_are_those_of_a_whole_run(
     office: Office, channel: str, audience: Audience, steps: list[str]
 ) -> None:
     fuse = Fuse()
-    office.replies(fuse).give(office.asked(channel), "summary", audience, Make())
+    office.replies(fuse).give_answer(office.asked(channel), "summary", audience, Make())
     assert fuse.calls == steps
 
 
@@ -96,10 +96,10 @@ def test_a_process_that_dies_at_any_step_of_posting_leaves_one_answer_to_the_nex
 ) -> None:
     asked, make, fuse = office.asked(), Make(), Fuse(step, with_effect)
     with pytest.raises(Crash):
-        office.replies(fuse).give(asked, "summary", audience, make)
+        office.replies(fuse).give_answer(asked, "summary", audience, make)
     assert fuse.burnt
     for minutes in (1, 90):
-        office.replies(now=NOW + timedelta(minutes=minutes)).give(asked, "summary", audience, make)
+        office.replies(now=NOW + timedelta(minutes=minutes)).give_answer(asked, "summary", audience, make)
     assert (len(office.said()), office.whispered()) == (1, [])
     # made again only where the channel has nothing of it and the work was begun
     unposted = POSTED.index("claim") + 1 == step or (step, with_effect) == (POSTED.index("post") + 1, False)
@@ -116,9 +116,9 @@ def test_a_process_that_dies_at_any_step_of_whispering_tells_the_asker_once_or_t
         asked = replace(office.asked(channel), key=f"visit {step}")
         # a post that is refused has no effect after which to die
         with suppress(Crash):
-            office.replies(Fuse(step, with_effect)).give(asked, "summary", audience, make)
+            office.replies(Fuse(step, with_effect)).give_answer(asked, "summary", audience, make)
         for _ in range(2):
-            office.replies().give(asked, "summary", audience, make)
+            office.replies().give_answer(asked, "summary", audience, make)
         twice = (name == "whisper" and with_effect) or (step == len(steps) and not with_effect)
         assert (step, len(office.whispered()) - told) == (step, 2 if twice else 1)
     assert office.said() == []
@@ -132,8 +132,8 @@ def test_two_processes_that_die_one_after_the_other_leave_one_answer(
     asked, make = office.asked(), Make()
     for step in steps:
         with suppress(Crash):
-            office.replies(Fuse(step, with_effect)).give(asked, "summary", Audience.CHANNEL, make)
-    office.replies().give(asked, "summary", Audience.CHANNEL, make)
+            office.replies(Fuse(step, with_effect)).give_answer(asked, "summary", Audience.CHANNEL, make)
+    office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
     assert (len(office.said()), office.whispered()) == (1, [])
 
 
@@ -145,8 +145,8 @@ def test_a_world_that_goes_away_at_any_step_is_passed_on_and_leaves_one_answer_t
     asked, make = office.asked(), Make()
     fuse = Fuse(step, with_effect, error, for_good=True)
     with pytest.raises(error):
-        office.replies(fuse).give(asked, "summary", Audience.CHANNEL, make)
-    office.replies().give(asked, "summary", Audience.CHANNEL, make)
+        office.replies(fuse).give_answer(asked, "summary", Audience.CHANNEL, make)
+    office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
     assert (len(office.said()), office.whispered()) == (1, [])
 
 
@@ -161,9 +161,9 @@ def test_a_post_whose_answer_was_lost_is_found_and_not_posted_again(
     asked, make = office.asked(), Make()
     office.slack.fail_next("chat.postMessage", after_effect=after_effect, **failure)
     with pytest.raises(SlackUnavailable):
-        office.replies().give(asked, "summary", Audience.CHANNEL, make)
-    office.replies().give(asked, "summary", Audience.CHANNEL, make)
-    office.replies().give(asked, "summary", Audience.CHANNEL, make)
+        office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
+    office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
+    office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
     posts = len(office.slack.list_calls_to("chat.postMessage"))
     assert (office.said(), posts, make.count) == (
         (["For everybody 1"], 1, 1) if after_effect else (["For everybody 2"], 2, 2)
@@ -176,8 +176,8 @@ def test_a_reply_whose_answer_was_lost_is_found_in_its_thread(office: Office, af
     asked, make = visit(thread=thread), Make()
     office.slack.fail_next("chat.postMessage", status=503, after_effect=after_effect)
     with pytest.raises(SlackUnavailable):
-        office.replies().give(asked, "summary", Audience.CHANNEL, make)
-    office.replies().give(asked, "summary", Audience.CHANNEL, make)
+        office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
+    office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
     assert len(office.slack.list_replies(HOME, thread)) == 1
     assert office.said() == ["look at 7"]
 
@@ -187,20 +187,20 @@ def test_clocks_that_are_apart_do_not_hide_what_was_posted(office: Office, minut
     asked, make, now = office.asked(), Make(), NOW + timedelta(minutes=minutes)
     office.slack.fail_next("chat.postMessage", status=503, after_effect=True)
     with pytest.raises(SlackUnavailable):
-        office.replies(now=now).give(asked, "summary", Audience.CHANNEL, make)
-    office.replies(now=now + timedelta(hours=3)).give(asked, "summary", Audience.CHANNEL, make)
+        office.replies(now=now).give_answer(asked, "summary", Audience.CHANNEL, make)
+    office.replies(now=now + timedelta(hours=3)).give_answer(asked, "summary", Audience.CHANNEL, make)
     assert office.said() == ["For everybody 1"]
 
 
 def test_what_was_posted_is_found_behind_what_others_wrote_since(office: Office) -> None:
     asked, make = office.asked(), Make()
     with pytest.raises(Crash):
-        office.replies(Fuse(POSTED.index("post") + 1, with_effect=True)).give(
+        office.replies(Fuse(POSTED.index("post") + 1, with_effect=True)).give_answer(
             asked, "summary", Audience.CHANNEL, make
         )
     for n in range(450):
         office.slack.add_message(HOME, f"chat {n}")
-    office.replies().give(asked, "summary", Audience.CHANNEL, make)
+    office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
     assert [text for text in office.said() if not text.startswith("chat")] == ["For everybody 1"]
 
 
@@ -210,17 +210,17 @@ def test_a_search_that_fails_is_passed_on_and_nothing_is_posted_blindly(office: 
     office.slack.fail_next("conversations.history", status=503)
     for _ in range(2):
         with pytest.raises(SlackUnavailable):
-            office.replies().give(asked, "summary", Audience.CHANNEL, make)
-    office.replies().give(asked, "summary", Audience.CHANNEL, make)
+            office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
+    office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
     assert (office.said(), make.count) == (["For everybody 1"], 1)
 
 
 def test_another_visits_post_is_not_taken_for_this_ones(office: Office) -> None:
-    office.replies().give(visit("one"), "summary", Audience.CHANNEL, Make())
+    office.replies().give_answer(visit("one"), "summary", Audience.CHANNEL, Make())
     office.slack.fail_next("chat.postMessage", status=503)
     with pytest.raises(SlackUnavailable):
-        office.replies().give(visit("two"), "summary", Audience.CHANNEL, Make())
-    office.replies().give(visit("two"), "summary", Audience.CHANNEL, Make())
+        office.replies().give_answer(visit("two"), "summary", Audience.CHANNEL, Make())
+    office.replies().give_answer(visit("two"), "summary", Audience.CHANNEL, Make())
     assert len(office.said()) == 2
 
 
@@ -228,9 +228,9 @@ def test_a_bot_that_was_invited_between_two_tries_posts(office: Office) -> None:
     office.slack.workspace.channels[HOME].member = False
     asked, make = office.asked(), Make()
     with pytest.raises(Crash):
-        office.replies(Fuse(REFUSED.index("whisper") + 1)).give(asked, "summary", Audience.CHANNEL, make)
+        office.replies(Fuse(REFUSED.index("whisper") + 1)).give_answer(asked, "summary", Audience.CHANNEL, make)
     office.slack.workspace.channels[HOME].member = True
-    office.replies().give(asked, "summary", Audience.CHANNEL, make)
+    office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
     assert (len(office.said()), office.whispered()) == (1, [])
 
 
@@ -241,9 +241,9 @@ def test_a_lost_connection_to_the_response_url_tells_the_asker_at_least_once(
     fuse, asked, make = Fuse(call, with_effect, HangUp), office.asked("C0OUT"), Make()
     office.slack.before, office.slack.after = fuse.before, fuse.after
     with suppress(SlackUnavailable):
-        office.replies().give(asked, "summary", Audience.CHANNEL, make)
+        office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
     office.slack.before = office.slack.after = None
-    office.replies().give(asked, "summary", Audience.CHANNEL, make)
+    office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
     assert 1 <= len(office.whispered()) <= 2
     assert len(office.slack.list_calls_to(RESPONSE)) <= 3
 
@@ -268,10 +268,10 @@ class Unread(MemoryMessenger):
 def test_a_channel_that_can_not_be_read_for_another_reason_is_not_posted_to_blindly(code: str) -> None:
     messenger = Unread()
     messenger.code = code
-    replies = Replies(messenger, MemoryWhispers(), memory_answers(), lambda: NOW)
+    replies = ReplySender(messenger, MemoryWhispers(), memory_answers(), lambda: NOW)
     for _ in range(3):
         with suppress(PrdigestError):
-            replies.give(visit(), "summary", Audience.CHANNEL, Make())
+            replies.give_answer(visit(), "summary", Audience.CHANNEL, Make())
     assert len(messenger.messages) == 1
 
 
@@ -283,7 +283,7 @@ def test_without_leave_to_read_a_try_that_broke_off_is_not_repeated_blindly(stor
         slack.fail_next("chat.postMessage", status=503, after_effect=True)
         for _ in range(3):
             with suppress(PrdigestError):
-                office.replies().give(asked, "summary", Audience.CHANNEL, make)
+                office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
         assert len(office.said()) == 1
 
 
@@ -305,10 +305,10 @@ def test_in_direct_messages_what_is_for_the_asker_alone_is_there_once(
 ) -> None:
     asked, fuse = written(office, is_in_thread=is_in_thread), Fuse(step, with_effect)
     with pytest.raises(Crash):
-        office.replies(fuse).give(asked, "tell", audience, Make())
+        office.replies(fuse).give_answer(asked, "tell", audience, Make())
     assert fuse.burnt
     for minutes in (1, 90):
-        office.replies(now=NOW + timedelta(minutes=minutes)).give(asked, "tell", audience, Make())
+        office.replies(now=NOW + timedelta(minutes=minutes)).give_answer(asked, "tell", audience, Make())
     said = (
         office.slack.list_replies("D0ASKER", asked.thread)
         if is_in_thread

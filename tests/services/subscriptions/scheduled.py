@@ -10,7 +10,7 @@ from typing import Any, cast
 from localslack.state.workspace import Json
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
+from bot.adapters.redis.agenda import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
 from bot.adapters.redis.connection import RedisCache
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.operations.run import Run
@@ -18,15 +18,15 @@ from bot.domain.subscriptions.due_items import DueItem, NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.ports import Messenger
 from bot.render.digest.post import RenderedDigest
-from bot.services.digest.builder import DailyDigest
+from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
 from bot.services.subscriptions.delivery import DigestDelivery
-from bot.services.subscriptions.incidents import Watchdog
-from bot.services.subscriptions.repository import Directory
-from bot.services.subscriptions.scheduler import Schedule
+from bot.services.subscriptions.incidents import IncidentReporter
+from bot.services.subscriptions.repository import SubscriptionRepository
+from bot.services.subscriptions.scheduler import DigestScheduler
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import digest_store, report_store
@@ -34,11 +34,11 @@ from tests.services.digest.posting import HOME, SPEC, Fragile, Fuse, messenger_o
 from tests.services.doubles import Sleeps
 
 TIMING = Timing(time(9), DAY.zone)
-DUE = TIMING.due_on(DAY.date + timedelta(days=1))
+DUE = TIMING.get_due_time(DAY.date + timedelta(days=1))
 DAILY = Subscription(HOME, REPOSITORY, TIMING, by="U0ADA")
 ADMIN = "C0ADMIN"
 MINUTE = timedelta(minutes=1)
-KEY = SPEC.key("T0TEAM")
+KEY = SPEC.build_key("T0TEAM")
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Wall:
 
 
 class Outbox(list[tuple[Any, ...]]):
-    """``Queue`` that keeps what it was sent."""
+    """``WorkQueue`` that keeps what it was sent."""
 
     def send(self, *arguments: Any) -> None:
         self.append(arguments)
@@ -69,11 +69,11 @@ class Kitchen(DigestComposer):
     """Builds what is on its list, the last one again and again; what is an error is raised."""
 
     def __init__(self, *made: RenderedDigest | BaseException) -> None:
-        super().__init__(cast("DailyDigest", None), str, lambda _: None)
+        super().__init__(cast("DigestBuilder", None), str, lambda _: None)
         self.made = list(made) or [rendered()]
         self.built: list[tuple[DigestSpec, tuple[str, ...]]] = []
 
-    def build(self, edition: DigestSpec, notes: Any = ()) -> RenderedDigest:
+    def compose_messages(self, edition: DigestSpec, notes: Any = ()) -> RenderedDigest:
         self.built.append((edition, tuple(notes)))
         next_one = self.made[0] if len(self.made) == 1 else self.made.pop(0)
         if isinstance(next_one, BaseException):
@@ -103,17 +103,19 @@ class Desk:
     messenger_as: Callable[[Messenger], Any] = lambda messenger: messenger
 
     def __post_init__(self) -> None:
-        self.subscriptions = RedisSubscriptions(self.store)
-        self.agenda: Any = self._fragile(RedisAgenda(self.store))
-        self.journal: Any = self._fragile(RedisJournal(self.store))
+        self.subscriptions = RedisSubscriptionRepository(self.store)
+        self.agenda: Any = self._fragile(RedisDueQueue(self.store))
+        self.journal: Any = self._fragile(RedisRunLog(self.store))
         self.cache: Any = self._fragile(RedisCache(self.store))
         self.records: Any = self._fragile(digest_store(self.store))
         reports: Any = self._fragile(report_store(self.store))
         self.messenger: Any = self._fragile(self.messenger_as(messenger_of(self.slack)))
         self.digests = DigestRecords(self.records, self.messenger.team)
         self.poster = DigestPoster(self.messenger, self.digests, self.wall, Sleeps())
-        self.watchdog = Watchdog(self.agenda, self.cache, reports, self.is_posted, self.messenger, self.admin)
-        self.directory = Directory(self.subscriptions, None)
+        self.watchdog = IncidentReporter(
+            self.agenda, self.cache, reports, self.is_posted, self.messenger, self.admin
+        )
+        self.directory = SubscriptionRepository(self.subscriptions, None)
         self.delivery = DigestDelivery(
             self.directory,
             self.poster,
@@ -124,7 +126,7 @@ class Desk:
             self.watchdog,
             self.wall,
         )
-        self.schedule = Schedule(
+        self.schedule = DigestScheduler(
             self.directory,
             self.agenda,
             self.digests,
@@ -144,10 +146,10 @@ class Desk:
 
     def subscribe(self, subscription: Subscription = DAILY, due: datetime = DUE) -> None:
         self.subscriptions.put(subscription)
-        RedisAgenda(self.store).put(NextDigest(subscription.id), due)
+        RedisDueQueue(self.store).put(NextDigest(subscription.id), due)
 
     def deliver(self) -> None:
-        self.delivery.deliver(DAILY.id, DUE)
+        self.delivery.deliver_digest(DAILY.id, DUE)
 
     def tick(self, pause: timedelta = MINUTE) -> tuple[Outbox, Outbox]:
         """Time passes, and the clock looks; what it puts on the queues."""
@@ -159,9 +161,9 @@ class Desk:
         """The same, and a worker does what is on the queues; how many digests and mends that was."""
         digests, mends = self.tick(pause)
         for name, due in digests:
-            self.delivery.deliver(name, datetime.fromisoformat(due))
+            self.delivery.deliver_digest(name, datetime.fromisoformat(due))
         for (key,) in mends:
-            self.delivery.mend(key)
+            self.delivery.repair_incomplete(key)
         return len(digests), len(mends)
 
     # what came of it
@@ -169,7 +171,7 @@ class Desk:
     @property
     def runs(self) -> list[Run]:
         """The journal, oldest first."""
-        return list(reversed(RedisJournal(self.store).recent(100)))
+        return list(reversed(RedisRunLog(self.store).list_recent(100)))
 
     @property
     def record(self) -> PostedDigest:
@@ -177,7 +179,7 @@ class Desk:
         return digest_store(self.store).load(KEY)
 
     def planned(self, item: DueItem) -> datetime | None:
-        return RedisAgenda(self.store).at(item)
+        return RedisDueQueue(self.store).get_time(item)
 
 
 def trouble(number: int = 0, **fields: Any) -> Incident:

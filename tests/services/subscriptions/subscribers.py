@@ -10,28 +10,28 @@ from zoneinfo import ZoneInfo
 
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
+from bot.adapters.redis.agenda import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
 from bot.adapters.redis.connection import RedisCache
 from bot.adapters.slack.directory import SlackWorkspaceDirectory
 from bot.adapters.slack.ephemeral import SlackEphemeralMessenger
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
-from bot.domain.conversations.commands import Repositories
+from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
-from bot.domain.subscriptions.request import Which, Wish
+from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
 from bot.ports import Post
 from bot.render.blocks import terminal
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords
 from bot.services.slack.access_control import AccessControl, AccessRules
-from bot.services.slack.replies import Replies
-from bot.services.subscriptions.editor import Subscribing
-from bot.services.subscriptions.incidents import Watchdog
-from bot.services.subscriptions.permissions import Rights
-from bot.services.subscriptions.repository import Directory
-from bot.services.subscriptions.scheduler import Schedule
+from bot.services.slack.replies import ReplySender
+from bot.services.subscriptions.editor import SubscriptionEditor
+from bot.services.subscriptions.incidents import IncidentReporter
+from bot.services.subscriptions.permissions import SubscriptionPermissions
+from bot.services.subscriptions.repository import SubscriptionRepository
+from bot.services.subscriptions.scheduler import DigestScheduler
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.records import MemoryRecords, answer_store, memory_digests, memory_reports, plant
@@ -39,7 +39,7 @@ from tests.services.digest.posting import HOME, MemoryMessenger
 from tests.services.doubles import CountingLimiter, visit
 
 WEB = Repository("Acme", "web.app")
-REPOSITORIES = Repositories(REPOSITORY, (WEB,))
+REPOSITORIES = AllowedRepositories(REPOSITORY, (WEB,))
 ANGELES, BERLIN, TOKYO = map(ZoneInfo, ("America/Los_Angeles", "Europe/Berlin", "Asia/Tokyo"))
 USUAL = (dt.time(9), ANGELES)
 FIXED = Subscription("C0FIXED", REPOSITORY, Timing(*USUAL))
@@ -75,24 +75,24 @@ class Team:
         self.slack.add_channel(PRIVATE, "secret", private=True, people=("U0ADA",))
         for user in ("U0ADA", "U0BEN"):
             self.slack.set_person(user)
-        self.kept, self.agenda = RedisSubscriptions(self.store), RedisAgenda(self.store)
-        self.journal, self.cache = RedisJournal(self.store), RedisCache(self.store)
-        self.directory = Directory(self.kept, self.fixed)
+        self.kept, self.agenda = RedisSubscriptionRepository(self.store), RedisDueQueue(self.store)
+        self.journal, self.cache = RedisRunLog(self.store), RedisCache(self.store)
+        self.directory = SubscriptionRepository(self.kept, self.fixed)
         self.digests = DigestRecords(self.records, lambda: TEAM)
 
     @property
-    def subscribing(self) -> Subscribing:
+    def subscribing(self) -> SubscriptionEditor:
         places = SlackWorkspaceDirectory(make_slack_client(self.slack.token, self.slack.url))
         admission = AccessControl(self.allowed, CountingLimiter(1_000))
-        rights = Rights(places, lambda: TEAM)
-        return Subscribing(
+        rights = SubscriptionPermissions(places, lambda: TEAM)
+        return SubscriptionEditor(
             self.directory, self.kept, self.agenda, places, rights, admission, USUAL, lambda: self.now
         )
 
     @property
-    def replies(self) -> Replies:
+    def replies(self) -> ReplySender:
         client = make_slack_client(self.slack.token, self.slack.url)
-        return Replies(
+        return ReplySender(
             SlackMessenger(client), SlackEphemeralMessenger(client), answer_store(self.store), lambda: self.now
         )
 
@@ -101,18 +101,20 @@ class Team:
     ) -> Subscription:
         """As somebody types it in ``channel``, or in a form for ``target``."""
         asked = ask(channel, user)
-        return self.subscribing.subscribe(asked, Wish.parse(text, REPOSITORIES), target, replaces).now
+        return self.subscribing.subscribe(
+            asked, SubscriptionRequest.parse(text, REPOSITORIES), target, replaces
+        ).current
 
     def many(self, count: int, channel: str = HOME, user: str = "U0ADA") -> None:
         """As if that many had been made."""
         for number in range(count):
-            wish = Wish.parse(f"label:{number}", REPOSITORIES)
+            wish = SubscriptionRequest.parse(f"label:{number}", REPOSITORIES)
             made = Subscription(channel, REPOSITORY, Timing(*USUAL), wish.view, by=user, is_open=True)
             self.kept.put(made)
-            self.agenda.put(NextDigest(made.id), made.timing.next_after(self.now))
+            self.agenda.put(NextDigest(made.id), made.timing.find_next_after(self.now))
 
     def planned(self, subscription: Subscription) -> datetime | None:
-        return self.agenda.at(NextDigest(subscription.id))
+        return self.agenda.get_time(NextDigest(subscription.id))
 
     def live(self, until: datetime) -> list[tuple[str, str]]:
         """What a clock and a worker post from now on, besides that of the settings: moments and days."""
@@ -125,37 +127,37 @@ class Team:
                 found = self.directory.get(name)
                 if found is None or found.is_paused:
                     return
-                spec = found.digest_spec(datetime.fromisoformat(due))
+                spec = found.build_digest_spec(datetime.fromisoformat(due))
                 if not self.records.load(key_of(spec)).is_posted:
                     plant(self.records, key_of(spec), posted_at=self.now)
                     local = self.now.astimezone(found.timing.zone)
                     if name != FIXED.id:
                         posted.append((f"{local:%d %H:%M}", str(spec.span)))
 
-        watchdog = Watchdog(
+        watchdog = IncidentReporter(
             self.agenda, self.cache, memory_reports(), lambda _: False, MemoryMessenger(), "C0ADMIN"
         )
-        schedule = Schedule(
+        schedule = DigestScheduler(
             self.directory, self.agenda, self.digests, self.cache, self.journal, watchdog, 24 * _HOUR
         )
         while self.now < until:
             schedule.tick(self.now, Worker(), Worker(), Worker())
             # a minute later what was posted is off the agenda, and nothing happens until the next is due
-            first = min((due for _, due in self.agenda.due(until)), default=until)
+            first = min((due for _, due in self.agenda.list_due(until)), default=until)
             self.now = min(until, max(first, self.now + _HOUR / 60))
         return posted
 
 
 def key_of(edition: DigestSpec) -> str:
-    return edition.key(TEAM)
+    return edition.build_key(TEAM)
 
 
 def ask(channel: str = HOME, user: str = "U0ADA", **fields: Any) -> Visit:
     return replace(visit(), channel=channel, user=user, **fields)
 
 
-def which(text: str = "") -> Which:
-    return Which.parse(text, REPOSITORIES)
+def which(text: str = "") -> SubscriptionSelector:
+    return SubscriptionSelector.parse(text, REPOSITORIES)
 
 
 def read(post: Post) -> str:

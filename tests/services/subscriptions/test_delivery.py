@@ -98,7 +98,7 @@ def test_a_digest_that_is_due_is_posted_and_written_down(desk: Desk) -> None:
     [run] = desk.runs
     assert (run.at, run.key, run.outcome, run.detail) == (DUE, KEY, RunOutcome.POSTED, "")
     record = desk.record
-    assert (record.state, record.spec, bool(record.lead and record.address)) == (DigestState.POSTED, SPEC, True)
+    assert (record.state, record.spec, bool(record.lead and record.permalink)) == (DigestState.POSTED, SPEC, True)
     assert desk.planned(DigestRepair(KEY)) is None
     assert reports(desk.slack, ADMIN) == []
 
@@ -130,7 +130,7 @@ def test_a_channel_that_was_renamed_is_posted_to_as_before(desk: Desk) -> None:
 
 def test_days_that_were_skipped_are_named_in_the_next_digest(desk: Desk) -> None:
     skipped = Span(DAY.date - timedelta(days=3), DAY.date - timedelta(days=1), DAY.zone)
-    plant(desk.records, KEY, skipped=str(skipped))
+    plant(desk.records, KEY, skipped_days=str(skipped))
     desk.deliver()
     [(edition, notes)] = desk.kitchen.built
     assert edition == SPEC
@@ -147,7 +147,7 @@ def test_what_was_skipped_while_no_worker_ran_is_not_posted_when_one_runs(desk: 
         waiting += digests
     assert waiting == [(DAILY.id, at.isoformat()) for at in (DUE, DUE + 24 * HOUR)]
     for name, due in [*waiting, *waiting]:
-        desk.delivery.deliver(name, datetime.fromisoformat(due))
+        desk.delivery.deliver_digest(name, datetime.fromisoformat(due))
     said = [shown(message)[1] for message in reports(desk.slack, ADMIN)]
     title = "octo/engine, Saturday 28 February 2026 for C0DIGEST"
     assert [line.startswith(f"{title} will not be posted: ") for line in said].count(True) == 1
@@ -287,7 +287,7 @@ def test_what_goes_wrong_is_written_down_and_the_digest_is_posted_once_by_a_late
     undo = breaks(desk)
     desk.deliver()
     record = desk.record
-    assert (record.error, record.needs_person, record.tries) == (sentence, bool(person), 1)
+    assert (record.error, record.must_be_fixed_by_person, record.attempts) == (sentence, bool(person), 1)
     assert record.retry_at == DUE + minutes * MINUTE
     assert not record.is_posted
     [run] = desk.runs
@@ -332,7 +332,7 @@ def test_tries_come_at_growing_pauses(desk: Desk, error: Exception, minutes: lis
         pauses.append((retry - desk.wall.now) / MINUTE)
         desk.wall.now = retry
     assert pauses == minutes
-    assert desk.record.tries == len(minutes)
+    assert desk.record.attempts == len(minutes)
 
 
 def test_the_journal_has_a_failure_once_until_it_is_another(desk: Desk) -> None:
@@ -361,7 +361,7 @@ def test_what_another_worker_is_at_is_no_failure(desk: Desk) -> None:
     """It took longer to build than its right to post lasted, and another has begun."""
 
     class Slow(Kitchen):
-        def build(self, *arguments: Any) -> RenderedDigest:
+        def compose_messages(self, *arguments: Any) -> RenderedDigest:
             plant(desk.records, KEY, begun_at=DUE)
             return full()
 
@@ -384,7 +384,7 @@ def test_what_a_person_has_to_mend_is_told_at_once_and_edited_when_it_is_posted(
     desk.slack.invite_bot(HOME)
     for _ in range(14):
         desk.turn()
-    address = desk.record.address
+    address = desk.record.permalink
     assert told(desk) == [f"✓ octo/engine, Saturday 28 February 2026 for C0DIGEST: posted after all, {address}."]
     assert standing(desk.slack) == POSTED
 
@@ -398,7 +398,7 @@ def test_what_mends_itself_is_told_when_it_is_late(desk: Desk) -> None:
         desk.turn()
     assert told(desk) == ["is not posted yet: GitHub can't be reached: try again. Next try 2026-03-01 17:18 UTC."]
     # tried at 9:00, 9:01, 9:03, 9:08 and 9:18
-    assert desk.record.tries == 5
+    assert desk.record.attempts == 5
     desk.kitchen.made = [full()]
     for _ in range(20):
         desk.turn()
@@ -421,7 +421,7 @@ def test_a_late_digest_that_somebody_asks_for_ends_what_was_told(desk: Desk) -> 
     for _ in range(18):
         desk.turn()
     desk.kitchen.made = [full()]
-    desk.delivery.publish(SPEC)
+    desk.delivery.post_digest(SPEC)
     desk.turn()
     assert told(desk)[0].startswith("✓")
 
@@ -457,7 +457,7 @@ def test_an_empty_day_is_told_where_all_before_had_something(
         if merged is not None:
             back = timedelta(days=days)
             span = replace(SPEC.span, first=DAY.date - back, last=DAY.date - back)
-            plant(desk.records, replace(SPEC, span=span).key("T0TEAM"), merged=merged)
+            plant(desk.records, replace(SPEC, span=span).build_key("T0TEAM"), merged_count=merged)
     desk.kitchen.made = [with_gaps(rendered("Nothing merged", (), report=False), merged=0)]
     for minutes in range(3):
         desk.turn(MINUTE if minutes else timedelta(0))
@@ -474,7 +474,7 @@ def test_a_surprise_is_looked_at_again_and_ends_if_it_was_one(desk: Desk, is_lat
     for days in range(1, 8):
         back = timedelta(days=days)
         span = replace(SPEC.span, first=DAY.date - back, last=DAY.date - back)
-        plant(desk.records, replace(SPEC, span=span).key("T0TEAM"), merged=3)
+        plant(desk.records, replace(SPEC, span=span).build_key("T0TEAM"), merged_count=3)
     empty = with_gaps(rendered("Nothing merged", (), report=False), merged=0)
     desk.kitchen.made = [empty, full() if is_late else empty]
     for minutes in range(8):
@@ -513,7 +513,7 @@ def test_a_gap_that_is_filled_is_edited_told_and_done(desk: Desk, tries: int) ->
     desk.kitchen.made = [*[gap] * tries, full()]
     desk.turn(timedelta(0))
     assert run_for(desk, 12 * HOUR) == [5, 35, 155, 515][:tries]
-    address = desk.record.address
+    address = desk.record.permalink
     assert told(desk) == [f"✓ octo/engine, Saturday 28 February 2026 for C0DIGEST: complete now, {address}."]
     assert outcomes(desk) == ["posted", "mended"]
     assert standing(desk.slack) == replace(POSTED, files=[REPORT, "Engine-2026-02-28-corrected.md"])
@@ -523,7 +523,7 @@ def test_a_gap_that_is_filled_is_edited_told_and_done(desk: Desk, tries: int) ->
 def test_a_gap_that_is_filled_before_anybody_is_told_is_not_told(desk: Desk) -> None:
     desk.kitchen.made = [with_gaps(rendered(), GAP), full()]
     desk.deliver()
-    desk.delivery.mend(KEY)
+    desk.delivery.repair_incomplete(KEY)
     run_for(desk, HOUR)
     assert (told(desk), outcomes(desk)) == ([], ["posted", "mended"])
 
@@ -553,7 +553,7 @@ def test_a_channel_that_is_closed_meanwhile_is_given_up_without_a_second_digest(
 
 def test_what_is_not_known_is_not_looked_at_again(desk: Desk) -> None:
     desk.agenda.put(DigestRepair(KEY), DUE)
-    desk.delivery.mend(KEY)
+    desk.delivery.repair_incomplete(KEY)
     assert (desk.planned(DigestRepair(KEY)), desk.slack.list_calls_to("chat.update")) == (None, [])
 
 
@@ -561,12 +561,12 @@ def test_a_store_that_is_away_while_it_is_looked_at_is_left_to_the_queue(desk: D
     desk.kitchen.made = [with_gaps(rendered(), GAP), StoreUnavailable("Away.")]
     desk.deliver()
     with pytest.raises(StoreUnavailable):
-        desk.delivery.mend(KEY)
+        desk.delivery.repair_incomplete(KEY)
 
 
 def test_a_digest_that_somebody_asked_for_is_mended_too(desk: Desk) -> None:
     desk.kitchen.made = [with_gaps(rendered("Facts alone"), GAP), full()]
-    desk.delivery.publish(SPEC)
+    desk.delivery.post_digest(SPEC)
     desk.turn(5 * MINUTE)
     assert (standing(desk.slack).leads, told(desk)) == (["Engine"], [])
 
@@ -631,7 +631,7 @@ def incomplete_and_told(desk: Desk) -> None:
 def test_the_list_of_steps_is_that_of_a_whole_mending(desk: Desk) -> None:
     incomplete_and_told(desk)
     fuse = Fuse()
-    replace(desk, fuse=fuse).delivery.mend(KEY)
+    replace(desk, fuse=fuse).delivery.repair_incomplete(KEY)
     assert fuse.calls == MENDING
 
 
@@ -639,8 +639,8 @@ def test_the_list_of_steps_is_that_of_a_whole_mending(desk: Desk) -> None:
 def test_a_worker_that_dies_while_it_mends_is_followed_by_one_that_ends_the_same(desk: Desk, step: int) -> None:
     incomplete_and_told(desk)
     with pytest.raises(Crash):
-        replace(desk, fuse=Fuse(step, with_effect=True)).delivery.mend(KEY)
-    desk.delivery.mend(KEY)
+        replace(desk, fuse=Fuse(step, with_effect=True)).delivery.repair_incomplete(KEY)
+    desk.delivery.repair_incomplete(KEY)
     desk.turn()
     assert standing(desk.slack) == replace(POSTED, files=[REPORT, "Engine-2026-02-28-corrected.md"])
     assert told(desk)[0].startswith("✓")
@@ -663,7 +663,7 @@ def test_a_worker_that_dies_while_it_writes_down_a_failure_is_followed_by_one_th
         replace(desk, fuse=fuse).deliver()
     assert fuse.calls == FAILING[:step]
     desk.deliver()
-    assert (desk.record.error, desk.record.needs_person) == (str(AWAY), False)
+    assert (desk.record.error, desk.record.must_be_fixed_by_person) == (str(AWAY), False)
     assert desk.record.retry_at
     assert desk.record.retry_at > DUE
     assert set(outcomes(desk)) == {"failed"}
@@ -678,17 +678,17 @@ TOKYO = replace(SPEC, span=replace(SPEC.span, zone=ZoneInfo("Asia/Tokyo")))
 
 
 def test_a_digest_of_another_zone_by_hand_does_not_take_the_place_of_the_one_that_is_due(desk: Desk) -> None:
-    by_hand = desk.delivery.publish(TOKYO)
+    by_hand = desk.delivery.post_digest(TOKYO)
     desk.turn()
     assert standing(desk.slack).leads == ["Engine", "Engine"]
-    assert desk.record.address != by_hand.address
-    assert desk.delivery.publish(SPEC).address == desk.record.address
-    assert desk.delivery.publish(TOKYO).address == by_hand.address
+    assert desk.record.permalink != by_hand.permalink
+    assert desk.delivery.post_digest(SPEC).permalink == desk.record.permalink
+    assert desk.delivery.post_digest(TOKYO).permalink == by_hand.permalink
 
 
 def test_a_digest_of_the_same_interval_by_hand_is_the_one_that_is_due(desk: Desk) -> None:
     same = replace(SPEC, span=replace(SPEC.span, zone=ZoneInfo("America/Tijuana")))
-    assert not desk.delivery.publish(same).already
+    assert not desk.delivery.post_digest(same).was_posted
     assert desk.turn() == (0, 0)
     assert standing(desk.slack) == POSTED
     assert desk.planned(NextDigest(DAILY.id)) == DUE + timedelta(days=1)
@@ -706,31 +706,31 @@ def test_who_moves_to_another_zone_once_a_digest_stands_gets_the_next_day_there(
 class DatedEdition(DigestSpec):
     """An edition as that version knew it."""
 
-    def key(self, team: str) -> str:
-        return self.dated_key(team)
+    def build_key(self, team: str) -> str:
+        return self.build_dated_key(team)
 
 
 BEFORE = DatedEdition(SPEC.channel, SPEC.repository, SPEC.span)
-OLD_KEY = BEFORE.key("T0TEAM")
+OLD_KEY = BEFORE.build_key("T0TEAM")
 
 
 def test_what_a_version_before_posted_is_not_posted_again(desk: Desk) -> None:
-    desk.delivery.publish(BEFORE)
+    desk.delivery.post_digest(BEFORE)
     assert desk.turn() == (0, 0)
-    assert desk.delivery.publish(SPEC).already
+    assert desk.delivery.post_digest(SPEC).was_posted
     assert (standing(desk.slack), desk.record) == (POSTED, PostedDigest())
 
 
 def test_what_a_version_before_posted_in_one_zone_keeps_no_other_zone_from_its_own(desk: Desk) -> None:
-    desk.delivery.publish(BEFORE)
-    assert not desk.delivery.publish(TOKYO).already
+    desk.delivery.post_digest(BEFORE)
+    assert not desk.delivery.post_digest(TOKYO).was_posted
     assert standing(desk.slack).leads == ["Engine", "Engine"]
 
 
 def test_what_a_version_before_began_is_finished_not_begun_again(desk: Desk) -> None:
     dying = replace(desk, fuse=Fuse(DELIVERY.index("post"), with_effect=True))
     with pytest.raises(Crash):
-        dying.delivery.publish(BEFORE)
+        dying.delivery.post_digest(BEFORE)
     assert standing(desk.slack).leads == ["Engine"]
     desk.turn()
     assert (standing(desk.slack), desk.record) == (POSTED, PostedDigest())
@@ -738,7 +738,7 @@ def test_what_a_version_before_began_is_finished_not_begun_again(desk: Desk) -> 
 
 def test_what_a_version_before_posted_incomplete_is_mended(desk: Desk) -> None:
     desk.kitchen.made = [with_gaps(rendered("Facts alone"), GAP)]
-    desk.delivery.publish(BEFORE)
+    desk.delivery.post_digest(BEFORE)
     desk.kitchen.made = [full()]
-    desk.delivery.mend(OLD_KEY)
+    desk.delivery.repair_incomplete(OLD_KEY)
     assert standing(desk.slack) == replace(POSTED, files=[REPORT, "Engine-2026-02-28-corrected.md"])

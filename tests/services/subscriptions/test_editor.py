@@ -15,7 +15,7 @@ from bot.domain.errors import SlackCallRefused, SlackUnavailable, UsageError
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.services.slack.access_control import AccessRules
-from bot.services.subscriptions.editor import MOST, Change
+from bot.services.subscriptions.editor import MAX_PER_CHANNEL, SubscriptionChange
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence
@@ -60,7 +60,7 @@ def refused(does: Callable[[], object]) -> str:
 def test_without_a_word_it_is_the_usual_repository_time_and_zone(team: Team) -> None:
     made = team.subscribe()
     assert made == Subscription(HOME, REPOSITORY, Timing(*USUAL), by="U0ADA", is_open=True)
-    assert (list(team.kept.all()), team.planned(made)) == ([made], at(3, 9))
+    assert (list(team.kept.list_all()), team.planned(made)) == ([made], at(3, 9))
 
 
 def test_what_is_said_is_kept(team: Team) -> None:
@@ -82,9 +82,9 @@ def test_the_first_one_comes_at_the_next_time_that_is_still_to_come(team: Team) 
 def test_a_channel_may_have_several_and_a_repository_several_channels(team: Team) -> None:
     texts = ("", "only:risky", "path:src", "acme/web.app")
     made = [team.subscribe(text, channel) for channel in (HOME, OPEN) for text in texts]
-    assert {each.id for each in team.kept.all()} == {each.id for each in made}
+    assert {each.id for each in team.kept.list_all()} == {each.id for each in made}
     assert len({each.id for each in made}) == 8
-    assert {each.id for each in team.subscribing.here(ask(OPEN))} == {each.id for each in made[4:]}
+    assert {each.id for each in team.subscribing.list_here(ask(OPEN))} == {each.id for each in made[4:]}
 
 
 @pytest.mark.parametrize(("channel", "is_open"), [(OPEN, True), (PRIVATE, False), (OWN, False)])
@@ -102,7 +102,7 @@ def test_what_is_not_said_stays(team: Team) -> None:
     assert team.subscribe("daily").timing == Timing(dt.time(18), TOKYO)
     # who changes it does not become its maker
     assert team.subscribe("repo:OCTO/engine", user=BEN) == replace(first, timing=Timing(dt.time(18), TOKYO))
-    assert len(team.kept.all()) == 1
+    assert len(team.kept.list_all()) == 1
 
 
 def test_midnight_is_a_time(team: Team) -> None:
@@ -180,7 +180,7 @@ def test_from_weekdays_on_the_weekend_waits_for_monday(team: Team) -> None:
 def test_the_form_puts_a_changed_one_in_the_place_of_the_old(team: Team) -> None:
     old = team.subscribe("at 17:00")
     made = team.subscribe("acme/web.app at 17:00 only:risky", target=OPEN, replaces=old.id)
-    assert (list(team.kept.all()), made.channel) == ([made], OPEN)
+    assert (list(team.kept.list_all()), made.channel) == ([made], OPEN)
     assert (team.planned(old), team.planned(made)) == (None, at(2, 17))
 
 
@@ -189,13 +189,13 @@ def test_saving_the_form_as_it_was_changes_nothing(team: Team) -> None:
     planned = team.planned(old)
     again = f"{old.view} at 17:00 tz America/Los_Angeles weekdays"
     assert team.subscribe(again, target=HOME, replaces=old.id) == old
-    assert (list(team.kept.all()), team.planned(old)) == ([old], planned)
+    assert (list(team.kept.list_all()), team.planned(old)) == ([old], planned)
 
 
 def test_one_that_becomes_like_another_leaves_one(team: Team) -> None:
     old, other = team.subscribe("only:risky"), team.subscribe("at 17:00")
     made = team.subscribe("at 10:00", replaces=old.id)
-    assert (made.id, list(team.kept.all()), team.planned(old)) == (other.id, [made], None)
+    assert (made.id, list(team.kept.list_all()), team.planned(old)) == (other.id, [made], None)
 
 
 def test_a_digest_that_was_posted_is_not_posted_again_for_one_that_becomes_like_it(team: Team) -> None:
@@ -212,9 +212,9 @@ def test_a_digest_that_was_posted_is_not_posted_again_for_one_that_becomes_like_
 def test_nothing_of_the_time_of_a_pause_is_posted(team: Team) -> None:
     made = team.subscribe()
     before = team.live(at(3, 12))
-    assert team.subscribing.pause(ask(), which()) == [Change(replace(made, is_paused=True), made)]
+    assert team.subscribing.pause(ask(), which()) == [SubscriptionChange(replace(made, is_paused=True), made)]
     assert (team.planned(made), team.live(at(6, 12))) == (None, [])
-    assert team.subscribing.resume(ask(), which()) == [Change(made, replace(made, is_paused=True))]
+    assert team.subscribing.resume(ask(), which()) == [SubscriptionChange(made, replace(made, is_paused=True))]
     assert team.planned(made) == at(7, 9)
     assert [*before, *team.live(at(8, 3))] == [("03 09:00", "2026-03-02"), ("07 09:00", "2026-03-06")]
 
@@ -246,13 +246,13 @@ def test_all_of_a_channel_at_once(team: Team) -> None:
     here, there = [team.subscribe(text) for text in ("", "only:risky")], team.subscribe(channel=OPEN)
     assert len(team.subscribing.pause(ask(), which("all"))) == 2
     assert {each.id for each in team.subscribing.unsubscribe(ask(), which("all"))} == {each.id for each in here}
-    assert (list(team.kept.all()), [team.planned(each) for each in here]) == ([there], [None, None])
+    assert (list(team.kept.list_all()), [team.planned(each) for each in here]) == ([there], [None, None])
 
 
 def test_what_is_removed_is_posted_no_more(team: Team) -> None:
     made = team.subscribe()
     assert team.subscribing.unsubscribe(ask(), which("octo/engine")) == [made]
-    assert (list(team.kept.all()), team.live(at(5, 12))) == ([], [])
+    assert (list(team.kept.list_all()), team.live(at(5, 12))) == ([], [])
     assert "no subscription here" in refused(lambda: team.subscribing.unsubscribe(ask(), which()))
 
 
@@ -268,23 +268,23 @@ def test_what_is_made_again_is_the_same_and_its_days_come_once(team: Team) -> No
 
 
 def test_a_channel_has_so_many_and_no_more(team: Team) -> None:
-    team.many(MOST)
-    assert refused(team.subscribe) == f"There are {MOST} subscriptions here already: remove one first."
+    team.many(MAX_PER_CHANNEL)
+    assert refused(team.subscribe) == f"There are {MAX_PER_CHANNEL} subscriptions here already: remove one first."
     assert team.subscribe("label:1 at 17:00").timing.at == FIVE
     assert team.subscribe("only:risky", replaces=team.subscribe("label:1").id)
     assert team.subscribe(channel=OPEN)
-    assert len(team.directory.of(HOME)) == MOST
+    assert len(team.directory.list_for_channel(HOME)) == MAX_PER_CHANNEL
 
 
 def test_none_is_moved_into_a_channel_that_has_all_it_can(team: Team) -> None:
-    team.many(MOST)
+    team.many(MAX_PER_CHANNEL)
     old = team.subscribe(channel=OPEN)
     assert "remove one first" in refused(lambda: team.subscribe(channel=OPEN, target=HOME, replaces=old.id))
     assert team.kept.get(old.id) == old
 
 
 def test_the_one_of_the_settings_counts(team: Team) -> None:
-    team.many(MOST - 1, FIXED.channel)
+    team.many(MAX_PER_CHANNEL - 1, FIXED.channel)
     assert "remove one first" in refused(lambda: team.subscribe("only:risky", FIXED.channel))
 
 
@@ -295,7 +295,7 @@ NOT_A_MEMBER = "I am not a member of that channel: invite me with /invite, then 
 def test_where_the_bot_is_not_it_says_how_to_invite_it(team: Team, target: str) -> None:
     team.slack.add_channel("C0AWAY", "away", member=False)
     assert refused(lambda: team.subscribe(channel="C0AWAY", target=target)) == NOT_A_MEMBER
-    assert not team.kept.all()
+    assert not team.kept.list_all()
 
 
 def test_a_private_channel_without_the_bot_is_the_same(team: Team) -> None:
@@ -313,7 +313,7 @@ def test_an_archived_channel_is_none(team: Team) -> None:
 def test_nobody_subscribes_for_the_direct_messages_of_another(team: Team) -> None:
     team.slack.get_channel(OTHERS)
     assert "somebody else's direct messages" in refused(lambda: team.subscribe(target=OTHERS))
-    assert not team.kept.all()
+    assert not team.kept.list_all()
 
 
 @pytest.mark.parametrize("text", ["", "me"])
@@ -327,7 +327,7 @@ def test_slack_that_does_not_say_leaves_nothing_behind(team: Team, code: str) ->
     team.slack.fail_next("conversations.info", error=code)
     with pytest.raises(SlackCallRefused if code == "missing_scope" else SlackUnavailable):
         team.subscribe()
-    assert not team.kept.all()
+    assert not team.kept.list_all()
 
 
 @pytest.mark.parametrize(
@@ -345,7 +345,7 @@ def test_who_and_where_is_allowed_holds_for_the_channel_that_is_meant(
 ) -> None:
     team.allowed = allowed
     assert word in refused(lambda: team.subscribe(text, target=target))
-    assert not team.kept.all()
+    assert not team.kept.list_all()
 
 
 # --- personal ones
@@ -387,8 +387,8 @@ def test_nobody_but_its_owner_changes_a_personal_one(team: Team, verb: str, wher
     made = team.subscribe("me")
     does = getattr(team.subscribing, verb)
     assert "here" in refused(lambda: does(ask(where, BEN), which(made.id)))
-    assert "here" in refused(lambda: team.subscribing.meant(ask(where, BEN), which(made.id)))
-    assert "somebody's own" in refused(lambda: team.subscribing.known(ask(where, BEN), made.id))
+    assert "here" in refused(lambda: team.subscribing.select_subscriptions(ask(where, BEN), which(made.id)))
+    assert "somebody's own" in refused(lambda: team.subscribing.get_changeable(ask(where, BEN), made.id))
     assert "somebody's own" in refused(lambda: team.subscribe(channel=HOME, user=BEN, replaces=made.id))
     assert (team.kept.get(made.id), team.planned(made) is None) == (made, False)
 
@@ -403,10 +403,10 @@ def test_its_owner_changes_it_from_wherever_they_are(team: Team, verb: str, wher
 
 def test_it_is_in_no_list_of_another(team: Team) -> None:
     made = team.subscribe("me")
-    assert made not in team.subscribing.visible(BEN)
-    assert made in team.subscribing.visible("U0ADA")
-    assert made not in team.subscribing.here(ask(HOME))
-    assert made in team.subscribing.here(ask(OWN))
+    assert made not in team.subscribing.list_visible(BEN)
+    assert made in team.subscribing.list_visible("U0ADA")
+    assert made not in team.subscribing.list_here(ask(HOME))
+    assert made in team.subscribing.list_here(ask(OWN))
 
 
 # --- whose channel it is
@@ -418,8 +418,8 @@ def test_one_of_a_private_channel_is_unknown_to_all_elsewhere(team: Team, verb: 
     made = team.subscribe(channel=PRIVATE)
     does = getattr(team.subscribing, verb)
     assert "here" in refused(lambda: does(ask(where, BEN), which(made.id)))
-    assert "not there any more" in refused(lambda: team.subscribing.known(ask(where, BEN), made.id))
-    assert made not in team.subscribing.visible(BEN)
+    assert "not there any more" in refused(lambda: team.subscribing.get_changeable(ask(where, BEN), made.id))
+    assert made not in team.subscribing.list_visible(BEN)
     if where in (HOME, OPEN):
         assert "not there any more" in refused(lambda: team.subscribe("", where, BEN, replaces=made.id))
     assert team.kept.get(made.id) == made
@@ -428,14 +428,14 @@ def test_one_of_a_private_channel_is_unknown_to_all_elsewhere(team: Team, verb: 
 def test_in_the_private_channel_everybody_changes_it(team: Team) -> None:
     made = team.subscribe(channel=PRIVATE)
     team.slack.join(PRIVATE, BEN)
-    assert team.subscribing.known(ask(PRIVATE, BEN), made.id) == made
+    assert team.subscribing.get_changeable(ask(PRIVATE, BEN), made.id) == made
     assert team.subscribing.unsubscribe(ask(PRIVATE, BEN), which()) == [made]
 
 
 def test_one_of_an_open_channel_is_changed_from_everywhere(team: Team) -> None:
     made = team.subscribe(channel=OPEN)
-    assert team.subscribing.known(ask(HOME, BEN), made.id) == made
-    assert made in team.subscribing.visible(BEN)
+    assert team.subscribing.get_changeable(ask(HOME, BEN), made.id) == made
+    assert made in team.subscribing.list_visible(BEN)
     assert team.subscribing.pause(ask("", BEN), which(made.id))
 
 
@@ -452,13 +452,13 @@ def test_the_one_of_the_settings_can_not_be_changed(team: Team, verb: str, text:
 def test_nor_made_again_nor_replaced(team: Team) -> None:
     assert "settings of the bot" in refused(lambda: team.subscribe("at 17:00", FIXED.channel))
     assert "settings of the bot" in refused(lambda: team.subscribe("only:risky", replaces=FIXED.id))
-    assert not team.kept.all()
+    assert not team.kept.list_all()
 
 
 def test_others_of_its_channel_are_changed_beside_it(team: Team) -> None:
     made = team.subscribe("only:risky", FIXED.channel)
     assert team.subscribing.unsubscribe(ask(FIXED.channel), which("all")) == [made]
-    assert list(team.directory.all()) == [FIXED]
+    assert list(team.directory.list_all()) == [FIXED]
 
 
 # --- the zone that is followed
@@ -469,8 +469,8 @@ def test_who_travels_is_followed_and_each_day_comes_once(team: Team) -> None:
     made = team.subscribe("me")
     before = team.live(at(3, 12))
     team.slack.set_person("U0ADA", tz="Asia/Tokyo")
-    team.subscribing.keep_up(made.id)
-    assert team.subscribing.known(ask(), made.id).timing.zone == TOKYO
+    team.subscribing.refresh_time_zone(made.id)
+    assert team.subscribing.get_changeable(ask(), made.id).timing.zone == TOKYO
     assert [span for _, span in (*before, *team.live(at(6, 12)))] == [f"2026-03-0{day}" for day in range(2, 6)]
 
 
@@ -482,8 +482,8 @@ def test_who_can_not_be_followed_keeps_the_zone(team: Team, case: str) -> None:
         team.subscribing.pause(ask(OWN), which())
     if case in ("refused", "away"):
         team.slack.fail_next("users.info", error="user_not_found" if case == "refused" else "fatal_error")
-    team.subscribing.keep_up("0000" if case == "gone" else made.id)
-    assert team.subscribing.known(ask(), made.id).timing == made.timing
+    team.subscribing.refresh_time_zone("0000" if case == "gone" else made.id)
+    assert team.subscribing.get_changeable(ask(), made.id).timing == made.timing
 
 
 def test_a_zone_that_is_named_is_not_asked_of_slack(team: Team) -> None:
@@ -496,7 +496,7 @@ def test_a_zone_that_is_named_is_not_asked_of_slack(team: Team) -> None:
 def test_the_time_of_the_next_is_that_of_the_agenda_or_else_of_its_timing(team: Team) -> None:
     made = team.subscribe()
     team.now = at(3, 12)
-    assert team.subscribing.next_of(made) == at(3, 9)
+    assert team.subscribing.get_next_due(made) == at(3, 9)
     team.agenda.drop(NextDigest(made.id))
-    assert team.subscribing.next_of(made) == at(4, 9)
-    assert team.subscribing.next_of(replace(FIXED, timing=Timing(NINE, ANGELES))) == at(4, 9)
+    assert team.subscribing.get_next_due(made) == at(4, 9)
+    assert team.subscribing.get_next_due(replace(FIXED, timing=Timing(NINE, ANGELES))) == at(4, 9)

@@ -9,7 +9,7 @@ from redis import Redis
 
 from bot.domain.errors import SlackUnavailable, UsageError
 from bot.domain.subscriptions.models import Subscription
-from bot.domain.subscriptions.request import Which
+from bot.domain.subscriptions.request import SubscriptionSelector
 from bot.services.subscriptions.subscription_commands import PAUSE
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.checks import is_one_sentence
@@ -41,7 +41,7 @@ def test_where_it_is_not_known_who_is_in_it_nobody_changes_anything(team: Team, 
     team.slack.fail_next("conversations.members", error=code)
     with pytest.raises(UsageError, match="I can't see who is in that channel"):
         team.subscribe("only:risky", channel=OPEN)
-    assert list(team.kept.all()) == [made]
+    assert list(team.kept.list_all()) == [made]
 
 
 def test_who_is_not_known_is_no_more_than_a_guest(team: Team) -> None:
@@ -51,15 +51,15 @@ def test_who_is_not_known_is_no_more_than_a_guest(team: Team) -> None:
     team.slack.fail_next("users.info", error="user_not_found")
     assert "no subscription here" in refused(team, made)
     team.slack.fail_next("users.info", error="user_not_found")
-    assert made not in team.subscribing.visible(EVE)
+    assert made not in team.subscribing.list_visible(EVE)
     assert team.subscribing.pause(ask("", EVE), which(made.id))
 
 
 def test_where_somebody_is_is_not_known_they_see_nothing_that_is_closed(team: Team) -> None:
     made = team.subscribe(channel=PRIVATE)
-    assert made in team.subscribing.visible("U0ADA")
+    assert made in team.subscribing.list_visible("U0ADA")
     team.slack.fail_next("users.conversations", error="missing_scope")
-    assert made not in team.subscribing.visible("U0ADA")
+    assert made not in team.subscribing.list_visible("U0ADA")
 
 
 def test_slack_that_is_away_is_asked_again_later(team: Team) -> None:
@@ -74,7 +74,7 @@ def test_a_channel_is_told_once_however_often_the_job_runs(team: Team) -> None:
     team.subscribe(channel=OPEN)
     there = regular(team)
     for _ in range(3):
-        there.answer(ask(OPEN), PAUSE, Which(is_all=True))
+        there.answer_command(ask(OPEN), PAUSE, SubscriptionSelector(is_all=True))
     assert [message["text"] for message in team.slack.list_messages(OPEN)] == [
         "The digest of octo/engine was paused."
     ]
@@ -83,12 +83,12 @@ def test_a_channel_is_told_once_however_often_the_job_runs(team: Team) -> None:
 def test_a_channel_that_takes_no_post_is_changed_all_the_same(team: Team) -> None:
     made = team.subscribe(channel=OPEN)
     team.slack.remove_bot(OPEN)
-    regular(team).answer(ask(OPEN), PAUSE, Which(is_all=True))
+    regular(team).answer_command(ask(OPEN), PAUSE, SubscriptionSelector(is_all=True))
     assert team.kept.get(made.id) == replace(made, is_paused=True)
 
 
 def test_what_changes_nothing_is_not_told(team: Team) -> None:
     team.subscribe(channel=OPEN)
     for number in range(2):
-        regular(team).answer(ask(OPEN, key=f"command:{number}"), PAUSE, Which(is_all=True))
+        regular(team).answer_command(ask(OPEN, key=f"command:{number}"), PAUSE, SubscriptionSelector(is_all=True))
     assert len(team.slack.list_messages(OPEN)) == 1

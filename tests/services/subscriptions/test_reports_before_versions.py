@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisAgenda
+from bot.adapters.redis.agenda import RedisDueQueue
 from bot.adapters.redis.connection import RedisCache
 from bot.domain.operations.incident import IncidentKind
 from bot.domain.subscriptions.due_items import IncidentReport
@@ -70,7 +70,7 @@ def test_one_that_was_begun_is_told_once(desk: Desk, store: Redis, is_posted: bo
     plant_hash(store, "report:begun", names=json.dumps([NAME]))
     plant_hash(store, REPORT, begun=DUE.isoformat())
     assert report_store(store).load(REPORT).state is ReportState.BEGUN
-    RedisAgenda(store).put(IncidentReport(NAME), DUE)
+    RedisDueQueue(store).put(IncidentReport(NAME), DUE)
     if is_posted:
         messenger_of(desk.slack).post_message(ADMIN, incidents_post([trouble()]).build_payload(), REPORT)
     for minutes in range(3):

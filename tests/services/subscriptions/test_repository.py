@@ -9,12 +9,12 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisSubscriptions
+from bot.adapters.redis.agenda import RedisSubscriptionRepository
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.time.day import parse_zone
-from bot.services.subscriptions.repository import Directory
+from bot.services.subscriptions.repository import SubscriptionRepository
 from tests.helpers.builders import REPOSITORY
 
 UTC = parse_zone("UTC")
@@ -25,62 +25,66 @@ ACME = Subscription("C0OTHER", Repository("acme", "web.app"), Timing(dt.time(23)
 
 
 @pytest.fixture
-def kept(store: Redis) -> RedisSubscriptions:
-    found = RedisSubscriptions(store)
+def kept(store: Redis) -> RedisSubscriptionRepository:
+    found = RedisSubscriptionRepository(store)
     for each in (LATE, RISKY, ACME):
         found.put(each)
     return found
 
 
 @pytest.fixture
-def directory(kept: RedisSubscriptions) -> Directory:
-    return Directory(kept, FIXED)
+def directory(kept: RedisSubscriptionRepository) -> SubscriptionRepository:
+    return SubscriptionRepository(kept, FIXED)
 
 
-def test_that_of_the_settings_comes_first_then_by_repository_and_time(directory: Directory) -> None:
-    assert list(directory.all()) == [FIXED, ACME, RISKY, LATE]
+def test_that_of_the_settings_comes_first_then_by_repository_and_time(directory: SubscriptionRepository) -> None:
+    assert list(directory.list_all()) == [FIXED, ACME, RISKY, LATE]
 
 
-def test_without_one_in_the_settings_there_are_those_that_people_made(kept: RedisSubscriptions) -> None:
-    directory = Directory(kept, None)
-    assert list(directory.all()) == [ACME, RISKY, LATE]
+def test_without_one_in_the_settings_there_are_those_that_people_made(kept: RedisSubscriptionRepository) -> None:
+    directory = SubscriptionRepository(kept, None)
+    assert list(directory.list_all()) == [ACME, RISKY, LATE]
     assert directory.get(FIXED.id) is None
     assert directory.get("") is None
-    assert directory.those([FIXED.id, ""]) == {}
+    assert directory.get_many([FIXED.id, ""]) == {}
 
 
-def test_those_of_a_channel_are_of_that_channel(directory: Directory) -> None:
-    assert list(directory.of("C0DIGEST")) == [FIXED, RISKY]
-    assert list(directory.of("C0OTHER")) == [ACME, LATE]
-    assert list(directory.of("C0NOBODY")) == []
+def test_those_of_a_channel_are_of_that_channel(directory: SubscriptionRepository) -> None:
+    assert list(directory.list_for_channel("C0DIGEST")) == [FIXED, RISKY]
+    assert list(directory.list_for_channel("C0OTHER")) == [ACME, LATE]
+    assert list(directory.list_for_channel("C0NOBODY")) == []
 
 
 @pytest.mark.parametrize("known", [FIXED, RISKY, ACME], ids=["settings", "view", "person"])
-def test_one_is_found_by_its_id(directory: Directory, known: Subscription) -> None:
+def test_one_is_found_by_its_id(directory: SubscriptionRepository, known: Subscription) -> None:
     assert directory.get(known.id) == known
-    assert directory.those([known.id, "nothing"]) == {known.id: known}
+    assert directory.get_many([known.id, "nothing"]) == {known.id: known}
 
 
-def test_some_are_found_at_once(directory: Directory) -> None:
-    assert directory.those([LATE.id, FIXED.id]) == {LATE.id: LATE, FIXED.id: FIXED}
-    assert directory.those([]) == {}
+def test_some_are_found_at_once(directory: SubscriptionRepository) -> None:
+    assert directory.get_many([LATE.id, FIXED.id]) == {LATE.id: LATE, FIXED.id: FIXED}
+    assert directory.get_many([]) == {}
 
 
 def test_the_settings_win_over_what_somebody_had_made_of_the_same(
-    directory: Directory, kept: RedisSubscriptions
+    directory: SubscriptionRepository, kept: RedisSubscriptionRepository
 ) -> None:
     kept.put(replace(FIXED, by="U1", timing=Timing(dt.time(1), UTC), is_paused=True))
-    assert list(directory.all()) == [FIXED, ACME, RISKY, LATE]
+    assert list(directory.list_all()) == [FIXED, ACME, RISKY, LATE]
     assert directory.get(FIXED.id) == FIXED
-    assert directory.those([FIXED.id]) == {FIXED.id: FIXED}
+    assert directory.get_many([FIXED.id]) == {FIXED.id: FIXED}
 
 
-def test_one_that_somebody_made_can_be_paused(directory: Directory, kept: RedisSubscriptions) -> None:
+def test_one_that_somebody_made_can_be_paused(
+    directory: SubscriptionRepository, kept: RedisSubscriptionRepository
+) -> None:
     directory.pause(LATE)
     assert directory.get(LATE.id) == replace(LATE, is_paused=True)
 
 
-def test_that_of_the_settings_cant_be_paused(directory: Directory, kept: RedisSubscriptions) -> None:
+def test_that_of_the_settings_cant_be_paused(
+    directory: SubscriptionRepository, kept: RedisSubscriptionRepository
+) -> None:
     directory.pause(FIXED)
     assert directory.get(FIXED.id) == FIXED
     assert kept.get(FIXED.id) is None
@@ -99,9 +103,12 @@ TOKYO = parse_zone("Asia/Tokyo")
     ],
 )
 def test_the_zone_of_a_channel_is_that_of_its_subscriptions(
-    kept: RedisSubscriptions, directory: Directory, zones: list[ZoneInfo], expected: ZoneInfo | None
+    kept: RedisSubscriptionRepository,
+    directory: SubscriptionRepository,
+    zones: list[ZoneInfo],
+    expected: ZoneInfo | None,
 ) -> None:
     for number, zone in enumerate(zones):
         timing, repository = Timing(dt.time(9), zone), Repository("acme", f"app{number}")
         kept.put(Subscription("C0TOKYO", repository, timing, by="U1"))
-    assert directory.zone_of("C0TOKYO", UTC) == expected
+    assert directory.get_time_zone("C0TOKYO", UTC) == expected

@@ -10,7 +10,7 @@ import pytest
 
 from bot.domain.operations.run import RunOutcome
 from bot.domain.subscriptions.due_items import DigestRepair
-from bot.services.subscriptions.retry_policy import FIRST, next_mend
+from bot.services.subscriptions.retry_policy import FIRST_REPAIR_DELAY, compute_next_repair
 from tests.adapters.worlds import REPO
 from tests.emulators.claude.server import Failure, Json, Step, default_answer, summary_answer
 from tests.emulators.github.store import pull
@@ -28,9 +28,9 @@ LOOKS = [5, 35, 155, 515]
 
 
 def test_looks_come_at_growing_pauses_and_then_end() -> None:
-    at, pauses = DUE + FIRST, []
+    at, pauses = DUE + FIRST_REPAIR_DELAY, []
     for tries in range(10):
-        found = next_mend(at, tries)
+        found = compute_next_repair(at, tries)
         if found is None:
             break
         pauses.append((found - at) / MINUTE)
@@ -163,7 +163,7 @@ def test_a_model_that_is_away_at_nine_and_back_at_five_past(bot: Callable[..., B
     assert _stamps(made)[: len(stamps)] == stamps, "the same messages, with the corrected report below"
     assert len(_stamps(made)) == len(stamps) + 1
     assert made.told[0].startswith("✓")
-    assert (made.outcomes, made.wiring.scheduling.agenda.at(DigestRepair(KEY))) == (
+    assert (made.outcomes, made.wiring.subscriptions.due_queue.get_time(DigestRepair(KEY))) == (
         [RunOutcome.POSTED, RunOutcome.MENDED],
         None,
     )

@@ -13,26 +13,26 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
-from bot.adapters.redis.connection import connect
-from bot.domain.conversations.commands import Repositories
+from bot.adapters.redis.agenda import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.redis.connection import connect_server
+from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.errors import StoreUnavailable
-from bot.domain.keyspace.keys import SUBSCRIPTIONS, TICKED
+from bot.domain.keyspace.keys import LAST_TICK, SUBSCRIPTIONS
 from bot.domain.operations.run import RunOutcome
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest, OutcomeCheck
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.domain.subscriptions.request import Wish
+from bot.domain.subscriptions.request import SubscriptionRequest
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import parse_zone
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords
 from bot.services.slack.access_control import AccessControl, AccessRules
-from bot.services.subscriptions.editor import Subscribing
-from bot.services.subscriptions.incidents import Watchdog
-from bot.services.subscriptions.permissions import Rights
-from bot.services.subscriptions.repository import Directory
-from bot.services.subscriptions.scheduler import Schedule
+from bot.services.subscriptions.editor import SubscriptionEditor
+from bot.services.subscriptions.incidents import IncidentReporter
+from bot.services.subscriptions.permissions import SubscriptionPermissions
+from bot.services.subscriptions.repository import SubscriptionRepository
+from bot.services.subscriptions.scheduler import DigestScheduler
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import digest_store, plant, report_store
 from tests.services.aging_cache import AgingCache
@@ -44,7 +44,7 @@ TEAM, ADMIN = "T0TEAM", "C0ADMIN"
 MINUTE, HOUR, A_DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 TIMING = Timing(dt.time(9), DAY.zone)
 # a Tuesday
-DUE = TIMING.due_on(dt.date(2026, 2, 24))
+DUE = TIMING.get_due_time(dt.date(2026, 2, 24))
 DAILY = Subscription("C0DIGEST", REPOSITORY, TIMING, by="U0ASKER")
 FIXED = replace(DAILY, by="")
 WEEKDAYS = replace(DAILY, timing=replace(TIMING, weekdays=True))
@@ -52,7 +52,7 @@ FRIDAY = DUE + 3 * A_DAY
 
 
 def key(subscription: Subscription, due: datetime) -> str:
-    return subscription.digest_spec(due).key(TEAM)
+    return subscription.build_digest_spec(due).build_key(TEAM)
 
 
 def days_of(key: str) -> str:
@@ -62,7 +62,7 @@ def days_of(key: str) -> str:
 
 @dataclass
 class Box:
-    """``Queue`` that keeps what it was sent."""
+    """``WorkQueue`` that keeps what it was sent."""
 
     sent: list[tuple[Any, ...]] = field(default_factory=list)
 
@@ -83,9 +83,9 @@ class Tower:
     messenger: MemoryMessenger = field(default_factory=MemoryMessenger)
 
     def __post_init__(self) -> None:
-        self.kept = RedisSubscriptions(self.store)
-        self.agenda = RedisAgenda(self.store)
-        self.journal = RedisJournal(self.store)
+        self.kept = RedisSubscriptionRepository(self.store)
+        self.agenda = RedisDueQueue(self.store)
+        self.journal = RedisRunLog(self.store)
         self.records = digest_store(self.store)
         self.cache = AgingCache(self.store, lambda: self.now)
         self.schedule = self.started()
@@ -93,22 +93,24 @@ class Tower:
     def is_posted(self, key: str) -> bool:
         return self.records.load(key).is_posted
 
-    def started(self, fuse: Fuse | None = None, store: Redis | None = None) -> Schedule:
+    def started(self, fuse: Fuse | None = None, store: Redis | None = None) -> DigestScheduler:
         """A clock that has just started."""
         used = self.store if store is None else store
 
         def fragile(port: object) -> Any:
             return Fragile(port, fuse) if fuse else port
 
-        agenda: Any = fragile(RedisAgenda(used))
+        agenda: Any = fragile(RedisDueQueue(used))
         records: Any = fragile(digest_store(used))
-        watchdog = Watchdog(agenda, self.cache, fragile(report_store(used)), self.is_posted, self.messenger, ADMIN)
-        return Schedule(
-            Directory(fragile(RedisSubscriptions(used)), self.fixed),
+        watchdog = IncidentReporter(
+            agenda, self.cache, fragile(report_store(used)), self.is_posted, self.messenger, ADMIN
+        )
+        return DigestScheduler(
+            SubscriptionRepository(fragile(RedisSubscriptionRepository(used)), self.fixed),
             agenda,
             DigestRecords(records, lambda: TEAM),
             fragile(self.cache),
-            fragile(RedisJournal(used)),
+            fragile(RedisRunLog(used)),
             watchdog,
             A_DAY,
         )
@@ -118,7 +120,7 @@ class Tower:
             self.kept.put(each)
             self.agenda.put(NextDigest(each.id), at)
 
-    def tick(self, after: timedelta = timedelta(0), schedule: Schedule | None = None) -> list[Any]:
+    def tick(self, after: timedelta = timedelta(0), schedule: DigestScheduler | None = None) -> list[Any]:
         """Time passes and a clock ticks; what digests it sent."""
         self.now += after
         before = len(self.digests.sent)
@@ -129,12 +131,12 @@ class Tower:
         plant(self.records, key(subscription, due), posted_at=due)
 
     def at(self, subscription: Subscription = DAILY) -> datetime | None:
-        return self.agenda.at(NextDigest(subscription.id))
+        return self.agenda.get_time(NextDigest(subscription.id))
 
     @property
     def skipped(self) -> list[str]:
         """The keys in the journal, oldest first."""
-        runs = reversed(self.journal.recent(1_000))
+        runs = reversed(self.journal.list_recent(1_000))
         return [run.key for run in runs if run.outcome is RunOutcome.SKIPPED]
 
     @property
@@ -201,7 +203,7 @@ def test_clocks_that_tick_at_the_same_moment_send_each_digest_once(tower: Tower,
     tower.plan(*many)
 
     def tick(n: int) -> None:
-        with connect(store_url) as client:
+        with connect_server(store_url) as client:
             tower.started(store=client).tick(DUE, tower.digests, tower.mends, tower.watches)
 
     with ThreadPoolExecutor(3) as pool:
@@ -213,12 +215,12 @@ def test_a_digest_that_failed_is_sent_again_at_the_time_of_its_next_try(tower: T
     tower.plan(DAILY)
     tower.tick()
     retry = DUE + 5 * MINUTE
-    plant(tower.records, key(DAILY, DUE), error="GitHub is away", tries=1, retry_at=retry)
+    plant(tower.records, key(DAILY, DUE), error="GitHub is away", attempts=1, retry_at=retry)
     assert tower.tick(4 * MINUTE) == []
     assert tower.tick(1 * MINUTE) == SENT
     assert tower.tick(1 * MINUTE) == []
     later = tower.now + 30 * MINUTE
-    plant(tower.records, key(DAILY, DUE), tries=2, retry_at=later)
+    plant(tower.records, key(DAILY, DUE), attempts=2, retry_at=later)
     assert tower.tick(29 * MINUTE) == []
     assert tower.tick(1 * MINUTE) == SENT
 
@@ -255,7 +257,7 @@ def test_a_time_that_was_changed_holds_for_what_was_planned_before(
 def test_it_is_known_when_a_clock_ticked_last(tower: Tower) -> None:
     tower.tick()
     tower.tick(MINUTE)
-    assert tower.cache.get(TICKED.key()) == (DUE + MINUTE).isoformat()
+    assert tower.cache.get(LAST_TICK.build_key()) == (DUE + MINUTE).isoformat()
 
 
 # --- what a clock finds when it starts
@@ -336,15 +338,15 @@ def test_a_subscription_that_cant_be_read_keeps_no_other_from_its_time(
         tower.now = DUE
     tower.plan(DAILY)
     tower.agenda.put(NextDigest("00000000"), DUE - MINUTE)
-    store.hset(SUBSCRIPTIONS.key(), "00000000", "p{}")
+    store.hset(SUBSCRIPTIONS.build_key(), "00000000", "p{}")
     assert tower.tick() == SENT
     # it is left where it was, for a version that can read it
-    assert tower.agenda.at(NextDigest("00000000")) == DUE - MINUTE
+    assert tower.agenda.get_time(NextDigest("00000000")) == DUE - MINUTE
 
 
 def test_an_edition_that_can_not_be_made_keeps_no_other_from_its_time(store: Redis) -> None:
     class Odd(Timing):
-        def covers(self, due: datetime) -> Span:
+        def get_covered_days(self, due: datetime) -> Span:
             raise KeyError(due)
 
     odd = replace(DAILY, channel="C0ODD", timing=Odd(TIMING.at, TIMING.zone), by="")
@@ -363,7 +365,7 @@ def test_what_is_too_late_is_told_noted_and_named_by_the_next(tower: Tower) -> N
     tower.tick(late)
     assert tower.at() == DUE + A_DAY
     assert tower.skipped == [key(DAILY, DUE)]
-    assert tower.records.load(key(DAILY, DUE + A_DAY)) == PostedDigest(version=1, skipped="2026-02-23")
+    assert tower.records.load(key(DAILY, DUE + A_DAY)) == PostedDigest(version=1, skipped_days="2026-02-23")
     # the next is a minute late and comes with what it has to say
     assert tower.tick(MINUTE) == [(DAILY.id, (DUE + A_DAY).isoformat())]
     assert len(tower.told) == 1
@@ -388,7 +390,7 @@ def test_what_is_days_too_late_is_skipped_together(
     tower.now = due
     tower.tick(away + MINUTE)
     assert tower.at() == after
-    assert tower.records.load(key(subscription, after)).skipped == days
+    assert tower.records.load(key(subscription, after)).skipped_days == days
     assert [days_of(each) for each in tower.skipped] == [days]
 
 
@@ -398,7 +400,7 @@ def test_what_was_skipped_is_carried_on_until_something_is_posted(tower: Tower) 
     tower.tick(A_DAY)
     tower.tick(2 * A_DAY)
     assert tower.at() == DUE + 4 * A_DAY
-    assert tower.records.load(key(DAILY, DUE + 4 * A_DAY)).skipped == "2026-02-23..2026-02-26"
+    assert tower.records.load(key(DAILY, DUE + 4 * A_DAY)).skipped_days == "2026-02-23..2026-02-26"
     # each is told of once, as its own days
     assert [days_of(each) for each in tower.skipped] == [
         "2026-02-23",
@@ -419,20 +421,22 @@ def test_a_digest_that_stands_is_never_skipped_however_late_that_is_seen(tower: 
 
 def test_why_it_was_skipped_is_what_went_wrong_last(tower: Tower) -> None:
     tower.plan(DAILY)
-    plant(tower.records, key(DAILY, DUE), error="GitHub is away", tries=9, retry_at=DUE)
+    plant(tower.records, key(DAILY, DUE), error="GitHub is away", attempts=9, retry_at=DUE)
     tower.tick(A_DAY + MINUTE)
-    assert [run.detail for run in tower.journal.recent(9)] == ["GitHub is away"]
+    assert [run.detail for run in tower.journal.list_recent(9)] == ["GitHub is away"]
 
 
 def test_a_subscription_that_only_people_can_mend_is_paused_when_it_is_skipped(tower: Tower) -> None:
     tower.plan(DAILY)
     refused = "I am not in that channel"
-    plant(tower.records, key(DAILY, DUE), error=refused, needs_person=True, tries=1, retry_at=DUE)
+    plant(tower.records, key(DAILY, DUE), error=refused, must_be_fixed_by_person=True, attempts=1, retry_at=DUE)
     tower.tick(A_DAY)
     assert tower.kept.get(DAILY.id) == DAILY
     tower.tick(MINUTE)
     assert tower.kept.get(DAILY.id) == replace(DAILY, is_paused=True)
-    assert [run.detail for run in tower.journal.recent(9)] == [f"{refused}; I paused it: /prdigest resume goes on"]
+    assert [run.detail for run in tower.journal.list_recent(9)] == [
+        f"{refused}; I paused it: /prdigest resume goes on"
+    ]
     assert tower.tick(MINUTE) == []
     assert tower.at() is None
 
@@ -440,9 +444,10 @@ def test_a_subscription_that_only_people_can_mend_is_paused_when_it_is_skipped(t
 def test_the_subscription_of_the_settings_is_never_paused(store: Redis) -> None:
     tower = Tower(store, fixed=FIXED)
     tower.agenda.put(NextDigest(FIXED.id), DUE)
-    plant(tower.records, key(FIXED, DUE), error="not in that channel", needs_person=True, tries=1, retry_at=DUE)
+    error = "not in that channel"
+    plant(tower.records, key(FIXED, DUE), error=error, must_be_fixed_by_person=True, attempts=1, retry_at=DUE)
     tower.tick(A_DAY + MINUTE)
-    assert [run.detail for run in tower.journal.recent(9)] == ["not in that channel"]
+    assert [run.detail for run in tower.journal.list_recent(9)] == ["not in that channel"]
     assert tower.tick(MINUTE) == [(FIXED.id, (DUE + A_DAY).isoformat())]
 
 
@@ -452,7 +457,7 @@ def test_clocks_that_skip_at_the_same_moment_note_and_tell_each_once(tower: Towe
     tower.now += A_DAY + MINUTE
 
     def tick(n: int) -> None:
-        with connect(store_url) as client:
+        with connect_server(store_url) as client:
             tower.started(store=client).tick(tower.now, tower.digests, tower.mends, tower.watches)
 
     with ThreadPoolExecutor(3) as pool:
@@ -467,19 +472,23 @@ def test_a_change_that_puts_a_digest_over_a_day_ago_skips_it_and_says_so(tower: 
     """Planned for a minute to midnight in Havana, and at nine that date was 33 hours ago in Apia."""
     usual = (dt.time(9), parse_zone("UTC"))
     tower.now = datetime(2025, 12, 7, 20, 39, tzinfo=UTC)
-    people = Subscribing(
-        Directory(tower.kept, None),
+    people = SubscriptionEditor(
+        SubscriptionRepository(tower.kept, None),
         tower.kept,
         tower.agenda,
         Everywhere(),
-        Rights(Everywhere(), lambda: TEAM),
+        SubscriptionPermissions(Everywhere(), lambda: TEAM),
         AccessControl(AccessRules(frozenset({TEAM})), CountingLimiter()),
         usual,
         lambda: tower.now,
     )
-    made = people.subscribe(visit(), Wish.parse("at 23:59 tz America/Havana", Repositories(REPOSITORY))).now
+    made = people.subscribe(
+        visit(), SubscriptionRequest.parse("at 23:59 tz America/Havana", AllowedRepositories(REPOSITORY))
+    ).current
     tower.tick(MINUTE)
-    people.subscribe(visit(), Wish.parse("at 09:00 tz Pacific/Apia", Repositories(REPOSITORY)))
+    people.subscribe(
+        visit(), SubscriptionRequest.parse("at 09:00 tz Pacific/Apia", AllowedRepositories(REPOSITORY))
+    )
     assert tower.tick(MINUTE) == []
     tower.tick(MINUTE)
     assert (len(tower.skipped), len(tower.told)) == (1, 1)
@@ -487,7 +496,7 @@ def test_a_change_that_puts_a_digest_over_a_day_ago_skips_it_and_says_so(tower: 
     assert following is not None
     due = tower.at(following)
     assert due is not None
-    assert tower.records.load(key(following, due)).skipped == "2025-12-06"
+    assert tower.records.load(key(following, due)).skipped_days == "2025-12-06"
 
 
 # --- what takes long
@@ -512,7 +521,8 @@ def test_what_takes_long_is_told_after_a_quarter_of_an_hour(tower: Tower, starte
 def test_what_only_people_can_mend_is_told_at_once(tower: Tower) -> None:
     tower.plan(DAILY)
     retry = DUE + 15 * MINUTE
-    plant(tower.records, key(DAILY, DUE), error="not in that channel", needs_person=True, tries=1, retry_at=retry)
+    error = "not in that channel"
+    plant(tower.records, key(DAILY, DUE), error=error, must_be_fixed_by_person=True, attempts=1, retry_at=retry)
     tower.tick()
     tower.tick(MINUTE)
     assert len(tower.told) == 1
@@ -534,7 +544,7 @@ def test_what_was_posted_with_gaps_is_looked_at_four_times_at_growing_pauses(tow
         tower.now += MINUTE
     assert found == [0, 30, 150, 510]
     assert set(tower.mends.sent) == {(MENDED,)}
-    assert tower.agenda.at(DigestRepair(MENDED)) is None
+    assert tower.agenda.get_time(DigestRepair(MENDED)) is None
 
 
 def test_clocks_that_look_at_the_same_moment_send_it_once(tower: Tower, store_url: str) -> None:
@@ -543,7 +553,7 @@ def test_clocks_that_look_at_the_same_moment_send_it_once(tower: Tower, store_ur
         tower.agenda.put(DigestRepair(each), DUE)
 
     def tick(n: int) -> None:
-        with connect(store_url) as client:
+        with connect_server(store_url) as client:
             tower.started(store=client).tick(DUE, tower.digests, tower.mends, tower.watches)
 
     with ThreadPoolExecutor(3) as pool:
@@ -596,7 +606,7 @@ def test_after_an_outage_it_is_looked_at_once(tower: Tower) -> None:
     for after in (2 * A_DAY, MINUTE, MINUTE):
         tower.tick(after)
     assert tower.watches.sent == [(str(REPOSITORY),)]
-    assert tower.agenda.at(LOOK) == DUE + 2 * A_DAY + 6 * HOUR
+    assert tower.agenda.get_time(LOOK) == DUE + 2 * A_DAY + 6 * HOUR
 
 
 def test_clocks_that_watch_at_the_same_moment_send_it_once(tower: Tower, store_url: str) -> None:
@@ -605,7 +615,7 @@ def test_clocks_that_watch_at_the_same_moment_send_it_once(tower: Tower, store_u
         tower.agenda.put(OutcomeCheck(Repository.parse(each)), DUE)
 
     def tick(n: int) -> None:
-        with connect(store_url) as client:
+        with connect_server(store_url) as client:
             tower.started(store=client).tick(DUE, tower.digests, tower.mends, tower.watches)
 
     with ThreadPoolExecutor(3) as pool:
@@ -629,7 +639,7 @@ def morning(tower: Tower) -> None:
     tower.plan(DAILY, STANDING, at=NEXT)
     tower.plan(LOST, CLOSED, PAUSED, MOVED)
     tower.done(STANDING, NEXT)
-    plant(tower.records, key(CLOSED, DUE), error="not in that channel", needs_person=True, tries=1)
+    plant(tower.records, key(CLOSED, DUE), error="not in that channel", must_be_fixed_by_person=True, attempts=1)
     tower.agenda.put(DigestRepair(key(STANDING, DUE)), DUE)
     tower.now = NEXT + MINUTE
 
@@ -641,13 +651,13 @@ def outcome(tower: Tower) -> dict[str, Any]:
         "at": [tower.at(each) for each in everybody],
         "sent": sorted(set(tower.digests.sent)),
         "mended": sorted(set(tower.mends.sent)),
-        "paused": sorted(each.channel for each in tower.kept.all() if each.is_paused),
-        "named": [tower.records.load(key(each, NEXT)).skipped for each in (LOST, CLOSED)],
+        "paused": sorted(each.channel for each in tower.kept.list_all() if each.is_paused),
+        "named": [tower.records.load(key(each, NEXT)).skipped_days for each in (LOST, CLOSED)],
         "told": sum(text.count("will not be posted") for text in tower.told),
     }
 
 
-def lived(tower: Tower, first: Schedule) -> Tower:
+def lived(tower: Tower, first: DigestScheduler) -> Tower:
     """A tick of a clock, and then those of another one until all is through."""
     morning(tower)
     with suppress(StoreUnavailable):

@@ -13,17 +13,17 @@ from bot.domain.conversations.slack_request import Audience, Visit
 from bot.domain.digest.models import Entry, Overview
 from bot.domain.errors import RepositoryNotFound, SlackUnavailable, UsageError
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
-from bot.domain.subscriptions.request import Which, Wish
+from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
 from bot.domain.time.day import LocalDay
 from bot.ports import Post
 from bot.render.blocks.button_values import write_id
-from bot.services.digest.builder import DailyDigest
+from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
-from bot.services.jobs.job_types import preview_of
-from bot.services.slack.replies import Replies
-from bot.services.subscriptions.subscription_commands import Regular
-from bot.services.summaries.entry_cache import Entries
-from bot.services.summaries.reader import Reader
+from bot.services.jobs.job_types import parse_preview
+from bot.services.slack.replies import ReplySender
+from bot.services.subscriptions.subscription_commands import SubscriptionCommands
+from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.reader import EntryBuilder
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import REPOSITORY, changed_file, pull
 from tests.helpers.checks import is_one_sentence
@@ -59,9 +59,9 @@ def overview(_repository: Repository, day: LocalDay, entries: tuple[Entry, ...])
 
 
 def editions(pulls: KnownPulls = PULLS) -> DigestComposer:
-    reader = Reader(pulls, Summaries())
-    entries = Entries(pulls, reader, MemoryCache(), "v1")
-    daily = DailyDigest(pulls, entries.read, overview, reader.with_files, 2)
+    reader = EntryBuilder(pulls, Summaries())
+    entries = EntryCache(pulls, reader, MemoryCache(), "v1")
+    daily = DigestBuilder(pulls, entries.refresh_entry, overview, reader.load_files, 2)
     return DigestComposer(daily, lambda named: named.name, lambda _: ANGELES)
 
 
@@ -70,23 +70,27 @@ def team(slack: SlackEmulator, store: Redis) -> Team:
     return Team(slack, store)
 
 
-def regular(team: Team, pulls: KnownPulls = PULLS, cache: MemoryCache | None = None) -> Regular:
+def regular(team: Team, pulls: KnownPulls = PULLS, cache: MemoryCache | None = None) -> SubscriptionCommands:
     """One that remembers nothing of earlier requests, unless they are in ``cache``."""
-    return Regular(
+    return SubscriptionCommands(
         team.subscribing, editions(pulls), REPOSITORIES, cache or MemoryCache(), team.replies, lambda: team.now
     )
 
 
-def read_words(verb: str, text: str) -> Wish | Which | None:
+def read_words(verb: str, text: str) -> SubscriptionRequest | SubscriptionSelector | None:
     """What somebody types behind a verb."""
     if verb == "list":
         return None
-    return Wish.parse(text, REPOSITORIES) if verb == "subscribe" else Which.parse(text, REPOSITORIES)
+    return (
+        SubscriptionRequest.parse(text, REPOSITORIES)
+        if verb == "subscribe"
+        else SubscriptionSelector.parse(text, REPOSITORIES)
+    )
 
 
 def told(team: Team, verb: str, text: str = "", channel: str = HOME, user: str = "U0ADA") -> Post:
     """What the asker gets, which nobody else gets."""
-    answer = regular(team).answer(ask(channel, user), verb, read_words(verb, text))
+    answer = regular(team).answer_command(ask(channel, user), verb, read_words(verb, text))
     assert answer.public == answer.private
     assert check_message(answer.private.build_payload()) is None
     return answer.private
@@ -99,7 +103,7 @@ def buttons(post: Post) -> list[tuple[str, str]]:
 
 def test_who_subscribes_reads_what_comes_and_when(team: Team) -> None:
     said = told(team, "subscribe", "at 17:00 tz Europe/Berlin weekdays path:engine")
-    (made,) = team.kept.all()
+    (made,) = team.kept.list_all()
     assert said.text == "Subscribed to octo/engine"
     assert read(said) == (
         "Subscribed: octo/engine, from Monday to Friday at 17:00 (Europe/Berlin), path:engine. "
@@ -166,16 +170,16 @@ def test_all_of_a_full_channel_fit_a_message(team: Team) -> None:
 @pytest.mark.parametrize("verb", ["subscribe", "pause", "resume", "unsubscribe", "nonsense"])
 def test_what_can_not_be_done_is_one_sentence(team: Team, verb: str) -> None:
     with pytest.raises(UsageError) as caught:
-        regular(team).answer(ask(), verb, read_words(verb, "nonsense"))
+        regular(team).answer_command(ask(), verb, read_words(verb, "nonsense"))
     assert is_one_sentence(str(caught.value))
 
 
 def test_the_form_names_its_channel_and_what_it_replaces(team: Team) -> None:
     old = team.subscribe()
-    regular(team).answer(
+    regular(team).answer_command(
         ask(), "subscribe", read_words("subscribe", "only:risky"), channel=PRIVATE, replaces=old.id
     )
-    (made,) = team.kept.all()
+    (made,) = team.kept.list_all()
     assert (made.channel, str(made.view)) == (PRIVATE, "only:risky")
 
 
@@ -193,12 +197,15 @@ class DeafOnce(MemoryWhispers):
 def test_a_job_that_is_run_again_because_nobody_was_told_says_the_same(team: Team, verb: str) -> None:
     team.subscribe()
     deaf, kept = DeafOnce(), MemoryCache()
-    replies = Replies(MemoryMessenger(), deaf, memory_answers(), lambda: team.now)
+    replies = ReplySender(MemoryMessenger(), deaf, memory_answers(), lambda: team.now)
 
     def job() -> None:
         request = read_words(verb, "")
-        replies.give(
-            ask(), "regular", Audience.ASKER, lambda: regular(team, cache=kept).answer(ask(), verb, request)
+        replies.give_answer(
+            ask(),
+            "regular",
+            Audience.ASKER,
+            lambda: regular(team, cache=kept).answer_command(ask(), verb, request),
         )
 
     with pytest.raises(SlackUnavailable):
@@ -213,8 +220,8 @@ def test_a_job_that_is_run_again_because_nobody_was_told_says_the_same(team: Tea
 
 
 def preview(team: Team, text: str = "", channel: str = HOME, user: str = "U0ADA") -> str:
-    wanted = preview_of(ask(channel, user), text, REPOSITORIES)
-    answer = regular(team).preview(wanted.asker, wanted.id, wanted.wish)
+    wanted = parse_preview(ask(channel, user), text, REPOSITORIES)
+    answer = regular(team).preview_digest(wanted.asker, wanted.id, wanted.wish)
     assert check_message(answer.private.build_payload()) is None
     assert not team.records.kept
     return read(answer.private)
@@ -227,7 +234,7 @@ def test_a_preview_is_yesterday_as_it_would_be_posted(team: Team) -> None:
     shown = preview(team)
     assert (NOTE in shown, "Sunday 1 March 2026 · 2 merged" in shown) == (True, True)
     assert team.slack.list_messages(HOME) == []
-    assert not team.kept.all()
+    assert not team.kept.list_all()
 
 
 SHOWN = {
@@ -286,7 +293,7 @@ def test_what_names_nothing_is_one_sentence(team: Team, text: str) -> None:
 def test_a_day_that_can_not_be_had_is_an_error(team: Team) -> None:
     pulls = KnownPulls(failing={"day 2026-03-01": RepositoryNotFound("GitHub knows no octo/engine.")})
     with pytest.raises(RepositoryNotFound):
-        regular(team, pulls).preview(ask())
+        regular(team, pulls).preview_digest(ask())
 
 
 def many(count: int) -> tuple[PullRequest, ...]:
@@ -294,6 +301,6 @@ def many(count: int) -> tuple[PullRequest, ...]:
 
 
 def test_a_preview_of_a_busy_day_fits_a_message(team: Team) -> None:
-    answer = regular(team, KnownPulls(many(60))).preview(ask())
+    answer = regular(team, KnownPulls(many(60))).preview_digest(ask())
     assert check_message(answer.private.build_payload()) is None
     assert REPOSITORY.name in answer.private.text

@@ -92,7 +92,7 @@ def told(year: Year, people: People, client: QuickRedis) -> Told:
         {key: list(report.incidents) for key, report in reports.items()},
         records,
         [key for channel, _, key, _ in year.parts.messenger.messages if channel == ADMIN],
-        year.parts.journal.recent(1_000),
+        year.parts.journal.list_recent(1_000),
         {
             "deaths": year.deaths,
             "starts": year.starts,
@@ -132,7 +132,7 @@ def first_after_outage(subscriber: Subscriber) -> Digest | None:
 def key_of(subscriber: Subscriber, days: Sequence[date], zone: str) -> str:
     """Where the record of a digest of these days is."""
     span = Span(days[0], days[-1], walls(zone).zone)
-    return DigestSpec(subscriber.channel, REPOSITORY, span, subscriber.view).key(TEAM)
+    return DigestSpec(subscriber.channel, REPOSITORY, span, subscriber.view).build_key(TEAM)
 
 
 def key_of_lost(subscriber: Subscriber) -> str:
@@ -216,7 +216,7 @@ def test_the_next_digest_names_what_was_skipped(year: Told) -> None:
         if unposted and after:
             first, last = str(unposted[0]), str(unposted[-1])
             wanted[key_of(each, after.days, after.zone)] = first if first == last else f"{first}..{last}"
-    assert {key: record.skipped for key, record in year.records.items() if record.is_posted} == wanted
+    assert {key: record.skipped_days for key, record in year.records.items() if record.is_posted} == wanted
 
 
 def test_what_people_ask_for_by_hand_in_other_zones_is_posted_beside_it(year: Told) -> None:

@@ -52,16 +52,16 @@ class Bot:
     def turn(self, pause: timedelta = MINUTE) -> int:
         """Time passes, the clock looks, and a worker does what is due; how many digests were mended."""
         digests, mends, watches, amends = Outbox(), Outbox(), Outbox(), Outbox()
-        scheduling = self.wiring.scheduling
-        scheduling.schedule.tick(self.wall.passes(pause), digests, mends, watches)
+        scheduling = self.wiring.subscriptions
+        scheduling.scheduler.tick(self.wall.passes(pause), digests, mends, watches)
         for name, due in digests:
-            scheduling.delivery.deliver(name, datetime.fromisoformat(due))
+            scheduling.delivery.deliver_digest(name, datetime.fromisoformat(due))
         for (key,) in mends:
-            scheduling.delivery.mend(key)
+            scheduling.delivery.repair_incomplete(key)
         for (name,) in watches:
-            scheduling.aftermath.look(Repository.parse(name), amends)
+            scheduling.outcome_watcher.check_repository(Repository.parse(name), amends)
         for key, looked_at in amends:
-            scheduling.aftermath.amend(key, datetime.fromisoformat(looked_at))
+            scheduling.outcome_watcher.amend_digest(key, datetime.fromisoformat(looked_at))
         return len(mends)
 
     def run(self, minutes: int, pause: int = 5) -> list[float]:
@@ -85,7 +85,7 @@ class Bot:
 
     @property
     def outcomes(self) -> list[RunOutcome]:
-        return [run.outcome for run in reversed(self.wiring.scheduling.journal.recent(99))]
+        return [run.outcome for run in reversed(self.wiring.subscriptions.journal.list_recent(99))]
 
     def edits(self) -> int:
         """Of the digest, not of what is told of it."""

@@ -25,9 +25,9 @@ from zoneinfo import ZoneInfo
 
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
-from bot.adapters.redis.connection import packed
-from bot.domain.keyspace.keys import AGENDA
+from bot.adapters.redis.agenda import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.redis.connection import pack_value
+from bot.domain.keyspace.keys import DUE_QUEUE
 from bot.domain.operations.incident import IncidentKind
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
@@ -36,11 +36,11 @@ from bot.domain.time.day import parse_zone
 from bot.ports.slack_directory import ChannelInfo, UserInfo
 from bot.services.digest.records import DigestRecords
 from bot.services.slack.access_control import AccessControl, AccessRules
-from bot.services.subscriptions.editor import Subscribing
-from bot.services.subscriptions.incidents import Watchdog
-from bot.services.subscriptions.permissions import Rights
-from bot.services.subscriptions.repository import Directory
-from bot.services.subscriptions.scheduler import Schedule
+from bot.services.subscriptions.editor import SubscriptionEditor
+from bot.services.subscriptions.incidents import IncidentReporter
+from bot.services.subscriptions.permissions import SubscriptionPermissions
+from bot.services.subscriptions.repository import SubscriptionRepository
+from bot.services.subscriptions.scheduler import DigestScheduler
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.records import digest_store, report_store
 from tests.services.aging_cache import DatedCache
@@ -91,7 +91,7 @@ class Moment:
 
 @dataclass
 class Queue:
-    """``Queue`` whose jobs wait until they are taken."""
+    """``WorkQueue`` whose jobs wait until they are taken."""
 
     jobs: list[Job] = field(default_factory=list)
 
@@ -133,31 +133,33 @@ class Parts:
     """The real parts, on one store and one time."""
 
     def __init__(self, client: Redis, now: Moment) -> None:
-        self.agenda = RedisAgenda(client)
+        self.agenda = RedisDueQueue(client)
         self.records = digest_store(client)
         self.reports = report_store(client)
         self.cache = DatedCache(now)
-        self.journal = RedisJournal(client)
+        self.journal = RedisRunLog(client)
         self.messenger = MemoryMessenger()
-        kept = RedisSubscriptions(client)
-        self.directory = Directory(kept, FIXED)
-        self.watchdog = Watchdog(self.agenda, self.cache, self.reports, self.is_posted, self.messenger, ADMIN)
+        kept = RedisSubscriptionRepository(client)
+        self.directory = SubscriptionRepository(kept, FIXED)
+        self.watchdog = IncidentReporter(
+            self.agenda, self.cache, self.reports, self.is_posted, self.messenger, ADMIN
+        )
         admission = AccessControl(AccessRules(frozenset({TEAM})), CountingLimiter())
         usual = (dt.time(9), parse_zone("UTC"))
         places = Everywhere()
-        rights = Rights(places, lambda: TEAM)
-        self.people = Subscribing(self.directory, kept, self.agenda, places, rights, admission, usual, now)
+        rights = SubscriptionPermissions(places, lambda: TEAM)
+        self.people = SubscriptionEditor(self.directory, kept, self.agenda, places, rights, admission, usual, now)
 
     def is_posted(self, key: str) -> bool:
         return self.records.load(key).is_posted
 
-    def schedule(self, fuse: Fuse | None = None) -> Schedule:
+    def schedule(self, fuse: Fuse | None = None) -> DigestScheduler:
         """As a process has it that has just started; it dies where the fuse burns."""
 
         def fragile(port: object) -> Any:
             return Fragile(port, fuse) if fuse else port
 
-        return Schedule(
+        return DigestScheduler(
             self.directory,
             fragile(self.agenda),
             DigestRecords(fragile(self.records), lambda: TEAM),
@@ -175,7 +177,7 @@ class Clock:
     skew: timedelta
     phase: timedelta
     downs: Times
-    schedule: Schedule | None = None
+    schedule: DigestScheduler | None = None
     ticked: datetime = START
 
     def tick_from(self, instant: datetime, due: datetime) -> datetime:
@@ -209,18 +211,18 @@ class Workers:
     def work(self, jobs: Sequence[Job]) -> None:
         """As the delivery does: leave what is paused or due no more, refuse what is not over; one claim posts."""
         names = [job.name for job in jobs]
-        known = self._parts.directory.those(names)
-        planned = self._parts.agenda.at_each([NextDigest(name) for name in names])
+        known = self._parts.directory.get_many(names)
+        planned = self._parts.agenda.get_times([NextDigest(name) for name in names])
         wanted = [
             job
             for job, due in zip(jobs, planned, strict=True)
             if due == job.due and job.name in known and not known[job.name].is_paused
         ]
-        editions = {job: known[job.name].digest_spec(job.due) for job in wanted}
+        editions = {job: known[job.name].build_digest_spec(job.due) for job in wanted}
         ready = {job: edition for job, edition in editions.items() if self._is_over(edition)}
         self.open.difference_update(ready, set(jobs).difference(wanted))
         for (job, edition), is_first in zip(ready.items(), self._claimed(ready.values()), strict=True):
-            key = edition.key(TEAM)
+            key = edition.build_key(TEAM)
             if is_first:
                 self.posted.append(Posted(job.name, job.due, key, edition.span, self._now()))
             if self._now() - job.due > 10 * MINUTE:
@@ -229,14 +231,14 @@ class Workers:
     def post_by_hand(self, edition: DigestSpec) -> None:
         """As the job of a command does: the first to ask for a digest posts it."""
         if self._claimed([edition]) == [1]:
-            self.by_hand[edition.key(TEAM)] = edition
+            self.by_hand[edition.build_key(TEAM)] = edition
 
     def _claimed(self, editions: Iterable[DigestSpec]) -> Sequence[int]:
         """For each whether nobody had posted it; its record says from now on that it stands."""
-        done = cast("str", packed(self._now().isoformat()))
+        done = cast("str", pack_value(self._now().isoformat()))
         with self._client.pipeline(transaction=False) as together:
             for edition in editions:
-                together.hsetnx(edition.key(TEAM), "done", done)
+                together.hsetnx(edition.build_key(TEAM), "done", done)
             return cast("list[int]", together.execute())
 
     def _is_over(self, edition: DigestSpec) -> bool:
@@ -244,9 +246,9 @@ class Workers:
         if edition.span.days[-1].end <= self._now():
             return True
         self.refused += 1
-        key, later = edition.key(TEAM), self._now() + MINUTE
+        key, later = edition.build_key(TEAM), self._now() + MINUTE
         record = self._parts.records.load(key)
-        self._parts.records.save(key, record, record.fail("not over", later, needs_person=False))
+        self._parts.records.save(key, record, record.record_failure("not over", later, needs_person=False))
         return False
 
 
@@ -324,7 +326,7 @@ class Year:
             return START
         is_relied_on = self.now() >= until and not self._is_busy(self.now())
         since = f"({int(self._seen.timestamp())}" if is_relied_on else "-inf"
-        found = self._client.zrangebyscore(AGENDA.key(), since, "+inf", start=0, num=1, withscores=True)
+        found = self._client.zrangebyscore(DUE_QUEUE.build_key(), since, "+inf", start=0, num=1, withscores=True)
         return datetime.fromtimestamp(cast("list[tuple[bytes, float]]", found)[0][1], UTC)
 
     def _is_busy(self, instant: datetime) -> bool:
@@ -348,7 +350,7 @@ class Year:
             schedule.tick(now + clock.skew, self._digests, Queue(), Queue())
         self._hand_out(self._digests.take())
 
-    def _doomed(self, most: int) -> Schedule:
+    def _doomed(self, most: int) -> DigestScheduler:
         """Of a process that dies some calls after it began to look; it may have noted a job that it never sent."""
         self.deaths += 1
         self._open_until = self.now() + 15 * MINUTE

@@ -12,13 +12,13 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import settings
 
-from bot.domain.conversations.commands import Repositories
+from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.digest.view import FULL_VIEW, DigestView
 from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.subscriptions.request import Which, Wish
+from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
 from bot.domain.time.date_range import Span
-from bot.services.subscriptions.editor import Subscribing
+from bot.services.subscriptions.editor import SubscriptionEditor
 from tests.domain.time.wall_clocks import Walls
 from tests.helpers.builders import REPOSITORY
 from tests.services.doubles import visit
@@ -91,9 +91,11 @@ class Wanted:
     weekdays: bool
     view: str = ""
 
-    def wish(self) -> Wish:
+    def wish(self) -> SubscriptionRequest:
         days = "weekdays" if self.weekdays else "daily"
-        return Wish.parse(f"at {self.at} tz {self.zone} {days} {self.view}", Repositories(REPOSITORY))
+        return SubscriptionRequest.parse(
+            f"at {self.at} tz {self.zone} {days} {self.view}", AllowedRepositories(REPOSITORY)
+        )
 
     def due(self, date: dt.date) -> datetime | None:
         return None if self.weekdays and date.weekday() >= _SATURDAY else _due(self.zone, self.at, date)
@@ -134,7 +136,7 @@ class Life:
 class Subscriber:
     """Somebody with one subscription."""
 
-    people: Subscribing
+    people: SubscriptionEditor
     channel: str
     user: str
     name: str = ""
@@ -159,7 +161,7 @@ class Subscriber:
         return bool(self.lives) and self.lives[-1].is_calm(now)
 
     def begin(self, wanted: Wanted, now: datetime) -> None:
-        self.name = self.people.subscribe(self._visit, wanted.wish()).now.id
+        self.name = self.people.subscribe(self._visit, wanted.wish()).current.id
         self.lives.append(Life(wanted, now))
 
     def change(self, now: datetime, *, at: str = "", zone: str = "") -> None:
@@ -167,20 +169,20 @@ class Subscriber:
         old, date = self.lives[-1].wanted, self.lives[-1].next_date(now)
         wanted = replace(old, at=at or old.at, zone=zone or old.zone)
         self._end(now)
-        assert self.people.subscribe(self._visit, wanted.wish()).now.id == self.name
+        assert self.people.subscribe(self._visit, wanted.wish()).current.id == self.name
         self.lives.append(Life(wanted, now, kept=date))
 
     def pause(self, now: datetime) -> None:
         self._end(now)
-        self.people.pause(self._visit, Which(id=self.name))
+        self.people.pause(self._visit, SubscriptionSelector(id=self.name))
 
     def resume(self, now: datetime) -> None:
-        self.people.resume(self._visit, Which(id=self.name))
+        self.people.resume(self._visit, SubscriptionSelector(id=self.name))
         self.lives.append(Life(self.lives[-1].wanted, now))
 
     def leave(self, now: datetime) -> None:
         self._end(now)
-        self.people.unsubscribe(self._visit, Which(id=self.name))
+        self.people.unsubscribe(self._visit, SubscriptionSelector(id=self.name))
 
     @property
     def _visit(self) -> Visit:

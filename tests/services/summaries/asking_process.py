@@ -6,17 +6,17 @@ import json
 import sys
 import time
 
-from bot.adapters.claude.completion import ClaudeModel, claude_client
-from bot.adapters.redis.connection import RedisCache, connect
+from bot.adapters.claude.completion import ClaudeModel, make_claude_client
+from bot.adapters.redis.connection import RedisCache, connect_server
 from bot.ports import Prompt
 from bot.services.summaries.schemas import SummaryAnswer
-from bot.services.summaries.structured_completion import Asker
+from bot.services.summaries.structured_completion import StructuredCompletion
 
 
 def main(url: str, store: str, prompt: str) -> None:
-    with claude_client("sk-ant-test", url) as client, connect(store) as redis:
-        asker = Asker(ClaudeModel(client), RedisCache(redis), time.sleep)
-        said = asker.ask(Prompt(**json.loads(prompt)), SummaryAnswer).value.headline
+    with make_claude_client("sk-ant-test", url) as client, connect_server(store) as redis:
+        asker = StructuredCompletion(ClaudeModel(client), RedisCache(redis), time.sleep)
+        said = asker.request_answer(Prompt(**json.loads(prompt)), SummaryAnswer).value.headline
     sys.stdout.write(f"{said}\n")
 
 

@@ -24,9 +24,9 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType, Evidence
 from bot.ports import Cache, Model
-from bot.services.summaries.entry_cache import Entries
-from bot.services.summaries.reader import Reader
-from bot.services.summaries.structured_completion import Asker
+from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
 from tests.emulators.claude.server import ClaudeEmulator, Refusal
 from tests.helpers.builders import REPOSITORY, changed_file, pull, summary
@@ -40,8 +40,10 @@ OPEN = replace(MERGED, merged_at=None, merge_commit=None, state="OPEN")
 CLOSED = replace(OPEN, state="CLOSED")
 
 
-def entries(pulls: KnownPulls, cache: Cache, said: Summaries | None = None, version: str = "haiku v1") -> Entries:
-    return Entries(pulls, Reader(pulls, said or Summaries()), cache, version)
+def entries(
+    pulls: KnownPulls, cache: Cache, said: Summaries | None = None, version: str = "haiku v1"
+) -> EntryCache:
+    return EntryCache(pulls, EntryBuilder(pulls, said or Summaries()), cache, version)
 
 
 def kept(entry: Entry) -> Entry:
@@ -51,9 +53,9 @@ def kept(entry: Entry) -> Entry:
 
 def test_a_merged_pull_request_asked_for_twice_is_read_once(cache: RedisCache) -> None:
     pulls, said = KnownPulls((MERGED,)), Summaries()
-    first = entries(pulls, cache, said).named(SEVEN)
+    first = entries(pulls, cache, said).get_entry(SEVEN)
     assert (pulls.calls, said.numbers) == (["pull 7", "files 7"], [7])
-    second = entries(pulls, cache, said).named(SEVEN)
+    second = entries(pulls, cache, said).get_entry(SEVEN)
     assert (pulls.calls, said.numbers) == (["pull 7", "files 7"], [7])
     assert (first.from_cache, first.cost, second) == (False, 0.5, kept(first))
 
@@ -61,19 +63,19 @@ def test_a_merged_pull_request_asked_for_twice_is_read_once(cache: RedisCache) -
 def test_an_open_pull_request_is_read_again(cache: RedisCache) -> None:
     pulls = KnownPulls((OPEN,))
     subject = entries(pulls, cache)
-    assert subject.named(SEVEN).pull.title == OPEN.title
+    assert subject.get_entry(SEVEN).pull.title == OPEN.title
     pulls.pulls = (replace(OPEN, title="Count retries twice"),)
-    assert subject.named(SEVEN).pull.title == "Count retries twice"
+    assert subject.get_entry(SEVEN).pull.title == "Count retries twice"
     assert pulls.calls == ["pull 7", "files 7"] * 2
 
 
 def test_a_pull_request_that_was_merged_since_is_kept_from_then_on(cache: RedisCache) -> None:
     pulls = KnownPulls((OPEN,))
     subject = entries(pulls, cache)
-    assert (subject.named(SEVEN).pull.is_merged, subject.known(SEVEN)) == (False, None)
+    assert (subject.get_entry(SEVEN).pull.is_merged, subject.get_cached(SEVEN)) == (False, None)
     pulls.pulls = (MERGED,)
-    assert subject.named(SEVEN).pull.is_merged
-    found = subject.known(SEVEN)
+    assert subject.get_entry(SEVEN).pull.is_merged
+    found = subject.get_cached(SEVEN)
     assert found
     assert found.pull.is_merged
 
@@ -81,45 +83,45 @@ def test_a_pull_request_that_was_merged_since_is_kept_from_then_on(cache: RedisC
 def test_a_fallback_is_not_kept(cache: RedisCache) -> None:
     pulls, said = KnownPulls((MERGED,)), Summaries(away=True)
     subject = entries(pulls, cache, said)
-    assert subject.named(SEVEN).summary.is_fallback
+    assert subject.get_entry(SEVEN).summary.is_fallback
     said.away = False
-    assert not subject.named(SEVEN).summary.is_fallback
+    assert not subject.get_entry(SEVEN).summary.is_fallback
     assert said.numbers == [7, 7]
 
 
 def test_a_pull_request_whose_files_were_away_is_read_again(cache: RedisCache) -> None:
     pulls = KnownPulls((MERGED,), failing={"files 7": GitHubUnavailable("GitHub is away.")})
     subject = entries(pulls, cache)
-    assert subject.named(SEVEN).pull.files is None
+    assert subject.get_entry(SEVEN).pull.files is None
     del pulls.failing["files 7"]
-    assert subject.named(SEVEN).pull.files is not None
+    assert subject.get_entry(SEVEN).pull.files is not None
 
 
 def test_one_that_was_closed_without_being_merged_is_refused_with_one_sentence(cache: RedisCache) -> None:
     pulls, said = KnownPulls((CLOSED,)), Summaries()
     with pytest.raises(UsageError, match="#7 was closed") as caught:
-        entries(pulls, cache, said).named(SEVEN)
+        entries(pulls, cache, said).get_entry(SEVEN)
     assert (is_one_sentence(str(caught.value)), said.numbers, pulls.calls) == (True, [], ["pull 7"])
 
 
 @pytest.mark.parametrize("error", [PullRequestNotFound("None of that number."), GitHubUnavailable("Away.")])
 def test_what_github_says_of_the_number_is_passed_on(cache: RedisCache, error: Exception) -> None:
     with pytest.raises(type(error)) as caught:
-        entries(KnownPulls((MERGED,), failing={"pull 7": error}), cache).named(SEVEN)
+        entries(KnownPulls((MERGED,), failing={"pull 7": error}), cache).get_entry(SEVEN)
     assert caught.value is error
 
 
 def test_reading_replaces_what_the_store_holds(cache: RedisCache) -> None:
     pulls = KnownPulls((MERGED,))
-    entries(pulls, cache).read(MERGED)
-    entries(pulls, cache, Summaries(summary(headline="Read anew"))).read(MERGED)
-    found = entries(pulls, cache).known(SEVEN)
+    entries(pulls, cache).refresh_entry(MERGED)
+    entries(pulls, cache, Summaries(summary(headline="Read anew"))).refresh_entry(MERGED)
+    found = entries(pulls, cache).get_cached(SEVEN)
     assert found
     assert found.summary.headline == "Read anew"
 
 
 def test_reading_gives_the_patches_to_those_who_go_on(cache: RedisCache) -> None:
-    assert entries(KnownPulls((MERGED,)), cache).read(MERGED).pull.files == FILES
+    assert entries(KnownPulls((MERGED,)), cache).refresh_entry(MERGED).pull.files == FILES
 
 
 # --- what is kept
@@ -131,12 +133,12 @@ VERSIONS = ["haiku v2", "sonnet v1", "haiku v1 ", ""]
 @pytest.mark.parametrize("version", VERSIONS)
 def test_another_version_is_another_entry(cache: RedisCache, version: str) -> None:
     pulls, said = KnownPulls((MERGED,)), Summaries()
-    entries(pulls, cache, said).named(SEVEN)
+    entries(pulls, cache, said).get_entry(SEVEN)
     other = entries(pulls, cache, said, version)
-    assert other.known(SEVEN) is None
-    other.named(SEVEN)
+    assert other.get_cached(SEVEN) is None
+    other.get_entry(SEVEN)
     assert said.numbers == [7, 7]
-    assert entries(pulls, cache, said).known(SEVEN) is not None
+    assert entries(pulls, cache, said).get_cached(SEVEN) is not None
 
 
 OTHERS = [Reference(REPOSITORY, 70), Reference(Repository("octo", "other"), 7), Reference(Repository("o", "e"), 7)]
@@ -145,19 +147,19 @@ OTHERS = [Reference(REPOSITORY, 70), Reference(Repository("octo", "other"), 7), 
 @pytest.mark.parametrize("other", OTHERS, ids=str)
 def test_another_number_or_repository_is_another_entry(cache: RedisCache, other: Reference) -> None:
     subject = entries(KnownPulls((MERGED,)), cache)
-    subject.named(SEVEN)
-    assert (subject.known(other), subject.known(SEVEN) is None) == (None, False)
+    subject.get_entry(SEVEN)
+    assert (subject.get_cached(other), subject.get_cached(SEVEN) is None) == (None, False)
 
 
 def test_entries_are_kept_for_ninety_days(cache: RedisCache, store: Redis) -> None:
-    entries(KnownPulls((MERGED,)), cache).named(SEVEN)
+    entries(KnownPulls((MERGED,)), cache).get_entry(SEVEN)
     (key,) = store.scan_iter()
     assert 89 < int(str(store.ttl(key))) / 86_400 <= 90
 
 
 def test_kept_entries_hold_no_patches() -> None:
     cache = MemoryCache()
-    given_back = entries(KnownPulls((MERGED,)), cache).named(SEVEN)
+    given_back = entries(KnownPulls((MERGED,)), cache).get_entry(SEVEN)
     (text,) = cache.values.values()
     assert "new line" not in text
     assert [file.patch for file in given_back.pull.files or ()] == [None, None]
@@ -189,19 +191,19 @@ OLD: dict[str, Callable[[dict[str, Any]], object]] = {
 @pytest.mark.parametrize("change", OLD.values(), ids=OLD)
 def test_an_entry_of_an_older_shape_is_read_anew(change: Callable[[dict[str, Any]], object]) -> None:
     cache, pulls = MemoryCache(), KnownPulls((MERGED,))
-    first = entries(pulls, cache).named(SEVEN)
+    first = entries(pulls, cache).get_entry(SEVEN)
     key = only_key(cache)
     cache.values[key] = json.dumps(change(json.loads(cache.values[key])))
-    assert entries(pulls, cache).named(SEVEN) == first
-    assert entries(pulls, cache).known(SEVEN) == kept(first)
+    assert entries(pulls, cache).get_entry(SEVEN) == first
+    assert entries(pulls, cache).get_cached(SEVEN) == kept(first)
 
 
 @pytest.mark.parametrize("text", ["", "{", "null", "[]", "{}", '"entry"', "\x00", "<html>"])
 def test_a_value_that_is_no_entry_is_read_anew(text: str) -> None:
     cache, pulls, said = MemoryCache(), KnownPulls((MERGED,)), Summaries()
-    entries(pulls, cache, said).named(SEVEN)
+    entries(pulls, cache, said).get_entry(SEVEN)
     cache.values[only_key(cache)] = text
-    assert not entries(pulls, cache, said).named(SEVEN).from_cache
+    assert not entries(pulls, cache, said).get_entry(SEVEN).from_cache
     assert said.numbers == [7, 7]
 
 
@@ -211,11 +213,11 @@ RAW = [b"", b"q{}", b"p{}", b"p\xff\xfe", b"z", b"z{}", b"z\x78\x9c\x00"]
 @pytest.mark.parametrize("raw", [*RAW[:3], *(pytest.param(raw) for raw in RAW[3:])])
 def test_bytes_that_are_no_value_are_read_anew(cache: RedisCache, store: Redis, raw: bytes) -> None:
     pulls = KnownPulls((MERGED,))
-    entries(pulls, cache).named(SEVEN)
+    entries(pulls, cache).get_entry(SEVEN)
     (key,) = store.scan_iter()
     store.set(key, raw)
-    assert not entries(pulls, cache).named(SEVEN).from_cache
-    assert entries(pulls, cache).named(SEVEN).from_cache
+    assert not entries(pulls, cache).get_entry(SEVEN).from_cache
+    assert entries(pulls, cache).get_entry(SEVEN).from_cache
 
 
 TEXT = st.text(max_size=40)
@@ -263,19 +265,19 @@ SUMMARIES = st.builds(
 def test_a_kept_entry_equals_the_one_that_was_read(made: PullRequest, said: Any) -> None:
     cache, pulls = MemoryCache(), KnownPulls((made,))
     subject = entries(pulls, cache, Summaries(said))
-    read = subject.read(replace(made, files=None))
+    read = subject.refresh_entry(replace(made, files=None))
     assert read.pull == made
-    assert subject.known(SEVEN) == subject.named(SEVEN) == kept(read)
+    assert subject.get_cached(SEVEN) == subject.get_entry(SEVEN) == kept(read)
     assert cache.lifetimes == [timedelta(days=90)]
 
 
 # --- many at once, with the model on the loopback
 
 
-def with_model(pulls: KnownPulls, model: Model, cache: RedisCache) -> Entries:
-    asker = Asker(model, cache, Sleeps())
-    reader = Reader(pulls, Summariser(asker, "claude-haiku-5-5", 30_000).summarise)
-    return Entries(pulls, reader, cache, "claude-haiku-5-5")
+def with_model(pulls: KnownPulls, model: Model, cache: RedisCache) -> EntryCache:
+    asker = StructuredCompletion(model, cache, Sleeps())
+    reader = EntryBuilder(pulls, Summariser(asker, "claude-haiku-5-5", 30_000).summarise_pull_request)
+    return EntryCache(pulls, reader, cache, "claude-haiku-5-5")
 
 
 @pytest.mark.slow
@@ -289,7 +291,7 @@ def test_fifty_who_ask_for_the_same_cold_pull_request_make_one_call(
 
     def ask(_: int) -> Entry:
         start.wait()
-        return subject.named(SEVEN)
+        return subject.get_entry(SEVEN)
 
     with ThreadPoolExecutor(50) as pool:
         found = list(pool.map(ask, range(50)))
@@ -305,5 +307,5 @@ def test_a_refused_summary_is_asked_for_again_and_then_kept(
     claude.script(Refusal())
     pulls = KnownPulls((MERGED,))
     subject = with_model(pulls, model, cache)
-    assert [subject.named(SEVEN).summary.is_fallback for _ in range(3)] == [True, False, False]
+    assert [subject.get_entry(SEVEN).summary.is_fallback for _ in range(3)] == [True, False, False]
     assert (len(claude.requests), pulls.calls.count("pull 7")) == (2, 2)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import HURRIED, RedisCache, connect
-from bot.adapters.redis.history import RedisHistory
+from bot.adapters.redis.connection import SHORT_TIMEOUTS, RedisCache, connect_server
+from bot.adapters.redis.history import RedisHistoryStore
 from bot.adapters.slack.ephemeral import SlackEphemeralMessenger, SlackViews
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.pull_requests.models import PullRequest
@@ -21,15 +21,15 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk
 from bot.render.summaries.post import render_summary
 from bot.render.summaries.summary_json import build_summary_json
-from bot.services.digest.builder import DailyDigest, Surroundings
-from bot.services.digest.overview import no_overview
+from bot.services.digest.builder import DigestBuilder, DigestDependencies
+from bot.services.digest.overview import skip_overview
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.questions.archive import Archive
+from bot.services.questions.archive import PullRequestArchive
 from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.slack.details import DetailsModal
-from bot.services.slack.replies import Replies
-from bot.services.summaries.entry_cache import Entries
-from bot.services.summaries.reader import Reader
+from bot.services.slack.replies import ReplySender
+from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.reader import EntryBuilder
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.checks import closed_port
@@ -64,23 +64,23 @@ class House:
     now: datetime = DAY.end
 
     def __post_init__(self) -> None:
-        self.reader = Reader(self.pulls, Summaries())
-        self.history = RedisHistory(self.store)
+        self.reader = EntryBuilder(self.pulls, Summaries())
+        self.history = RedisHistoryStore(self.store)
         self.chronicle = MergeTimeline(lambda: self.history, self.pulls.list_merged, lambda: self.now)
         cache = RedisCache(self.store)
-        self.entries = Entries(self.pulls, self.reader, cache, "v1", self.chronicle.assess_risk)
-        self.archive = Archive(self.pulls, self.reader, self.entries, 2)
+        self.entries = EntryCache(self.pulls, self.reader, cache, "v1", self.chronicle.assess_risk)
+        self.archive = PullRequestArchive(self.pulls, self.reader, self.entries, 2)
 
     def warm(self) -> None:
-        self.entries.read(MERGED)
+        self.entries.refresh_entry(MERGED)
 
     def in_digest(self) -> Risk:
-        surroundings = Surroundings(self.chronicle.load_day_context, self.chronicle.record_merges)
-        daily = DailyDigest(
+        surroundings = DigestDependencies(self.chronicle.load_day_context, self.chronicle.record_merges)
+        daily = DigestBuilder(
             self.pulls,
-            self.entries.read,
-            no_overview,
-            self.reader.with_files,
+            self.entries.refresh_entry,
+            skip_overview,
+            self.reader.load_files,
             2,
             get_default_classes,
             surroundings,
@@ -91,7 +91,7 @@ class House:
     # as people see it
 
     def by_prsummary(self) -> str:
-        return json.dumps(render_summary(self.entries.named(SEVEN)).blocks)
+        return json.dumps(render_summary(self.entries.get_entry(SEVEN)).blocks)
 
     def by_question(self) -> str:
         toolbox = Toolbox(self.archive, REPOSITORIES, TODAY, ABOUT_DAY)
@@ -103,7 +103,7 @@ class House:
 
     def by_details(self) -> str:
         client = make_slack_client(self.slack.token, self.slack.url)
-        replies = Replies(
+        replies = ReplySender(
             SlackMessenger(client), SlackEphemeralMessenger(client), answer_store(self.store), lambda: self.now
         )
         trigger = self.slack.make_trigger_id()
@@ -133,7 +133,7 @@ each_cache = pytest.mark.parametrize("is_warm", [False, True], ids=["cold", "war
 def test_it_is_rated_with_the_history_that_is_known(
     house: House, show: Callable[[House], str], *, is_warm: bool
 ) -> None:
-    house.history.record(HISTORY)
+    house.history.record_merges(HISTORY)
     if is_warm:
         house.warm()
     shown = show(house)
@@ -155,15 +155,15 @@ def test_where_there_is_none_that_is_said(house: House, show: Callable[[House], 
 def test_what_was_kept_without_history_is_rated_with_it_later(house: House, show: Callable[[House], str]) -> None:
     house.warm()
     assert WITHOUT in show(house)
-    house.history.record(HISTORY)
+    house.history.record_merges(HISTORY)
     house.now += 11 * MINUTE
     assert WITHOUT not in show(house)
 
 
 @pytest.mark.parametrize("has_history", [False, True])
 def test_the_command_line_rates_what_it_reads_anew(house: House, *, has_history: bool) -> None:
-    house.history.record(HISTORY if has_history else ())
-    risk = build_summary_json(house.entries.read_and_rate(MERGED))["risk"]
+    house.history.record_merges(HISTORY if has_history else ())
+    risk = build_summary_json(house.entries.refresh_and_rate(MERGED))["risk"]
     assert risk["without_history"] is not has_history
     assert (REASONS[0] in risk["reasons"]) is has_history
 
@@ -171,19 +171,19 @@ def test_the_command_line_rates_what_it_reads_anew(house: House, *, has_history:
 @each_cache
 def test_it_is_rated_as_in_the_digest(house: House, *, is_warm: bool) -> None:
     """With the points, the rules, and the earlier tries of the same change."""
-    house.history.record(HISTORY)
+    house.history.record_merges(HISTORY)
     listed = house.in_digest()
     assert [each.number for each in listed.tries] == [3]
     if not is_warm:
         house.store.delete(*house.store.scan_iter("entry:*"))
-    assert house.entries.named(SEVEN).risk == listed
-    assert house.archive.one(SEVEN).risk == listed
+    assert house.entries.get_entry(SEVEN).risk == listed
+    assert house.archive.read_pull_request(SEVEN).risk == listed
 
 
 def test_a_store_that_was_away_for_a_moment_is_asked_again_for_history(store: Redis) -> None:
-    away = connect(f"redis://127.0.0.1:{closed_port()}", patience=HURRIED)
-    histories = [RedisHistory(away), RedisHistory(store)]
-    histories[1].record(HISTORY)
+    away = connect_server(f"redis://127.0.0.1:{closed_port()}", patience=SHORT_TIMEOUTS)
+    histories = [RedisHistoryStore(away), RedisHistoryStore(store)]
+    histories[1].record_merges(HISTORY)
     chronicle = MergeTimeline(lambda: histories.pop(0), KnownPulls().list_merged, lambda: DAY.end)
     assert [chronicle.assess_risk(MERGED).without_history for _ in range(3)] == [True, False, False]
 
@@ -192,10 +192,10 @@ def test_days_of_two_months_read_history_once_for_each(store: Redis) -> None:
     """A question is answered from days in any order, each pull request rated by itself."""
     reads: list[datetime] = []
 
-    class Counted(RedisHistory):
-        def read(self, *arguments: Any) -> tuple[PullRequest, ...]:
+    class Counted(RedisHistoryStore):
+        def read_merges(self, *arguments: Any) -> tuple[PullRequest, ...]:
             reads.append(arguments[1])
-            return super().read(*arguments)
+            return super().read_merges(*arguments)
 
     history = Counted(store)
     chronicle = MergeTimeline(lambda: history, KnownPulls().list_merged, lambda: DAY.end)

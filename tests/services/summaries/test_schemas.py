@@ -14,10 +14,10 @@ import pytest
 from pydantic import ValidationError
 
 from bot.services.questions.tools.schemas import SearchArguments
-from bot.services.summaries.schemas import Answer, OverviewAnswer, SummaryAnswer
+from bot.services.summaries.schemas import AnswerShape, OverviewAnswer, SummaryAnswer
 from tests.emulators.claude.server import overview_answer, summary_answer
 
-SHAPES: dict[str, type[Answer]] = {"summary": SummaryAnswer, "overview": OverviewAnswer}
+SHAPES: dict[str, type[AnswerShape]] = {"summary": SummaryAnswer, "overview": OverviewAnswer}
 MADE = {"summary": summary_answer, "overview": overview_answer}
 LINE, SECTION = 1_000, 8_000
 
@@ -47,7 +47,7 @@ MAY_BE_EMPTY = [("summary", "risk_reason"), ("summary", "action")]
 EMPTY = ["", " \n", "\t", "\u200b"]
 
 
-def answered(shape: str, **fields: Any) -> Answer:
+def answered(shape: str, **fields: Any) -> AnswerShape:
     return SHAPES[shape].model_validate_json(json.dumps(MADE[shape](**fields)))
 
 

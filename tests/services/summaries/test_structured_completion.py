@@ -20,12 +20,12 @@ from bot.domain.errors import (
 )
 from bot.domain.operations.usage import Usage
 from bot.ports import Prompt
-from bot.services.summaries.schemas import SummaryAnswer, schema_of
-from bot.services.summaries.structured_completion import Answer, Asker
+from bot.services.summaries.schemas import SummaryAnswer, build_schema
+from bot.services.summaries.structured_completion import StructuredAnswer, StructuredCompletion
 from tests.emulators.claude.server import summary_answer
 from tests.services.doubles import MemoryCache, ScriptedModel, Sleeps
 
-PROMPT = Prompt("claude-haiku-5-5", "summary.v1", "Be brief.", "What changed?", schema_of(SummaryAnswer), 1_000)
+PROMPT = Prompt("claude-haiku-5-5", "summary.v1", "Be brief.", "What changed?", build_schema(SummaryAnswer), 1_000)
 
 
 def answer(**fields: Any) -> str:
@@ -39,10 +39,10 @@ class Bench:
         self.model = ScriptedModel.of(*steps)
         self.cache = MemoryCache()
         self.sleeps = Sleeps()
-        self.asker = Asker(self.model, self.cache, self.sleeps)
+        self.asker = StructuredCompletion(self.model, self.cache, self.sleeps)
 
-    def ask(self, prompt: Prompt = PROMPT) -> Answer[SummaryAnswer]:
-        return self.asker.ask(prompt, SummaryAnswer)
+    def ask(self, prompt: Prompt = PROMPT) -> StructuredAnswer[SummaryAnswer]:
+        return self.asker.request_answer(prompt, SummaryAnswer)
 
     def failure(self) -> ModelError:
         with pytest.raises(ModelError) as caught:

@@ -15,15 +15,17 @@ from bot.adapters.redis.connection import RedisCache
 from bot.domain.errors import ModelError, ModelRefusal
 from bot.ports import Model
 from bot.services.summaries.schemas import SummaryAnswer
-from bot.services.summaries.structured_completion import Answer, Asker
+from bot.services.summaries.structured_completion import StructuredAnswer, StructuredCompletion
 from tests.emulators.claude.server import ClaudeEmulator, Failure, Json, Refusal, Text, summary_answer
 from tests.helpers.command import Caught
 from tests.services.doubles import Sleeps
 from tests.services.summaries.test_structured_completion import PROMPT
 
 
-def ask(model: Model, cache: RedisCache, sleeps: Sleeps | None = None) -> Answer[SummaryAnswer]:
-    return Asker(model, cache, Sleeps() if sleeps is None else sleeps).ask(PROMPT, SummaryAnswer)
+def ask(model: Model, cache: RedisCache, sleeps: Sleeps | None = None) -> StructuredAnswer[SummaryAnswer]:
+    return StructuredCompletion(model, cache, Sleeps() if sleeps is None else sleeps).request_answer(
+        PROMPT, SummaryAnswer
+    )
 
 
 @pytest.mark.slow
@@ -43,10 +45,10 @@ def test_threads_that_ask_different_things_do_not_wait_for_each_other(
     claude: ClaudeEmulator, model: Model, cache: RedisCache
 ) -> None:
     claude.latency = 0.3
-    asker = Asker(model, cache, Sleeps())
+    asker = StructuredCompletion(model, cache, Sleeps())
     prompts = [replace(PROMPT, user=f"What changed in {n}?") for n in range(8)]
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda prompt: asker.ask(prompt, SummaryAnswer), prompts))
+        list(pool.map(lambda prompt: asker.request_answer(prompt, SummaryAnswer), prompts))
     assert (len(claude.requests), claude.in_flight_peak > 1) == (8, True)
 
 
@@ -115,8 +117,8 @@ def test_an_answer_cut_by_the_service_gets_twice_the_room(
     claude: ClaudeEmulator, model: Model, cache: RedisCache
 ) -> None:
     claude.respond = lambda body: Json(summary_answer(key_insights="x" * 2_900))
-    asker = Asker(model, cache, Sleeps())
-    asker.ask(replace(PROMPT, max_tokens=500), SummaryAnswer)
+    asker = StructuredCompletion(model, cache, Sleeps())
+    asker.request_answer(replace(PROMPT, max_tokens=500), SummaryAnswer)
     assert [body["max_tokens"] for body in claude.requests] == [500, 1_000]
 
 

@@ -11,22 +11,22 @@ from dramatiq.middleware import Middleware
 from redis import Redis
 from redis.exceptions import RedisError
 
-from bot.adapters.redis.jobs.retries import PutBack, SetAside, Waits
+from bot.adapters.redis.jobs.retries import AttemptLimitError, JobInterruption, TurnWait
 from bot.adapters.redis.keyspace import Keyspace
-from bot.adapters.redis.leases import lease
-from bot.domain.keyspace.keys import ATTEMPTS
+from bot.adapters.redis.leases import hold_lease
+from bot.domain.keyspace.keys import JOB_ATTEMPTS
 
 log = logging.getLogger(__name__)
 
 # attempts that a job has
-MOST = 3
+MAX_ATTEMPTS = 3
 # of those, the ones after which it runs beside no other of its kind: one death is an accident, as in an update
-_SUSPECT = 2
+_MAX_SHARED_ATTEMPTS = 2
 # milliseconds until such a one looks again whether it is its turn
-_TURN = 2_000
+_TURN_DELAY = 2_000
 
 
-class Attempts(Middleware):
+class AttemptCounter(Middleware):
     """Sets aside a job that began three times and never ended: its process died, or froze until it was killed.
 
     Jobs that run beside such a one die with it, each time. After the second time they run one at a time, in any
@@ -41,7 +41,7 @@ class Attempts(Middleware):
     def before_process_message(self, broker: Broker, message: MessageProxy) -> None:
         """Count the attempt before it. Raises SetAside and Waits in its place."""
         try:
-            self._begin(message.message_id)
+            self._begin_attempt(message.message_id)
         except RedisError as error:
             log.warning("an attempt of a job is not counted: %s", error)
 
@@ -51,36 +51,36 @@ class Attempts(Middleware):
         """It ended, however that was. What was interrupted tells nothing of itself."""
         try:
             with self._turns.pop(message.message_id, ExitStack()):
-                if not isinstance(exception, Waits | SetAside):
-                    self._end(message.message_id, is_whole=not isinstance(exception, PutBack))
+                if not isinstance(exception, TurnWait | AttemptLimitError):
+                    self._end_attempt(message.message_id, is_whole=not isinstance(exception, JobInterruption))
         except RedisError as error:
             log.warning("the end of a job is not counted: %s", error)
 
-    def _begin(self, job: str) -> None:
+    def _begin_attempt(self, job: str) -> None:
         # one call where it never began before, which is nearly always
-        if self._store.set(self._key(job), 1, nx=True, ex=ATTEMPTS.lifetime):
+        if self._store.set(self._build_key(job), 1, nx=True, ex=JOB_ATTEMPTS.lifetime):
             return
-        begun = int(cast("bytes | None", self._store.get(self._key(job))) or 0)
-        if begun >= MOST:
-            raise SetAside(f"it began {begun} times and never ended")
-        if begun >= _SUSPECT:
+        begun = int(cast("bytes | None", self._store.get(self._build_key(job))) or 0)
+        if begun >= MAX_ATTEMPTS:
+            raise AttemptLimitError(f"it began {begun} times and never ended")
+        if begun >= _MAX_SHARED_ATTEMPTS:
             self._take_turn(job)
         with self._store.pipeline() as together:
-            together.incr(self._key(job))
-            together.expire(self._key(job), ATTEMPTS.lifetime)
+            together.incr(self._build_key(job))
+            together.expire(self._build_key(job), JOB_ATTEMPTS.lifetime)
             together.execute()
 
     def _take_turn(self, job: str) -> None:
         with ExitStack() as turn:
-            if not turn.enter_context(lease(self._store, self._keys, "suspects", patience=0)):
-                raise Waits("another one of those that died runs", delay=_TURN)
+            if not turn.enter_context(hold_lease(self._store, self._keys, "suspects", patience=0)):
+                raise TurnWait("another one of those that died runs", delay=_TURN_DELAY)
             self._turns[job] = turn.pop_all()
 
-    def _end(self, job: str, *, is_whole: bool) -> None:
+    def _end_attempt(self, job: str, *, is_whole: bool) -> None:
         if is_whole:
-            self._store.delete(self._key(job))
+            self._store.delete(self._build_key(job))
         else:
-            self._store.decr(self._key(job))
+            self._store.decr(self._build_key(job))
 
-    def _key(self, job: str) -> str:
-        return self._keys.make(ATTEMPTS.key(job))
+    def _build_key(self, job: str) -> str:
+        return self._keys.add_prefix(JOB_ATTEMPTS.build_key(job))

@@ -14,23 +14,23 @@ from dramatiq.middleware import Retries, default_middleware
 from redis import Redis
 from redis.exceptions import RedisError
 
-from bot.adapters.redis.jobs.attempts import Attempts
-from bot.adapters.redis.jobs.retries import KeepTrying, Lost
-from bot.adapters.redis.keyspace import WHOLE, Keyspace
-from bot.domain.keyspace.keys import JOBS
+from bot.adapters.redis.jobs.attempts import AttemptCounter
+from bot.adapters.redis.jobs.retries import LossHandler, PersistentRetries
+from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.domain.keyspace.keys import JOBS_NAMESPACE
 
 
-def broker_of(store: Redis, lost: Lost, keys: Keyspace = WHOLE) -> RedisBroker:
+def make_broker(store: Redis, lost: LossHandler, keys: Keyspace = UNPREFIXED) -> RedisBroker:
     """A broker for one worker: its middleware keeps state. ``lost`` hears of jobs that will not be done.
 
     A worker without a heartbeat for ten seconds is dead, and every poll looks for the jobs of the dead.
     """
-    usual = [KeepTrying(lost) if kind is Retries else kind() for kind in default_middleware]
+    usual = [PersistentRetries(lost) if kind is Retries else kind() for kind in default_middleware]
     # what comes first is told last how a job ended: when it is on its queue again, if it is to be tried again
-    middleware = [Attempts(store, keys), *usual]
+    middleware = [AttemptCounter(store, keys), *usual]
     return _Broker(
         client=store,
-        namespace=keys.make(JOBS),
+        namespace=keys.add_prefix(JOBS_NAMESPACE),
         heartbeat_timeout=10_000,
         maintenance_chance=1_000_000,
         middleware=middleware,
@@ -84,10 +84,10 @@ class _Broker(RedisBroker):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)  # type: ignore[no-untyped-call]
-        self._consumed: set[str] = set()
+        self._started_queues: set[str] = set()
 
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5_000) -> Any:
-        if queue_name in self._consumed:
+        if queue_name in self._started_queues:
             self.broker_id = str(uuid4())
-        self._consumed.add(queue_name)
+        self._started_queues.add(queue_name)
         return super().consume(queue_name, prefetch, timeout)

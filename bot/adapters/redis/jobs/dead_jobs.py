@@ -10,33 +10,33 @@ from pydantic import TypeAdapter
 from redis import Redis
 
 from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import WHOLE, Keyspace
-from bot.domain.keyspace.keys import ASIDE
+from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.domain.keyspace.keys import DEAD_JOBS
 from bot.domain.operations.lost_job import LostJob
 from bot.ports.cached_json import load_or_none
 
-_MOST = 50
-_JOB = TypeAdapter(LostJob)
+_MAX_JOBS = 50
+_JOB_ADAPTER = TypeAdapter(LostJob)
 
 
-class RedisAside:
-    """``Aside`` as a sorted set, by time."""
+class RedisLostJobStore:
+    """``LostJobStore`` as a sorted set, by time."""
 
-    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
-        self._key = keys.make(ASIDE.key())
+        self._key = keys.add_prefix(DEAD_JOBS.build_key())
 
     def add(self, job: LostJob) -> None:
         """Keep one; noting it again changes nothing."""
         with translate_redis_errors(), self._client.pipeline() as together:
-            together.zadd(self._key, {_JOB.dump_json(job).decode(): job.at.timestamp()})
-            together.zremrangebyrank(self._key, 0, -_MOST - 1)
-            together.expire(self._key, ASIDE.lifetime)
+            together.zadd(self._key, {_JOB_ADAPTER.dump_json(job).decode(): job.at.timestamp()})
+            together.zremrangebyrank(self._key, 0, -_MAX_JOBS - 1)
+            together.expire(self._key, DEAD_JOBS.lifetime)
             together.execute()
 
-    def recent(self, now: datetime) -> Sequence[LostJob]:
+    def list_recent(self, now: datetime) -> Sequence[LostJob]:
         """Those of the last week, newest first."""
         with translate_redis_errors():
             found = cast("list[bytes]", self._client.zrange(self._key, 0, -1, desc=True))
-        jobs = (load_or_none(_JOB, line.decode(errors="replace")) for line in found)
-        return tuple(job for job in jobs if job and job.at > now - ASIDE.lifetime)
+        jobs = (load_or_none(_JOB_ADAPTER, line.decode(errors="replace")) for line in found)
+        return tuple(job for job in jobs if job and job.at > now - DEAD_JOBS.lifetime)

@@ -16,19 +16,19 @@ from typing import IO, Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import AwareDatetime, Field, FiniteFloat, Strict, TypeAdapter, ValidationError
 
-from bot.adapters.redis.transfer.schema import SCHEMA, family_of
+from bot.adapters.redis.transfer.schema import CURRENT_SCHEMA, find_exported_family
 from bot.domain.errors import UsageError
 from bot.domain.text.strings import format_count, quote_input
 
 # bytes; ours hold up to a hundred fields of some kilobytes
-LONGEST = 64 * 2**20
+MAX_LINE_BYTES = 64 * 2**20
 
 T = TypeVar("T")
-_Text = Annotated[str, Strict()]
+_StrictText = Annotated[str, Strict()]
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ExportRecord:
     """A durable key with its value. A hash of many fields is several records, one after the other."""
 
     key: str
@@ -37,7 +37,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ExportHeader:
     """The first line: an export of a schema, made at a time."""
 
     prdigest: Literal["export"]
@@ -46,7 +46,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Foot:
+class ExportFooter:
     """The last line: how many records stand before it."""
 
     prdigest: Literal["end"]
@@ -54,7 +54,7 @@ class Foot:
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class ExportSummary:
     """What a file holds: of which schema, how many records, how much of each family.
 
     ``mark`` is the same for the same bytes.
@@ -63,15 +63,19 @@ class Contents:
     schema: int
     records: int
     counts: Counter[str]
-    mark: str
+    checksum: str
 
 
-_HEAD, _FOOT, _RECORD = TypeAdapter(Head), TypeAdapter(Foot), TypeAdapter(Record)
-_OBJECT = TypeAdapter(dict[str, Any])
-_SHAPES: dict[str, tuple[str, TypeAdapter[Any]]] = {
-    "string": ("a text", TypeAdapter(_Text)),
-    "list": ("a list of texts", TypeAdapter(Annotated[list[_Text], Field(min_length=1)])),
-    "hash": ("an object of texts", TypeAdapter(Annotated[dict[str, _Text], Field(min_length=1)])),
+_HEADER_ADAPTER, _FOOTER_ADAPTER, _RECORD_ADAPTER = (
+    TypeAdapter(ExportHeader),
+    TypeAdapter(ExportFooter),
+    TypeAdapter(ExportRecord),
+)
+_OBJECT_ADAPTER = TypeAdapter(dict[str, Any])
+_VALUE_SHAPES: dict[str, tuple[str, TypeAdapter[Any]]] = {
+    "string": ("a text", TypeAdapter(_StrictText)),
+    "list": ("a list of texts", TypeAdapter(Annotated[list[_StrictText], Field(min_length=1)])),
+    "hash": ("an object of texts", TypeAdapter(Annotated[dict[str, _StrictText], Field(min_length=1)])),
     "zset": (
         "an object of numbers",
         TypeAdapter(Annotated[dict[str, Annotated[FiniteFloat, Strict()]], Field(min_length=1)]),
@@ -79,30 +83,30 @@ _SHAPES: dict[str, tuple[str, TypeAdapter[Any]]] = {
 }
 
 
-def head_line(at: datetime) -> str:
+def format_header(at: datetime) -> str:
     """The first line of an export that is made at an instant."""
-    return _line({"prdigest": "export", "schema": SCHEMA, "at": at.isoformat()})
+    return _format_line({"prdigest": "export", "schema": CURRENT_SCHEMA, "at": at.isoformat()})
 
 
-def record_line(record: Record) -> str:
+def format_record(record: ExportRecord) -> str:
     """A line of an export."""
-    return _line(asdict(record))
+    return _format_line(asdict(record))
 
 
-def foot_line(records: int) -> str:
+def format_footer(records: int) -> str:
     """The last line of an export."""
-    return _line({"prdigest": "end", "records": records})
+    return _format_line({"prdigest": "end", "records": records})
 
 
-def contents(file: IO[bytes]) -> Contents:
+def inspect_export(file: IO[bytes]) -> ExportSummary:
     """What a file holds, read from its beginning to its end.
 
     Raises:
         UsageError: it is no whole export, or one that this version does not understand.
     """
-    schema, known, counts, before = _head(file).schema, set[str](), Counter[str](), ""
+    schema, known, counts, before = _read_header(file).schema, set[str](), Counter[str](), ""
     total = 0
-    for total, record in enumerate(records(file), 1):
+    for total, record in enumerate(iterate_export(file), 1):
         is_more = record.key == before and record.type == "hash"
         if record.key in known and not is_more:
             raise UsageError(f"Line {total + 1} repeats {quote_input(record.key)}: remove one of them.")
@@ -112,40 +116,41 @@ def contents(file: IO[bytes]) -> Contents:
         counts[name] += len(record.value) if name == record.key else not is_more
     file.seek(0)
     mark = hashlib.file_digest(cast("BufferedReader", file), "sha256").hexdigest()
-    return Contents(schema, total, counts, mark)
+    return ExportSummary(schema, total, counts, mark)
 
 
-def records(file: IO[bytes]) -> Iterator[Record]:
+def iterate_export(file: IO[bytes]) -> Iterator[ExportRecord]:
     """The records of a file, from its beginning.
 
     Raises:
         UsageError: a line is no record that this version knows, or the last one is missing.
     """
-    lines = _lines(file)
+    lines = _iterate_lines(file)
     next(lines, None)
     for number, found in lines:
         if "prdigest" in found:
-            _end(number, found)
+            _check_footer(number, found)
             for after, _ in lines:
                 raise UsageError(f"Line {after} stands after the end of the export: remove what follows it.")
             return
-        yield _record(number, found)
+        yield _parse_record(number, found)
     raise UsageError("The export is cut off, its last line is missing: export again.")
 
 
-def _head(file: IO[bytes]) -> Head:
-    head = _read(_HEAD, next(_lines(file), (1, {}))[1])
+def _read_header(file: IO[bytes]) -> ExportHeader:
+    head = _validate_or_none(_HEADER_ADAPTER, next(_iterate_lines(file), (1, {}))[1])
     if head is None:
         raise UsageError("Line 1 is not that of an export: give a file that prdigest export wrote.")
-    if head.schema > SCHEMA:
+    if head.schema > CURRENT_SCHEMA:
         raise UsageError(
-            f"Line 1: a newer prdigest wrote this export (schema {head.schema}, this one knows {SCHEMA}): upgrade."
+            f"Line 1: a newer prdigest wrote this export (schema {head.schema}, this one knows "
+            f"{CURRENT_SCHEMA}): upgrade."
         )
     return head
 
 
-def _end(number: int, found: dict[str, Any]) -> None:
-    foot, count = _read(_FOOT, found), number - 2
+def _check_footer(number: int, found: dict[str, Any]) -> None:
+    foot, count = _validate_or_none(_FOOTER_ADAPTER, found), number - 2
     if foot is None:
         raise UsageError(f"Line {number} is neither a record nor the end of an export: remove it.")
     if foot.records != count:
@@ -153,11 +158,11 @@ def _end(number: int, found: dict[str, Any]) -> None:
         raise UsageError(f"Line {number} tells of {told}, and {count:,} stand before it: export again.")
 
 
-def _record(number: int, found: dict[str, Any]) -> Record:
-    record = _read(_RECORD, found)
+def _parse_record(number: int, found: dict[str, Any]) -> ExportRecord:
+    record = _validate_or_none(_RECORD_ADAPTER, found)
     if record is None:
         raise UsageError(f"Line {number} is no record: it needs a key, a type and a value.")
-    family = family_of(record.key)
+    family = find_exported_family(record.key)
     if family is None:
         raise UsageError(f"Line {number}: {quote_input(record.key)} is no key that prdigest keeps for good.")
     if record.type != family.type:
@@ -165,33 +170,35 @@ def _record(number: int, found: dict[str, Any]) -> Record:
             f"Line {number}: the type of {quote_input(record.key)} is {family.type}, not "
             f"{quote_input(record.type)}."
         )
-    shape, kind = _SHAPES[family.type]
-    value = _read(kind, record.value)
+    shape, kind = _VALUE_SHAPES[family.type]
+    value = _validate_or_none(kind, record.value)
     if value is None:
         raise UsageError(f"Line {number}: the value of {quote_input(record.key)} has to be {shape}.")
-    return Record(record.key, record.type, value)
+    return ExportRecord(record.key, record.type, value)
 
 
-def _lines(file: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _iterate_lines(file: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
     file.seek(0)
     number = 0
-    while line := file.readline(LONGEST + 1):
+    while line := file.readline(MAX_LINE_BYTES + 1):
         number += 1
-        if len(line) > LONGEST:
-            raise UsageError(f"Line {number} is longer than {LONGEST >> 20} MB: prdigest wrote no such line.")
+        if len(line) > MAX_LINE_BYTES:
+            raise UsageError(
+                f"Line {number} is longer than {MAX_LINE_BYTES >> 20} MB: prdigest wrote no such line."
+            )
         try:
-            found = _OBJECT.validate_json(line)
+            found = _OBJECT_ADAPTER.validate_json(line)
         except ValidationError as error:
             raise UsageError(f"Line {number} is no JSON object: the file is damaged or no export.") from error
         yield number, found
 
 
-def _read(kind: TypeAdapter[T], found: Any) -> T | None:
+def _validate_or_none(kind: TypeAdapter[T], found: Any) -> T | None:
     try:
         return kind.validate_python(found)
     except ValidationError:
         return None
 
 
-def _line(found: dict[str, Any]) -> str:
+def _format_line(found: dict[str, Any]) -> str:
     return json.dumps(found, ensure_ascii=False, allow_nan=False)

@@ -14,34 +14,36 @@ from typing import cast
 from redis import Redis
 
 from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import WHOLE, Keyspace
-from bot.adapters.redis.leases import lease
+from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.adapters.redis.leases import hold_lease
 from bot.domain.errors import StoreUnavailable
-from bot.domain.keyspace.family import Durable
-from bot.domain.keyspace.keys import ATTENTION, THREAD
+from bot.domain.keyspace.family import DurableFamily
 from bot.domain.keyspace.keys import FAMILIES as ALL_FAMILIES
-from bot.domain.keyspace.keys import SCHEMA as SCHEMA_FAMILY
+from bot.domain.keyspace.keys import SCHEMA_VERSION as SCHEMA_FAMILY
+from bot.domain.keyspace.keys import THREAD_MEMORY, THREAD_MUTING
 from bot.domain.text.strings import quote_input
 
 log = logging.getLogger(__name__)
 
 # 1: before the schema had a version; threads expired. 2: they do not.
-SCHEMA = 2
-SCHEMA_KEY = SCHEMA_FAMILY.key()
+CURRENT_SCHEMA = 2
+SCHEMA_KEY = SCHEMA_FAMILY.build_key()
 # in place of the version, before the mark of a file: half of what a digest rests on is worse than nothing
-_IMPORTING = "importing "
-_NUMBER = re.compile(r"[1-9][0-9]{0,5}")
+_IMPORT_PREFIX = "importing "
+_VERSION_PATTERN = re.compile(r"[1-9][0-9]{0,5}")
 
 
-FAMILIES = tuple(family for family in ALL_FAMILIES if isinstance(family, Durable) and family.is_exported)
+EXPORTED_FAMILIES = tuple(
+    family for family in ALL_FAMILIES if isinstance(family, DurableFamily) and family.is_exported
+)
 
 
-def family_of(key: str) -> Durable | None:
+def find_exported_family(key: str) -> DurableFamily | None:
     """The family of a key that is kept for good; None for any other."""
-    return next((family for family in FAMILIES if family.holds(key)), None)
+    return next((family for family in EXPORTED_FAMILIES if family.has_key(key)), None)
 
 
-def migrate(client: Redis, keys: Keyspace = WHOLE) -> None:
+def migrate_schema(client: Redis, keys: Keyspace = UNPREFIXED) -> None:
     """Bring what the store holds to the present version. Where nothing is to be done, that is one GET.
 
     A process that dies at it leaves the version before; the next one begins that step again.
@@ -49,74 +51,75 @@ def migrate(client: Redis, keys: Keyspace = WHOLE) -> None:
     Raises:
         StoreUnavailable: a newer prdigest wrote it, an import into it broke off, or it does not answer.
     """
-    if version(client, keys) == SCHEMA:
+    if read_version(client, keys) == CURRENT_SCHEMA:
         return
-    with translate_redis_errors(), lease(client, keys, SCHEMA_KEY):
-        advance(client, keys)
+    with translate_redis_errors(), hold_lease(client, keys, SCHEMA_KEY):
+        run_migrations(client, keys)
 
 
-def advance(client: Redis, keys: Keyspace = WHOLE) -> None:
+def run_migrations(client: Redis, keys: Keyspace = UNPREFIXED) -> None:
     """The same for who holds the lease of ``SCHEMA_KEY``."""
-    for step in range(version(client, keys), SCHEMA):
+    for step in range(read_version(client, keys), CURRENT_SCHEMA):
         with translate_redis_errors():
             _MIGRATIONS[step](client, keys)
-        stamp(client, step + 1, keys)
+        write_version(client, step + 1, keys)
 
 
-def version(client: Redis, keys: Keyspace = WHOLE) -> int:
+def read_version(client: Redis, keys: Keyspace = UNPREFIXED) -> int:
     """The version of what the store holds.
 
     Raises:
         StoreUnavailable: a newer prdigest wrote it, an import into it broke off, or it does not answer.
     """
-    found = _noted(client, keys)
-    if found.startswith(_IMPORTING):
+    found = _read_version_text(client, keys)
+    if found.startswith(_IMPORT_PREFIX):
         raise StoreUnavailable("An import into this store is not finished: wait for it, or run it again.")
-    if not _NUMBER.fullmatch(found):
+    if not _VERSION_PATTERN.fullmatch(found):
         raise StoreUnavailable(
-            f"The store's key {keys.make(SCHEMA_KEY)} holds {quote_input(found)}: use another REDIS_URL."
+            f"The store's key {keys.add_prefix(SCHEMA_KEY)} holds {quote_input(found)}: use another REDIS_URL."
         )
-    if int(found) > SCHEMA:
+    if int(found) > CURRENT_SCHEMA:
         raise StoreUnavailable(
-            f"The store was written by a newer prdigest (schema {found}, this one knows {SCHEMA}): upgrade, or use"
+            f"The store was written by a newer prdigest (schema {found}, this one knows "
+            f"{CURRENT_SCHEMA}): upgrade, or use"
             " another REDIS_URL."
         )
     return int(found)
 
 
-def stamp(client: Redis, number: int, keys: Keyspace = WHOLE) -> None:
+def write_version(client: Redis, number: int, keys: Keyspace = UNPREFIXED) -> None:
     """What the store holds is of that version. Raises StoreUnavailable."""
     with translate_redis_errors():
-        client.set(keys.make(SCHEMA_KEY), str(number))
+        client.set(keys.add_prefix(SCHEMA_KEY), str(number))
 
 
-def imported(client: Redis, keys: Keyspace = WHOLE) -> str:
+def read_import_checksum(client: Redis, keys: Keyspace = UNPREFIXED) -> str:
     """The mark of the file whose import is not finished; empty if there is none. Raises StoreUnavailable."""
-    found = _noted(client, keys)
-    return found.removeprefix(_IMPORTING) if found.startswith(_IMPORTING) else ""
+    found = _read_version_text(client, keys)
+    return found.removeprefix(_IMPORT_PREFIX) if found.startswith(_IMPORT_PREFIX) else ""
 
 
-def stamp_importing(client: Redis, mark: str, keys: Keyspace = WHOLE) -> None:
+def write_import_checksum(client: Redis, mark: str, keys: Keyspace = UNPREFIXED) -> None:
     """Until the next :func:`stamp`, nobody takes the store for a whole one. Raises StoreUnavailable."""
     with translate_redis_errors():
-        client.set(keys.make(SCHEMA_KEY), _IMPORTING + mark)
+        client.set(keys.add_prefix(SCHEMA_KEY), _IMPORT_PREFIX + mark)
 
 
-def _noted(client: Redis, keys: Keyspace = WHOLE) -> str:
+def _read_version_text(client: Redis, keys: Keyspace = UNPREFIXED) -> str:
     with translate_redis_errors():
-        found = cast("bytes | None", client.get(keys.make(SCHEMA_KEY)))
+        found = cast("bytes | None", client.get(keys.add_prefix(SCHEMA_KEY)))
     return (b"1" if found is None else found).decode(errors="replace")
 
 
-def _keep_threads(client: Redis, keys: Keyspace) -> None:
+def _remove_thread_expiry(client: Redis, keys: Keyspace) -> None:
     with client.pipeline(transaction=False) as together:
-        for family in (THREAD, ATTENTION):
-            for name in keys.find(client, f"{family.name}*"):
-                together.persist(keys.make(name))
+        for family in (THREAD_MEMORY, THREAD_MUTING):
+            for name in keys.iterate_names(client, f"{family.prefix}*"):
+                together.persist(keys.add_prefix(name))
         lasting = sum(together.execute())
     if lasting:
         log.info("schema 2: %d keys of threads do not expire any more", lasting)
 
 
 # by the version from which each leads to the next; what is in the newer form already, it leaves alone
-_MIGRATIONS: dict[int, Callable[[Redis, Keyspace], None]] = {1: _keep_threads}
+_MIGRATIONS: dict[int, Callable[[Redis, Keyspace], None]] = {1: _remove_thread_expiry}

@@ -11,30 +11,30 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClasses
 from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack_diff
 from bot.domain.text.strings import collapse_lines, format_count, remove_comments, truncate_text
-from bot.services.questions.archive import Days
+from bot.services.questions.archive import DayEntries
 
-_DESCRIPTION = 3_000
-_SECTION = 300
-_LONGEST_LINE = 6_000
-_LONGEST_FILES = 5_000
+_MAX_DESCRIPTION_LENGTH = 3_000
+_MAX_SECTION_LENGTH = 300
+_MAX_LINE_LENGTH = 6_000
+_MAX_FILES_LENGTH = 5_000
 # of a diff that stands in the record of a day
-_MOST_SMALL = 16_000
-_TITLE = 200
+_MAX_SMALL_DIFF_LENGTH = 16_000
+_MAX_TITLE_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Bounded:
+class BoundedText:
     """A text of lines that was cut where it was too long, and says so."""
 
     text: str
-    hidden: int = 0
+    hidden_count: int = 0
 
 
-def bounded(lines: Iterable[str], most: int, what: str, advice: str) -> Bounded:
+def limit_lines(lines: Iterable[str], most: int, what: str, advice: str) -> BoundedText:
     """As many of the lines as fit into ``most`` characters; ``what`` names one of those that do not."""
     kept: list[str] = []
     hidden, room = 0, most
-    for line in map(_not_endless, lines):
+    for line in map(_limit_line, lines):
         if hidden or len(line) > room:
             hidden += 1
         else:
@@ -42,43 +42,48 @@ def bounded(lines: Iterable[str], most: int, what: str, advice: str) -> Bounded:
             room -= len(line) + 1
     if hidden:
         kept.append(f"[cut: {format_count(hidden, what)} not shown; {advice}]")
-    return Bounded("\n".join(kept), hidden)
+    return BoundedText("\n".join(kept), hidden)
 
 
-def head(days: Days) -> str:
+def format_head(days: DayEntries) -> str:
     """The days, how many pull requests they hold, and what may be missing."""
     counted = format_count(len(days.entries), "pull request")
-    doubts = "".join(f" [{doubt}]" for doubt in days.doubts)
+    doubts = "".join(f" [{doubt}]" for doubt in days.caveats)
     return f"{days.repository}, {days.span} ({days.span.zone}): {counted} merged, newest first{doubts}"
 
 
-def day_record(days: Days, most: int) -> Bounded:
+def format_day_record(days: DayEntries, most: int) -> BoundedText:
     """The list of some days, as detailed as there is room for."""
-    return listed([head(days)], days.entries, most, (whole, detailed, line, short))
-
-
-def _not_endless(line: str) -> str:
-    """No line shall hide all those after it."""
-    return (
-        line
-        if len(line) <= _LONGEST_LINE
-        else f"{truncate_text(line, _LONGEST_LINE)} [cut: the rest of this line]"
+    return format_entries(
+        [format_head(days)],
+        days.entries,
+        most,
+        (format_pull_request, format_details, format_line, format_short_line),
     )
 
 
-def listed(
+def _limit_line(line: str) -> str:
+    """No line shall hide all those after it."""
+    return (
+        line
+        if len(line) <= _MAX_LINE_LENGTH
+        else f"{truncate_text(line, _MAX_LINE_LENGTH)} [cut: the rest of this line]"
+    )
+
+
+def format_entries(
     head: list[str], entries: Iterable[Entry], most: int, forms: tuple[Callable[[Entry], str], ...]
-) -> Bounded:
+) -> BoundedText:
     """The entries in the first form in which all fit; in the last as many as do."""
     known = tuple(entries)
     for form in forms:
         text = "\n".join([*head, *map(form, known)])
         if len(text) <= most:
-            return Bounded(text)
-    return bounded([*head, *map(forms[-1], known)], most, "pull request", "narrow it with filters")
+            return BoundedText(text)
+    return limit_lines([*head, *map(forms[-1], known)], most, "pull request", "narrow it with filters")
 
 
-def enumerated(items: list[str], most: int) -> str:
+def join_items(items: list[str], most: int) -> str:
     """The items in a row, as many as fit into ``most`` characters, and how many do not."""
     length, shown = 0, 0
     for item in items:
@@ -90,13 +95,13 @@ def enumerated(items: list[str], most: int) -> str:
     return ", ".join(items[:shown]) + more
 
 
-def small_diffs(
+def collect_small_diffs(
     entries: Iterable[Entry], most: int, classes: PathClasses = DEFAULT_PATH_CLASSES
 ) -> tuple[tuple[PullRequest, str], ...]:
     """The diffs that fit whole into ``most`` characters, of the riskiest pull requests first."""
     found = []
     for entry in sorted(entries, key=lambda entry: -entry.risk.points):
-        packed = diff_of(entry.pull, _MOST_SMALL, classes)
+        packed = fit_diff(entry.pull, _MAX_SMALL_DIFF_LENGTH, classes)
         text = f"Diff of #{entry.number}:\n{packed.text}"
         has_lines = any(file.patch for file in entry.pull.files or ())
         if has_lines and packed.coverage is Coverage.FULL and len(text) < most:
@@ -105,41 +110,41 @@ def small_diffs(
     return tuple(found)
 
 
-def short(entry: Entry) -> str:
+def format_short_line(entry: Entry) -> str:
     """Number, area, title."""
-    return f"#{entry.number} {entry.area}: {truncate_text(collapse_lines(entry.pull.title), _TITLE)}"
+    return f"#{entry.number} {entry.area}: {truncate_text(collapse_lines(entry.pull.title), _MAX_TITLE_LENGTH)}"
 
 
-def line(entry: Entry) -> str:
+def format_line(entry: Entry) -> str:
     """The facts that the filters speak of, title and headline."""
     pull, said = entry.pull, entry.summary
     when = (
         f"merged {pull.merge_time:%Y-%m-%d %H:%M}Z by {pull.merged_by.login}" if pull.is_merged else "not merged"
     )
     parts = [
-        f"#{entry.number} {truncate_text(collapse_lines(pull.title), _TITLE)}",
+        f"#{entry.number} {truncate_text(collapse_lines(pull.title), _MAX_TITLE_LENGTH)}",
         *([said.headline] if not said.is_fallback else []),
         f"{said.type}, {entry.area}",
         f"by {pull.author.login}, {when}",
         f"{format_count(pull.changed_files, 'file')} +{pull.additions} -{pull.deletions}",
-        f"risk {risk_of(entry)}",
+        f"risk {describe_risk(entry)}",
         *(["takes another back"] if is_revert(pull) else []),
     ]
     return " | ".join(parts)
 
 
-def detailed(entry: Entry) -> str:
+def format_details(entry: Entry) -> str:
     """The same with the gist of the summary."""
     said = entry.summary
     if said.is_fallback:
-        return line(entry)
-    more = [truncate_text(collapse_lines(said.what_changed_and_why), _SECTION)]
+        return format_line(entry)
+    more = [truncate_text(collapse_lines(said.what_changed_and_why), _MAX_SECTION_LENGTH)]
     more += [f"Risk: {said.risk_reason}"] if said.risk_reason else []
     more += [f"Action: {said.action}"] if said.action else []
-    return f"{line(entry)}\n  " + "\n  ".join(more)
+    return f"{format_line(entry)}\n  " + "\n  ".join(more)
 
 
-def risk_of(entry: Entry) -> str:
+def describe_risk(entry: Entry) -> str:
     """Name the band of the rules and their reasons, and say where they had no history to look back at.
 
     No rule speaks of a pull request without files.
@@ -151,31 +156,31 @@ def risk_of(entry: Entry) -> str:
     return f"{band} ({reasons})" if reasons else band
 
 
-def whole(entry: Entry) -> str:
+def format_pull_request(entry: Entry) -> str:
     """One pull request with everything but its diff."""
     pull, said = entry.pull, entry.summary
     sections = [f"{name}: {collapse_lines(text)}" for name, text in said.sections]
     proofs = [f"Proven by {found.path}:{found.line}: {found.quote}" for found in said.evidence]
     asks = [f"Action: {said.action}"] if said.action else []
     told = ["No summary yet."] if said.is_fallback else sections
-    return "\n".join([line(entry), *told, *asks, *proofs, *_files(pull), *_description(pull)])
+    return "\n".join([format_line(entry), *told, *asks, *proofs, *_format_files(pull), *_format_description(pull)])
 
 
-def _description(pull: PullRequest) -> list[str]:
+def _format_description(pull: PullRequest) -> list[str]:
     """Set in, so that no line of it looks like one of ours."""
-    body = truncate_text(remove_comments(pull.body).strip(), _DESCRIPTION)
+    body = truncate_text(remove_comments(pull.body).strip(), _MAX_DESCRIPTION_LENGTH)
     return ["Description:", *(f"  {each}" for each in body.splitlines())] if body else ["No description."]
 
 
-def _files(pull: PullRequest) -> list[str]:
+def _format_files(pull: PullRequest) -> list[str]:
     if pull.files is None:
         return ["Files: could not be loaded."]
     named = [f"{f.path} ({f.status}, +{f.additions} -{f.deletions})" for f in pull.largest_files]
     unlisted = pull.changed_files - len(named)
     more = f" [cut: {format_count(unlisted, 'file')} that GitHub does not list]" if unlisted > 0 else ""
-    return [f"Files: {enumerated(named, _LONGEST_FILES)}{more}"]
+    return [f"Files: {join_items(named, _MAX_FILES_LENGTH)}{more}"]
 
 
-def diff_of(pull: PullRequest, most: int, classes: PathClasses = DEFAULT_PATH_CLASSES) -> PackedDiff:
+def fit_diff(pull: PullRequest, most: int, classes: PathClasses = DEFAULT_PATH_CLASSES) -> PackedDiff:
     """The diff, most informative files first, in ``most`` characters; what does not fit is named."""
     return pack_diff(pull.files or (), most // 4, pull.changed_files, classes)

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 
-_MOST_NAMED = 8
-_PATH = 80
+_MAX_ITEMS = 8
+_MAX_PATH_LENGTH = 80
 
 
-class Ledger:
+class Provenance:
     """What the model was shown while it answered one question."""
 
     def __init__(self) -> None:
@@ -21,79 +21,84 @@ class Ledger:
         self._searched: dict[str, None] = {}
         self._unseen: dict[str, None] = {}
 
-    def days(self, title: str) -> None:
+    def add_days(self, title: str) -> None:
         """The list of what was merged in some days."""
         self._days[title] = None
 
-    def record(self, number: int) -> None:
+    def add_summary(self, number: int) -> None:
         """Facts and summary of a pull request."""
         self._records[number] = None
 
-    def searched(self, title: str) -> None:
+    def add_search(self, title: str) -> None:
         """The diffs or texts of some days, for words."""
         self._searched[title] = None
 
-    def diff(self, pull: PullRequest, files: tuple[ChangedFile, ...], left_out: tuple[str, ...]) -> None:
+    def add_diff(self, pull: PullRequest, files: tuple[ChangedFile, ...], left_out: tuple[str, ...]) -> None:
         """The diff of a pull request, of these of its files; ``left_out`` did not fit whole."""
         if any(file.patch for file in files):
             self._diffs[pull.number] = None
         elif files and all(file.patch == "" for file in files):
-            self.unseen(f"the diff of #{pull.number} (there is none at hand)")
-        self.unloaded([pull])
-        self.unread_files(pull, files)
+            self.add_gap(f"the diff of #{pull.number} (there is none at hand)")
+        self.add_unloaded([pull])
+        self.add_unread_files(pull, files)
         for file in files:
             if file.patch is not None and file.path in left_out:
-                self.unseen(f"parts of {_named(file.path)} of #{pull.number} (clipped)")
+                self.add_gap(f"parts of {_format_path(file.path)} of #{pull.number} (clipped)")
 
-    def unloaded(self, pulls: Iterable[PullRequest]) -> None:
+    def add_unloaded(self, pulls: Iterable[PullRequest]) -> None:
         """Those of the pull requests whose files could not be had."""
         for pull in pulls:
             if pull.files is None:
-                self.unseen(f"#{pull.number} (its files could not be loaded)")
+                self.add_gap(f"#{pull.number} (its files could not be loaded)")
 
-    def unread_files(self, pull: PullRequest, files: tuple[ChangedFile, ...] | None = None) -> None:
+    def add_unread_files(self, pull: PullRequest, files: tuple[ChangedFile, ...] | None = None) -> None:
         """Of these files, or all of the pull request, those of which GitHub gives no text."""
         for file in (pull.files or ()) if files is None else files:
             if file.is_unreadable:
-                self.unseen(f"{_named(file.path)} of #{pull.number} (its diff can't be read)")
+                self.add_gap(f"{_format_path(file.path)} of #{pull.number} (its diff can't be read)")
             elif file.unread:
-                self.unseen(
-                    f"{format_count(file.unread, 'changed line')} of {_named(file.path)} of #{pull.number} (cut)"
+                self.add_gap(
+                    f"{format_count(file.unread, 'changed line')} of {_format_path(file.path)} "
+                    f"of #{pull.number} (cut)"
                 )
             elif file.patch is None and file.changed_lines:
-                self.unseen(f"{_named(file.path)} of #{pull.number} (too large, GitHub sends no diff)")
+                self.add_gap(f"{_format_path(file.path)} of #{pull.number} (too large, GitHub sends no diff)")
             elif file.patch is None and file.status != "renamed":
-                self.unseen(f"{_named(file.path)} of #{pull.number} (binary or empty)")
+                self.add_gap(f"{_format_path(file.path)} of #{pull.number} (binary or empty)")
 
-    def unseen(self, what: str) -> None:
+    def add_gap(self, what: str) -> None:
         """Something that the answer could not take into account."""
         self._unseen[what] = None
 
     @property
-    def read(self) -> str:
+    def sources(self) -> str:
         """What was read, as a clause; empty for nothing."""
         diffs, records = list(self._diffs), [number for number in self._records if number not in self._diffs]
         return "; ".join(
             part
             for part in (
-                _listed("", [f"the list of {title}" for title in self._days]),
-                _listed("diffs of " if len(diffs) > 1 else "the diff of ", [f"#{number}" for number in diffs]),
-                _listed("summaries of " if len(records) > 1 else "the summary of ", [f"#{n}" for n in records]),
-                _listed("searched ", list(self._searched)),
+                _format_list("", [f"the list of {title}" for title in self._days]),
+                _format_list(
+                    "diffs of " if len(diffs) > 1 else "the diff of ", [f"#{number}" for number in diffs]
+                ),
+                _format_list(
+                    "summaries of " if len(records) > 1 else "the summary of ", [f"#{n}" for n in records]
+                ),
+                _format_list("searched ", list(self._searched)),
             )
             if part
         )
 
     @property
-    def not_seen(self) -> str:
+    def gaps(self) -> str:
         """What was not seen, as a clause; empty if nothing is known to be missing."""
-        return _listed("", list(self._unseen))
+        return _format_list("", list(self._unseen))
 
 
-def _listed(lead: str, items: list[str]) -> str:
-    more = [f"{len(items) - _MOST_NAMED} more"] if len(items) > _MOST_NAMED else []
-    return lead + ", ".join([*items[:_MOST_NAMED], *more]) if items else ""
+def _format_list(lead: str, items: list[str]) -> str:
+    more = [f"{len(items) - _MAX_ITEMS} more"] if len(items) > _MAX_ITEMS else []
+    return lead + ", ".join([*items[:_MAX_ITEMS], *more]) if items else ""
 
 
-def _named(path: str) -> str:
-    return truncate_text(collapse_lines(path), _PATH)
+def _format_path(path: str) -> str:
+    return truncate_text(collapse_lines(path), _MAX_PATH_LENGTH)

@@ -7,64 +7,64 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.domain.conversations.search import Where
-from bot.services.summaries.schemas import Plain
+from bot.services.summaries.schemas import CompactSchema
 
-_MOST = 10
-Words = Annotated[tuple[str, ...], Field(max_length=_MOST)]
-RiskWord = Literal["", "low", "middle", "high", "highest"]
+_MAX_VALUES = 10
+WordList = Annotated[tuple[str, ...], Field(max_length=_MAX_VALUES)]
+RiskBandName = Literal["", "low", "middle", "high", "highest"]
 
 
-class Arguments(BaseModel):
+class ToolArguments(BaseModel):
     """Base of the shapes. A field that a tool does not have is a mistake that the model should hear of."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Selection(Arguments):
+class SelectionArguments(ToolArguments):
     """Which pull requests; what is left out admits all."""
 
     days: str = Field("", description="2026-02-28, 2026-02-22..2026-02-28, 7d, yesterday; default: this thread's")
     repository: str = Field("", description="owner/name; default: this thread's")
-    paths: Words = Field((), description="globs as in .gitignore: vllm/v1, *.cu, !tests/; any of them")
-    areas: Words = Field((), description="areas as they stand in the lists, or parts of their names")
-    authors: Words = Field((), description="logins")
-    merged_by: Words = Field((), description="logins")
-    labels: Words = ()
+    paths: WordList = Field((), description="globs as in .gitignore: vllm/v1, *.cu, !tests/; any of them")
+    areas: WordList = Field((), description="areas as they stand in the lists, or parts of their names")
+    authors: WordList = Field((), description="logins")
+    merged_by: WordList = Field((), description="logins")
+    labels: WordList = ()
     types: Annotated[tuple[Literal["TRIVIAL", "SUBSTANTIAL"], ...], Field(max_length=2)] = ()
-    least_risk: RiskWord = Field("", description="this band of risk or above")
+    least_risk: RiskBandName = Field("", description="this band of risk or above")
 
 
-class ListArguments(Selection):
+class ListArguments(SelectionArguments):
     """List the pull requests merged in some days that fit all given filters, newest first."""
 
-    words: Words = Field((), description="any of them in title, description or summary")
+    words: WordList = Field((), description="any of them in title, description or summary")
 
 
-class SearchArguments(Selection):
+class SearchArguments(SelectionArguments):
     """Search diffs or texts of the pull requests of some days for any of the words, whatever their case; says
     which pull requests match and shows the lines with file and line number."""
 
-    any_of: Annotated[tuple[str, ...], Field(min_length=1, max_length=_MOST)]
+    any_of: Annotated[tuple[str, ...], Field(min_length=1, max_length=_MAX_VALUES)]
     where: Where = Field(Where.CHANGED, description="changed_lines (+ and -), diff (also context), or text")
 
 
-class PullArguments(Arguments):
+class PullArguments(ToolArguments):
     """One pull request: facts, summary, risk with reasons, files, the start of its description."""
 
     number: Annotated[int, Field(ge=1, lt=1_000_000_000)]
     repository: str = ""
 
 
-class DiffArguments(Arguments):
+class DiffArguments(ToolArguments):
     """The diff of one pull request, of all files or some, or only the places that contain a text."""
 
     number: Annotated[int, Field(ge=1, lt=1_000_000_000)]
     repository: str = ""
-    paths: Words = Field((), description="globs of files")
+    paths: WordList = Field((), description="globs of files")
     contains: str = Field("", max_length=200)
 
 
-class TakenBackArguments(Arguments):
+class TakenBackArguments(ToolArguments):
     """What was reverted or repaired in some days, by which pull request, with what it says of why; and which
     pull requests the risk rules rate highest, with their reasons."""
 
@@ -72,8 +72,8 @@ class TakenBackArguments(Arguments):
     repository: str = ""
 
 
-def schema_of(shape: type[Arguments]) -> dict[str, Any]:
+def build_tool_schema(shape: type[ToolArguments]) -> dict[str, Any]:
     """JSON schema of the arguments, as the service takes it; the tool's own description is not part of it."""
-    found = shape.model_json_schema(schema_generator=Plain)
+    found = shape.model_json_schema(schema_generator=CompactSchema)
     found.pop("description", None)
     return found

@@ -4,41 +4,46 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.domain.conversations.search import holds
+from bot.domain.conversations.search import has_word
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.diff import split_hunks
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.risk.assessment import RiskBand
-from bot.services.questions.tools.schemas import Selection
+from bot.services.questions.tools.schemas import SelectionArguments
 
-_BANDS = [band.label for band in RiskBand]
+_BAND_LABELS = [band.label for band in RiskBand]
 
 
-def fits(entry: Entry, asked: Selection) -> bool:
+def is_selected(entry: Entry, asked: SelectionArguments) -> bool:
     """Whether it fits the filters that paths, authors and labels are not."""
     by = {name.casefold() for name in asked.merged_by}
     return (
-        (not asked.areas or holds(entry.area, tuple(area.casefold() for area in asked.areas)))
+        (not asked.areas or has_word(entry.area, tuple(area.casefold() for area in asked.areas)))
         and (not by or entry.pull.merged_by.login.casefold() in by)
         and (not asked.types or entry.summary.type.value in asked.types)
-        and (not asked.least_risk or _BANDS.index(entry.risk.band.label) >= _BANDS.index(asked.least_risk))
+        and (
+            not asked.least_risk
+            or _BAND_LABELS.index(entry.risk.band.label) >= _BAND_LABELS.index(asked.least_risk)
+        )
     )
 
 
-def only(entries: tuple[Entry, ...], paths: tuple[str, ...]) -> tuple[Entry, ...]:
+def restrict_files(entries: tuple[Entry, ...], paths: tuple[str, ...]) -> tuple[Entry, ...]:
     """The same with only those of their files that fit the paths."""
     if not paths:
         return entries
-    return tuple(replace(entry, pull=replace(entry.pull, files=chosen(entry.pull, paths))) for entry in entries)
+    return tuple(
+        replace(entry, pull=replace(entry.pull, files=select_files(entry.pull, paths))) for entry in entries
+    )
 
 
-def chosen(pull: PullRequest, paths: tuple[str, ...]) -> tuple[ChangedFile, ...]:
+def select_files(pull: PullRequest, paths: tuple[str, ...]) -> tuple[ChangedFile, ...]:
     is_chosen = Filters(paths=paths).is_match
     return tuple(file for file in pull.files or () if not paths or is_chosen(replace(pull, files=(file,))))
 
 
-def places(files: tuple[ChangedFile, ...], text: str) -> list[str]:
+def find_places(files: tuple[ChangedFile, ...], text: str) -> list[str]:
     """The hunks that contain the text, as the diff has them."""
     wanted = (text.strip().casefold(),)
     lines: list[str] = []
@@ -46,7 +51,7 @@ def places(files: tuple[ChangedFile, ...], text: str) -> list[str]:
         found = [
             (header, part)
             for header, part in split_hunks(file.patch or "")
-            if any(holds(each.text, wanted) for each in part)
+            if any(has_word(each.text, wanted) for each in part)
         ]
         if found:
             lines.append(f"=== {file.path} ({file.status}, +{file.additions} -{file.deletions})")

@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from bot.domain.conversations.commands import Repositories
-from bot.domain.conversations.search import Where, fairly, search, shown
-from bot.domain.conversations.thread_subject import Subject
+from bot.domain.conversations.commands import AllowedRepositories
+from bot.domain.conversations.search import Where, format_match, interleave_matches, search_entries
+from bot.domain.conversations.thread_subject import ThreadSubject
 from bot.domain.digest.models import Entry
 from bot.domain.errors import PrdigestError, PullRequestNotFound, StoreUnavailable
 from bot.domain.history.reverts import WATCH_WINDOW
@@ -31,38 +31,38 @@ from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay
 from bot.render.conversations.notices import explain_error
-from bot.services.questions.archive import Archive, Days
+from bot.services.questions.archive import DayEntries, PullRequestArchive
 from bot.services.questions.tools import context_text
-from bot.services.questions.tools.context_text import bounded, enumerated
-from bot.services.questions.tools.provenance import Ledger
-from bot.services.questions.tools.revert_text import taken_back
+from bot.services.questions.tools.context_text import join_items, limit_lines
+from bot.services.questions.tools.provenance import Provenance
+from bot.services.questions.tools.revert_text import describe_reverts
 from bot.services.questions.tools.schemas import (
-    Arguments,
     DiffArguments,
     ListArguments,
     PullArguments,
     SearchArguments,
-    Selection,
+    SelectionArguments,
     TakenBackArguments,
-    schema_of,
+    ToolArguments,
+    build_tool_schema,
 )
-from bot.services.questions.tools.selection import chosen, fits, only, places
-from bot.services.summaries.prompts import fenced
+from bot.services.questions.tools.selection import find_places, is_selected, restrict_files, select_files
+from bot.services.summaries.prompts import fence_text
 
 log = logging.getLogger(__name__)
 
-A = TypeVar("A", bound=Arguments)
+A = TypeVar("A", bound=ToolArguments)
 
 # characters of a result: some 3,000 tokens; of a diff twice that
-MOST = 12_000
-MOST_DIFF = 24_000
+MAX_RESULT_LENGTH = 12_000
+MAX_DIFF_LENGTH = 24_000
 # the files of every pull request of the days may have to be asked for
-LONGEST_DAYS = 14
-_MOST_RISKY = 8
+MAX_DAYS = 14
+_MAX_RISKY = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ToolOutput:
     """What a tool says to the model."""
 
     text: str
@@ -72,99 +72,109 @@ class Result:
 class Toolbox:
     """The tools for one answer. What was read is remembered in it, and accounted for in ``ledger``."""
 
-    def __init__(self, archive: Archive, repositories: Repositories, today: LocalDay, subject: Subject) -> None:
+    def __init__(
+        self,
+        archive: PullRequestArchive,
+        repositories: AllowedRepositories,
+        today: LocalDay,
+        subject: ThreadSubject,
+    ) -> None:
         self._archive = archive
         self._repositories = repositories
         self._today = today
         self._subject = subject
-        self._days: dict[tuple[Repository, Span], Days] = {}
+        self._days: dict[tuple[Repository, Span], DayEntries] = {}
         self._pulls: dict[Reference, Entry] = {}
         self._missing: set[Reference] = set()
         self._addresses: dict[Reference, str | None] = {}
-        self.ledger = Ledger()
+        self.ledger = Provenance()
 
     @cached_property
-    def _tools(self) -> dict[str, tuple[type[Arguments], Callable[[Any], str]]]:
+    def _tools(self) -> dict[str, tuple[type[ToolArguments], Callable[[Any], str]]]:
         return {
-            "list_pull_requests": (ListArguments, self._list),
-            "search": (SearchArguments, self._search),
-            "pull_request": (PullArguments, self._pull),
-            "read_diff": (DiffArguments, self._diff),
-            "taken_back": (TakenBackArguments, self._taken_back),
+            "list_pull_requests": (ListArguments, self._list_pull_requests),
+            "search": (SearchArguments, self._search_lines),
+            "pull_request": (PullArguments, self._describe_pull_request),
+            "read_diff": (DiffArguments, self._read_diff),
+            "taken_back": (TakenBackArguments, self._list_reverts),
         }
 
     @property
     def definitions(self) -> tuple[Mapping[str, Any], ...]:
         """The tools as the service takes them; the same for every question, so that they stay in its cache."""
         return tuple(
-            {"name": name, "description": collapse_lines(shape.__doc__ or ""), "input_schema": schema_of(shape)}
+            {
+                "name": name,
+                "description": collapse_lines(shape.__doc__ or ""),
+                "input_schema": build_tool_schema(shape),
+            }
             for name, (shape, _) in self._tools.items()
         )
 
-    def run(self, name: str, given: Mapping[str, Any]) -> Result:
+    def run_tool(self, name: str, given: Mapping[str, Any]) -> ToolOutput:
         """Use a tool. What is asked wrongly is said in a sentence, so that the model can ask better.
 
         Raises StoreUnavailable: without the store there is no answer to keep either.
         """
         if name not in self._tools:
-            return Result(f"There is no tool {name!r}: use {', '.join(self._tools)}.", is_error=True)
+            return ToolOutput(f"There is no tool {name!r}: use {', '.join(self._tools)}.", is_error=True)
         shape, tool = self._tools[name]
         try:
             text = tool(shape.model_validate(given))
         except ValidationError as error:
             problems = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:3])
-            return Result("; ".join(problems), is_error=True)
+            return ToolOutput("; ".join(problems), is_error=True)
         except StoreUnavailable:
             raise
         except PrdigestError as error:
             log.info("a tool could not answer: %s", error)
-            return Result(explain_error(error), is_error=True)
+            return ToolOutput(explain_error(error), is_error=True)
         except Exception:
             log.exception("a defect in the tool %s", name)
-            return Result("This tool failed: answer without it, and say so.", is_error=True)
-        return Result(fenced("data", text))
+            return ToolOutput("This tool failed: answer without it, and say so.", is_error=True)
+        return ToolOutput(fence_text("data", text))
 
     # what code asks of what was read
 
-    def subject_days(self) -> Days:
+    def read_subject_days(self) -> DayEntries:
         """The days that the thread is about."""
         return self._read_days(self._subject.repository, self._subject.span)
 
-    def entry(self, repository: Repository, number: int) -> Entry:
+    def get_entry(self, repository: Repository, number: int) -> Entry:
         """One pull request. Raises PrdigestError where it can't be had."""
         reference = Reference(repository, number)
         if reference not in self._pulls:
             if reference in self._missing:
                 raise PullRequestNotFound(f"{repository} has no pull request #{number}.")
-            self._pulls[reference] = self._found(reference)
+            self._pulls[reference] = self._read_entry(reference)
         return self._pulls[reference]
 
-    def classes_of(self, repository: Repository) -> PathClasses:
+    def get_path_classes(self, repository: Repository) -> PathClasses:
         """The classes of a repository's paths."""
-        return self._archive.classes_of(repository)
+        return self._archive.get_path_classes(repository)
 
-    def _found(self, reference: Reference) -> Entry:
+    def _read_entry(self, reference: Reference) -> Entry:
         try:
-            found = self._archive.one(reference)
+            found = self._archive.read_pull_request(reference)
         except PullRequestNotFound:
             self._missing.add(reference)
             raise
-        self._note([found.pull])
+        self._note_addresses([found.pull])
         return found
 
-    def address(self, number: int) -> str | None:
+    def find_address(self, number: int) -> str | None:
         """Where a pull request of the thread's repository is, if it is known that there is one."""
         reference = Reference(self._subject.repository, number)
         if reference not in self._addresses:
-            known = self._archive.known(reference)
+            known = self._archive.get_cached(reference)
             self._addresses[reference] = known.pull.url if known else None
         return self._addresses[reference]
 
-    def evidence(self, citation: Citation) -> tuple[PullRequest, Evidence] | None:
+    def find_evidence(self, citation: Citation) -> tuple[PullRequest, Evidence] | None:
         """The place of a citation that holds; None for one that does not."""
         try:
-            reference = self._repositories.reference(self._own(citation.pull))
-            pull = self.entry(reference.repository, reference.number).pull
+            reference = self._repositories.parse_pull_request(self._complete_reference(citation.pull))
+            pull = self.get_entry(reference.repository, reference.number).pull
         except PrdigestError:
             return None
         found = verify_citation(citation, pull)
@@ -172,105 +182,129 @@ class Toolbox:
 
     # the tools
 
-    def _list(self, asked: ListArguments) -> str:
+    def _list_pull_requests(self, asked: ListArguments) -> str:
         """In short where it would be too long otherwise: a number that is missing is worse than a headline."""
-        days, fitting = self._selected(asked)
+        days, fitting = self._select_entries(asked)
         if any(word.strip() for word in asked.words):
-            hits = {match.number for match in search(fitting, asked.words, Where.TEXT)}
+            hits = {match.number for match in search_entries(fitting, asked.words, Where.TEXT)}
             fitting = tuple(entry for entry in fitting if entry.number in hits)
-        self.ledger.days(days.span.title)
-        head = [context_text.head(days), f"{len(fitting)} of them fit:"]
-        found = context_text.listed(head, fitting, MOST, (context_text.line, context_text.short))
-        return self._cut(found, "pull requests of the list")
+        self.ledger.add_days(days.span.title)
+        head = [context_text.format_head(days), f"{len(fitting)} of them fit:"]
+        found = context_text.format_entries(
+            head, fitting, MAX_RESULT_LENGTH, (context_text.format_line, context_text.format_short_line)
+        )
+        return self._note_cut(found, "pull requests of the list")
 
-    def _search(self, asked: SearchArguments) -> str:
-        days, fitting = self._selected(asked)
-        found = tuple(search(only(fitting, asked.paths), asked.any_of, asked.where))
-        self.ledger.searched(days.span.title)
+    def _search_lines(self, asked: SearchArguments) -> str:
+        days, fitting = self._select_entries(asked)
+        found = tuple(search_entries(restrict_files(fitting, asked.paths), asked.any_of, asked.where))
+        self.ledger.add_search(days.span.title)
         for entry in fitting:
             self._note_unsearched(entry.pull, asked.where)
         counts = Counter(match.number for match in found)
-        named = enumerated([f"#{number} ({count})" for number, count in counts.items()], MOST // 3) or "none"
+        named = (
+            join_items([f"#{number} ({count})" for number, count in counts.items()], MAX_RESULT_LENGTH // 3)
+            or "none"
+        )
         fit = format_count(len(counts), "pull request")
-        lines = [context_text.head(days), f"{fit} of {len(fitting)} searched match: {named}", *map(shown, found)]
-        if sum(map(len, lines)) > MOST:
-            lines[2:] = map(shown, fairly(found))
-        return self._cut(bounded(lines, MOST, "line", "search for fewer words or days"), "matching lines")
-
-    def _pull(self, asked: PullArguments) -> str:
-        entry = self.entry(self._repository(asked.repository), asked.number)
-        self.ledger.record(entry.number)
-        return self._cut(
-            bounded(context_text.whole(entry).split("\n"), MOST, "line", "read its diff"), "lines about it"
+        lines = [
+            context_text.format_head(days),
+            f"{fit} of {len(fitting)} searched match: {named}",
+            *map(format_match, found),
+        ]
+        if sum(map(len, lines)) > MAX_RESULT_LENGTH:
+            lines[2:] = map(format_match, interleave_matches(found))
+        return self._note_cut(
+            limit_lines(lines, MAX_RESULT_LENGTH, "line", "search for fewer words or days"), "matching lines"
         )
 
-    def _diff(self, asked: DiffArguments) -> str:
-        pull = self.entry(self._repository(asked.repository), asked.number).pull
-        files = chosen(pull, asked.paths)
+    def _describe_pull_request(self, asked: PullArguments) -> str:
+        entry = self.get_entry(self._parse_repository(asked.repository), asked.number)
+        self.ledger.add_summary(entry.number)
+        return self._note_cut(
+            limit_lines(
+                context_text.format_pull_request(entry).split("\n"), MAX_RESULT_LENGTH, "line", "read its diff"
+            ),
+            "lines about it",
+        )
+
+    def _read_diff(self, asked: DiffArguments) -> str:
+        pull = self.get_entry(self._parse_repository(asked.repository), asked.number).pull
+        files = select_files(pull, asked.paths)
         if pull.files is None:
-            self.ledger.diff(pull, files, ())
+            self.ledger.add_diff(pull, files, ())
             return f"#{pull.number}: its files could not be loaded, so there is no diff to read."
         total = format_count(pull.changed_files, "file")
         head = f"#{pull.number} {collapse_lines(pull.title)}: {len(files)} of {total}"
         if asked.contains.strip():
-            self.ledger.diff(pull, files, ())
-            lines = [head, *places(files, asked.contains)]
-            return self._cut(bounded(lines, MOST_DIFF, "line", "name a path"), f"places in #{pull.number}")
+            self.ledger.add_diff(pull, files, ())
+            lines = [head, *find_places(files, asked.contains)]
+            return self._note_cut(
+                limit_lines(lines, MAX_DIFF_LENGTH, "line", "name a path"), f"places in #{pull.number}"
+            )
         count = len(files) if asked.paths else pull.changed_files
-        packed = context_text.diff_of(
-            replace(pull, files=files, changed_files=count), MOST_DIFF, self.classes_of(pull.repository)
+        packed = context_text.fit_diff(
+            replace(pull, files=files, changed_files=count),
+            MAX_DIFF_LENGTH,
+            self.get_path_classes(pull.repository),
         )
-        self.ledger.diff(pull, files, packed.left_out)
+        self.ledger.add_diff(pull, files, packed.left_out)
         clipped = (
             "" if packed.coverage is Coverage.FULL else "\n[cut: not the whole diff; name paths to see the rest]"
         )
         return f"{head}\n{packed.text or '[no text diff]'}{clipped}"
 
-    def _taken_back(self, asked: TakenBackArguments) -> str:
-        days = self._read_days(self._repository(asked.repository), self._span(asked.days))
+    def _list_reverts(self, asked: TakenBackArguments) -> str:
+        days = self._read_days(self._parse_repository(asked.repository), self._parse_days(asked.days))
         last = min(self._today.date, days.span.last + WATCH_WINDOW)
-        later = self._archive.merged(days.repository, replace(days.span, last=max(last, days.span.last)))
+        later = self._archive.list_merges(days.repository, replace(days.span, last=max(last, days.span.last)))
         watched = later.pulls
-        self._note(watched)
+        self._note_addresses(watched)
         for doubt in later.caveats:
-            self.ledger.unseen(f"perhaps some of what was merged after {days.span.title} ({doubt})")
-        self.ledger.days(f"what was taken back of {days.span.title} until {last:%-d %B %Y}")
-        lines = [context_text.head(days), *taken_back(watched, {entry.number for entry in days.entries})]
+            self.ledger.add_gap(f"perhaps some of what was merged after {days.span.title} ({doubt})")
+        self.ledger.add_days(f"what was taken back of {days.span.title} until {last:%-d %B %Y}")
+        lines = [
+            context_text.format_head(days),
+            *describe_reverts(watched, {entry.number for entry in days.entries}),
+        ]
         risky = sorted((entry for entry in days.entries if entry.risk.is_listed), key=lambda e: -e.risk.points)
         lines += ["Rated riskiest by rules:" if risky else "No pull request is rated risky."]
         lines += [
-            f"#{entry.number} {entry.pull.title}: {context_text.risk_of(entry)}" for entry in risky[:_MOST_RISKY]
+            f"#{entry.number} {entry.pull.title}: {context_text.describe_risk(entry)}"
+            for entry in risky[:_MAX_RISKY]
         ]
-        return self._cut(bounded(lines, MOST, "line", "ask for fewer days"), "what was taken back")
+        return self._note_cut(
+            limit_lines(lines, MAX_RESULT_LENGTH, "line", "ask for fewer days"), "what was taken back"
+        )
 
     # how they read
 
-    def _selected(self, asked: Selection) -> tuple[Days, tuple[Entry, ...]]:
+    def _select_entries(self, asked: SelectionArguments) -> tuple[DayEntries, tuple[Entry, ...]]:
         """The days, and those of their pull requests that fit. Raises UsageError."""
         filters = Filters(paths=asked.paths, authors=asked.authors, labels=asked.labels)
-        days = self._read_days(self._repository(asked.repository), self._span(asked.days))
+        days = self._read_days(self._parse_repository(asked.repository), self._parse_days(asked.days))
         if asked.paths or asked.areas or asked.least_risk:
             # they can't be told from those that do not fit
-            self.ledger.unloaded(entry.pull for entry in days.entries)
-        fitting = (entry for entry in days.entries if filters.is_match(entry.pull) and fits(entry, asked))
+            self.ledger.add_unloaded(entry.pull for entry in days.entries)
+        fitting = (entry for entry in days.entries if filters.is_match(entry.pull) and is_selected(entry, asked))
         return days, tuple(fitting)
 
-    def _read_days(self, repository: Repository, span: Span) -> Days:
+    def _read_days(self, repository: Repository, span: Span) -> DayEntries:
         if (repository, span) not in self._days:
-            found = self._archive.days(repository, span)
+            found = self._archive.read_days(repository, span)
             self._days[repository, span] = found
             self._pulls |= {Reference(repository, entry.number): entry for entry in found.entries}
-            self._note(entry.pull for entry in found.entries)
-            for doubt in found.doubts:
-                self.ledger.unseen(f"{span.title}: {doubt}")
+            self._note_addresses(entry.pull for entry in found.entries)
+            for doubt in found.caveats:
+                self.ledger.add_gap(f"{span.title}: {doubt}")
         return self._days[repository, span]
 
-    def _note(self, pulls: Iterable[PullRequest]) -> None:
+    def _note_addresses(self, pulls: Iterable[PullRequest]) -> None:
         """These exist."""
         self._addresses |= {Reference(pull.repository, pull.number): pull.url for pull in pulls}
 
-    def _repository(self, named: str) -> Repository:
-        return self._repositories.parse(named) if named.strip() else self._subject.repository
+    def _parse_repository(self, named: str) -> Repository:
+        return self._repositories.parse_repository(named) if named.strip() else self._subject.repository
 
     @property
     def span(self) -> Span:
@@ -287,24 +321,24 @@ class Toolbox:
         date = LocalDay(usual.first, usual.zone).to_local_time(merged[0]).date()
         return replace(usual, first=date, last=date)
 
-    def _span(self, named: str) -> Span:
-        return parse_span(named, self._today, LONGEST_DAYS) if named.strip() else self.span
+    def _parse_days(self, named: str) -> Span:
+        return parse_span(named, self._today, MAX_DAYS) if named.strip() else self.span
 
-    def _own(self, named: str) -> str:
+    def _complete_reference(self, named: str) -> str:
         """A bare number is one of the thread's repository."""
         number = named.strip().removeprefix("#")
         return f"{self._subject.repository}#{number}" if number.isdecimal() else named
 
     def _note_unsearched(self, pull: PullRequest, where: Where) -> None:
         if where is not Where.TEXT:
-            self.ledger.unloaded([pull])
+            self.ledger.add_unloaded([pull])
         for file in pull.files or ():
             if where is not Where.TEXT and file.patch is None and file.changed_lines:
-                self.ledger.unseen(f"{truncate_text(file.path, 80)} of #{pull.number} (GitHub sends no diff)")
+                self.ledger.add_gap(f"{truncate_text(file.path, 80)} of #{pull.number} (GitHub sends no diff)")
             elif where is not Where.TEXT and file.unread:
-                self.ledger.unseen(f"parts of {truncate_text(file.path, 80)} of #{pull.number} (its diff is cut)")
+                self.ledger.add_gap(f"parts of {truncate_text(file.path, 80)} of #{pull.number} (its diff is cut)")
 
-    def _cut(self, found: context_text.Bounded, what: str) -> str:
-        if found.hidden:
-            self.ledger.unseen(f"{found.hidden} {what} (too long)")
+    def _note_cut(self, found: context_text.BoundedText, what: str) -> str:
+        if found.hidden_count:
+            self.ledger.add_gap(f"{found.hidden_count} {what} (too long)")
         return found.text

@@ -10,8 +10,8 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from bot.adapters.redis.connection import RedisCache
-from bot.adapters.redis.transfer.reset import forget_talk
-from bot.adapters.redis.transfer.schema import FAMILIES, SCHEMA_KEY, migrate
+from bot.adapters.redis.transfer.reset import reset_store
+from bot.adapters.redis.transfer.schema import EXPORTED_FAMILIES, SCHEMA_KEY, migrate_schema
 from bot.domain.errors import StoreUnavailable
 from tests.helpers.checks import closed_port
 
@@ -20,11 +20,11 @@ GONE = ("answer:1:post", "sent:1", "regular:1", "waiting:C1:1.5", "rate:U1", "le
 
 
 def test_what_was_bought_and_read_stays_and_all_else_goes(store: Redis) -> None:
-    migrate(store)
-    families = [family.name + ("1" if family.name.endswith(":") else "") for family in FAMILIES]
+    migrate_schema(store)
+    families = [family.prefix + ("1" if family.prefix.endswith(":") else "") for family in EXPORTED_FAMILIES]
     for key in (*KEPT, *GONE, *families):
         store.set(key, "x")
-    forget_talk(store)
+    reset_store(store)
     assert {key.decode() for key in store.scan_iter()} == {*KEPT, "history:1", "backfilled:1", SCHEMA_KEY}
 
 
@@ -32,23 +32,23 @@ def test_what_was_bought_and_read_stays_and_all_else_goes(store: Redis) -> None:
 def test_of_very_many_none_stays(store: Redis) -> None:
     for number in range(1_203):
         store.set(f"thread:{number}", "x")
-    forget_talk(store)
+    reset_store(store)
     assert store.dbsize() == 0
 
 
 def test_an_empty_store_and_one_that_was_forgotten_before(store: Redis) -> None:
-    forget_talk(store)
-    forget_talk(store)
+    reset_store(store)
+    reset_store(store)
     assert store.dbsize() == 0
 
 
 def test_what_models_wrote_is_found_again(store: Redis) -> None:
     cache = RedisCache(store)
     cache.put("llm:1", "said", timedelta(days=1))
-    forget_talk(store)
+    reset_store(store)
     assert cache.get("llm:1") == "said"
 
 
 def test_a_store_that_is_away_is_said() -> None:
     with Redis(port=closed_port(), retry=Retry(NoBackoff(), 0)) as away, pytest.raises(StoreUnavailable):
-        forget_talk(away)
+        reset_store(away)

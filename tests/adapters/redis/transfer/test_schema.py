@@ -14,12 +14,19 @@ from typing import Any, cast
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import connect
-from bot.adapters.redis.feedback import RedisBallot
-from bot.adapters.redis.thread_states import RedisContexts
-from bot.adapters.redis.transfer.schema import FAMILIES, SCHEMA, SCHEMA_KEY, family_of, migrate, stamp_importing
+from bot.adapters.redis.connection import connect_server
+from bot.adapters.redis.feedback import RedisFeedbackStore
+from bot.adapters.redis.thread_states import RedisThreadStateStore
+from bot.adapters.redis.transfer.schema import (
+    CURRENT_SCHEMA,
+    EXPORTED_FAMILIES,
+    SCHEMA_KEY,
+    find_exported_family,
+    migrate_schema,
+    write_import_checksum,
+)
 from bot.container import Wiring
-from bot.domain.conversations.thread import Memory, Said
+from bot.domain.conversations.thread import RememberedMessage, ThreadMemory
 from bot.domain.errors import StoreUnavailable
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
@@ -27,9 +34,9 @@ from bot.ports import ThreadMessage
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.posting_plan import PostingPlan
 from bot.services.digest.records import DigestRecords
-from bot.services.questions.feedback import Votes
-from bot.services.questions.thread_memory import Memories
-from bot.services.questions.thread_muting import Attention
+from bot.services.questions.feedback import AnswerFeedback
+from bot.services.questions.thread_memory import ThreadMemories
+from bot.services.questions.thread_muting import ThreadMuting
 from bot.settings import load_settings
 from tests.adapters.worlds import MORNING
 from tests.helpers.builders import DAY, NOON, REPOSITORY
@@ -90,30 +97,30 @@ class NoSlack:
 
 def test_what_version_1_wrote_is_read(store: Redis) -> None:
     written_by_version_1(store)
-    migrate(store)
-    memories = Memories(RedisContexts(store), NoSlack())
-    attention = Attention(RedisContexts(store))
+    migrate_schema(store)
+    memories = ThreadMemories(RedisThreadStateStore(store), NoSlack())
+    attention = ThreadMuting(RedisThreadStateStore(store))
     records = digest_store(store)
-    votes = Votes(MemoryCache(), RedisBallot(store), lambda: NOON)
+    votes = AnswerFeedback(MemoryCache(), RedisFeedbackStore(store), lambda: NOON)
     spec = DigestSpec(CHANNEL, REPOSITORY, Span(DAY.date, DAY.date, DAY.zone))
-    said = (Said("person", "Who?"), Said("bot", "Ada.", is_short=True))
-    assert memories.of(CHANNEL, THREAD, "900.0") == Memory(DIGEST, said, "event:C0DIGEST:100.5")
-    assert memories.of(DIRECT, THREAD, "900.0") == Memory("", (Said("bot", LONG),))
-    assert not attention.listens(CHANNEL, THREAD, is_own=True)
-    assert attention.listens(DIRECT, THREAD, is_own=False)
-    found = DigestRecords(records, lambda: "T0TEAM").track(spec)
+    said = (RememberedMessage("person", "Who?"), RememberedMessage("bot", "Ada.", is_short=True))
+    assert memories.load_memory(CHANNEL, THREAD, "900.0") == ThreadMemory(DIGEST, said, "event:C0DIGEST:100.5")
+    assert memories.load_memory(DIRECT, THREAD, "900.0") == ThreadMemory("", (RememberedMessage("bot", LONG),))
+    assert not attention.is_listening(CHANNEL, THREAD, is_own=True)
+    assert attention.is_listening(DIRECT, THREAD, is_own=False)
+    found = DigestRecords(records, lambda: "T0TEAM").find_digest(spec)
     assert found.record == PostedDigest(
         begun_at=datetime(2026, 3, 1, 8, tzinfo=UTC),
         lead="1772352000.000100",
         posted_at=datetime(2026, 3, 1, 8, 0, 9, tzinfo=UTC),
     )
     assert records.load(DIGEST.replace("28", "27")).plan == PostingPlan({"text": LONG}, (), None)
-    assert [(vote["verdict"], vote["question"]) for vote in votes.all()] == [("good", "Größe?")]
+    assert [(vote["verdict"], vote["question"]) for vote in votes.iterate_votes()] == [("good", "Größe?")]
 
 
 def test_threads_do_not_expire_any_more_and_the_cache_does(store: Redis) -> None:
     written_by_version_1(store)
-    migrate(store)
+    migrate_schema(store)
     found = lifetimes(store)
     lasting = {key for key, lifetime in found.items() if lifetime == -1}
     assert lasting == {key for key in found if key.startswith(("thread:", "attention:", "digest:"))} | {
@@ -129,21 +136,23 @@ def test_all_of_many_threads_are_found(store: Redis) -> None:
         for number in range(3_000):
             together.set(f"thread:C0DIGEST:{number}", b"p{}", ex=MONTH)
         together.execute()
-    migrate(store)
+    migrate_schema(store)
     assert set(lifetimes(store).values()) == {-1}
 
 
 def test_an_empty_store_is_stamped_and_nothing_is_said(store: Redis, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "bot.adapters.redis.transfer.schema")
-    migrate(store)
+    migrate_schema(store)
     assert caplog.records == []
-    assert {key: store.get(key) for key in store.scan_iter()} == {SCHEMA_KEY.encode(): str(SCHEMA).encode()}
+    assert {key: store.get(key) for key in store.scan_iter()} == {
+        SCHEMA_KEY.encode(): str(CURRENT_SCHEMA).encode()
+    }
 
 
 def test_a_store_of_this_version_costs_one_get(store: Redis) -> None:
-    migrate(store)
+    migrate_schema(store)
     store.config_resetstat()
-    migrate(store)
+    migrate_schema(store)
     asked = cast("dict[str, dict[str, int]]", store.info("commandstats"))
     assert {name: found["calls"] for name, found in asked.items() if "config" not in name} == {"cmdstat_get": 1}
 
@@ -153,7 +162,7 @@ def test_what_a_process_that_died_began_is_finished(store: Redis) -> None:
     store.persist(f"thread:{CHANNEL}:{THREAD}")
     store.set("lease:schema", "of the dead", px=300)
     began = time.monotonic()
-    migrate(store)
+    migrate_schema(store)
     assert time.monotonic() - began >= 0.2, "it may be alive"
     assert {key for key, lifetime in lifetimes(store).items() if lifetime != -1} == {
         "entry:v:octo/engine#7",
@@ -165,7 +174,7 @@ def test_many_processes_that_begin_at_once_migrate_once(store: Redis, caplog: py
     written_by_version_1(store)
     caplog.set_level("INFO", "bot.adapters.redis.transfer.schema")
     with ThreadPoolExecutor(6) as pool:
-        list(pool.map(lambda _: migrate(store), range(6)))
+        list(pool.map(lambda _: migrate_schema(store), range(6)))
     assert [record.message for record in caplog.records] == ["schema 2: 4 keys of threads do not expire any more"]
 
 
@@ -187,16 +196,16 @@ def test_a_store_that_another_wrote_is_refused(store: Redis, noted: str | bytes,
     store.set(SCHEMA_KEY, noted)
     before = lifetimes(store)
     with pytest.raises(StoreUnavailable) as caught:
-        migrate(store)
+        migrate_schema(store)
     assert expected in str(caught.value)
     assert is_one_sentence(str(caught.value))
     assert lifetimes(store) == before
 
 
 def test_a_store_into_which_an_import_broke_off_is_refused(store: Redis) -> None:
-    stamp_importing(store, "abc")
+    write_import_checksum(store, "abc")
     with pytest.raises(StoreUnavailable, match="import") as caught:
-        migrate(store)
+        migrate_schema(store)
     assert is_one_sentence(str(caught.value))
 
 
@@ -210,7 +219,7 @@ def test_whoever_needs_lasting_records_has_them_migrated(
         assert wiring.cache.get("entry:v:octo/engine#7") == "{}"
         assert store.get(SCHEMA_KEY) is None, "the cache alone needs no schema"
         assert getattr(wiring, name).ttl(f"thread:{CHANNEL}:{THREAD}") == -1
-    store.set(SCHEMA_KEY, SCHEMA + 1)
+    store.set(SCHEMA_KEY, CURRENT_SCHEMA + 1)
     with (
         closing(Wiring(load_settings(), lambda: MORNING, time.sleep)) as wiring,
         pytest.raises(StoreUnavailable, match="newer"),
@@ -219,8 +228,11 @@ def test_whoever_needs_lasting_records_has_them_migrated(
 
 
 def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
-    with connect(f"redis://127.0.0.1:{closed_port()}/0") as client, pytest.raises(StoreUnavailable) as caught:
-        migrate(client)
+    with (
+        connect_server(f"redis://127.0.0.1:{closed_port()}/0") as client,
+        pytest.raises(StoreUnavailable) as caught,
+    ):
+        migrate_schema(client)
     assert is_one_sentence(str(caught.value))
 
 
@@ -238,6 +250,6 @@ def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
     ],
 )
 def test_a_key_is_of_one_family_or_of_none(key: str, family: str | None) -> None:
-    found = family_of(key)
-    assert (found.name if found else None) == family
-    assert sum(each.holds(key) for each in FAMILIES) == bool(family)
+    found = find_exported_family(key)
+    assert (found.prefix if found else None) == family
+    assert sum(each.has_key(key) for each in EXPORTED_FAMILIES) == bool(family)

@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
-from bot.adapters.redis.connection import RedisCache, connect, packed
-from bot.adapters.redis.feedback import RedisBallot
+from bot.adapters.redis.agenda import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.redis.connection import RedisCache, connect_server, pack_value
+from bot.adapters.redis.feedback import RedisFeedbackStore
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
-from bot.adapters.redis.thread_states import RedisContexts
-from bot.adapters.redis.transfer.export_lines import LONGEST
-from bot.adapters.redis.transfer.schema import FAMILIES, SCHEMA, SCHEMA_KEY, migrate
-from bot.adapters.redis.transfer.transfer import Moving
+from bot.adapters.redis.thread_states import RedisThreadStateStore
+from bot.adapters.redis.transfer.export_lines import MAX_LINE_BYTES
+from bot.adapters.redis.transfer.schema import CURRENT_SCHEMA, EXPORTED_FAMILIES, SCHEMA_KEY, migrate_schema
+from bot.adapters.redis.transfer.transfer import StoreTransfer
 from bot.domain.errors import StoreUnavailable, UsageError
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.pull_requests.models import Repository
@@ -45,7 +45,7 @@ def unseen(done: int, total: int) -> None:
 
 
 def exported(store: Redis) -> list[str]:
-    return list(Moving(store).export(AT, unseen))
+    return list(StoreTransfer(store).export_lines(AT, unseen))
 
 
 def as_file(lines: Iterable[str]) -> BytesIO:
@@ -55,10 +55,10 @@ def as_file(lines: Iterable[str]) -> BytesIO:
 def restored(
     store: Redis, lines: Iterable[str], progress: Callable[[int, int], None] = unseen, *, overwrite: bool = False
 ) -> dict[str, int]:
-    return dict(Moving(store).restore(as_file(lines), progress, overwrite=overwrite))
+    return dict(StoreTransfer(store).import_file(as_file(lines), progress, overwrite=overwrite))
 
 
-def export_of(*records: Any, schema: int = SCHEMA) -> list[str]:
+def export_of(*records: Any, schema: int = CURRENT_SCHEMA) -> list[str]:
     """The lines of an export of records, each a key, a type and a value."""
     head = {"prdigest": "export", "schema": schema, "at": "2026-03-01T06:30:00+00:00"}
     told = [dict(zip(("key", "type", "value"), record, strict=True)) for record in records]
@@ -68,7 +68,7 @@ def export_of(*records: Any, schema: int = SCHEMA) -> list[str]:
 def refused(store: Redis, file: BytesIO) -> str:
     """Why a file is not taken; nothing of it is."""
     with pytest.raises(UsageError) as caught:
-        Moving(store).restore(file, unseen, overwrite=False)
+        StoreTransfer(store).import_file(file, unseen, overwrite=False)
     assert store.dbsize() == 0
     assert is_one_sentence(str(caught.value)), caught.value
     return str(caught.value)
@@ -76,16 +76,16 @@ def refused(store: Redis, file: BytesIO) -> str:
 
 def fill(store: Redis) -> None:
     """A little of everything, as the bot writes it."""
-    RedisSubscriptions(store).put(SUBSCRIPTION)
-    RedisAgenda(store).put(NextDigest(SUBSCRIPTION.id), NOON)
-    RedisAgenda(store).put(DigestRepair(DIGEST), NOON + timedelta(hours=1))
+    RedisSubscriptionRepository(store).put(SUBSCRIPTION)
+    RedisDueQueue(store).put(NextDigest(SUBSCRIPTION.id), NOON)
+    RedisDueQueue(store).put(DigestRepair(DIGEST), NOON + timedelta(hours=1))
     for run in RUNS:
-        RedisJournal(store).note(run)
-    RedisBallot(store).put("C0DIGEST:101.0:U0ADA", json.dumps({"verdict": "good", "question": HARD}))
+        RedisRunLog(store).add_run(run)
+    RedisFeedbackStore(store).put("C0DIGEST:101.0:U0ADA", json.dumps({"verdict": "good", "question": HARD}))
     plant_hash(store, DIGEST, begun="now", plan="", lead="100.0", text=LONG)
-    RedisContexts(store).put("thread:C0DIGEST:100.0", HARD)
-    RedisContexts(store).put("attention:C0DIGEST:100.0", "quiet")
-    RedisContexts(store).put("welcomed:U0ASKER", "yes")
+    RedisThreadStateStore(store).put("thread:C0DIGEST:100.0", HARD)
+    RedisThreadStateStore(store).put("attention:C0DIGEST:100.0", "quiet")
+    RedisThreadStateStore(store).put("welcomed:U0ASKER", "yes")
     plant_hash(store, "history:octo/engine", **{"7": LONG, "8": ""})
     plant_hash(store, "backfilled:octo/engine", **{"2026-02-28": "43"})
     RedisPostedDigestIndex(store).add(Repository("octo", "engine"), NOON, DIGEST)
@@ -99,10 +99,10 @@ def fill(store: Redis) -> None:
 
 
 def test_an_export_is_lines_of_json_that_a_person_can_read(store: Redis) -> None:
-    RedisAgenda(store).put(DigestRepair("abc"), NOON)
-    RedisContexts(store).put("thread:C0DIGEST:100.0", '{"about":"Größe"}')
+    RedisDueQueue(store).put(DigestRepair("abc"), NOON)
+    RedisThreadStateStore(store).put("thread:C0DIGEST:100.0", '{"about":"Größe"}')
     plant_hash(store, DIGEST, lead="100.0", plan="")
-    RedisJournal(store).note(RUNS[0])
+    RedisRunLog(store).add_run(RUNS[0])
     journal = {"at": "2026-02-28T20:00:00Z", "key": DIGEST, "outcome": "posted", "detail": HARD}
     text = json.dumps(journal, ensure_ascii=False, separators=(",", ":"))
     assert exported(store) == [
@@ -126,20 +126,22 @@ def test_an_export_has_all_that_is_kept_for_good_and_nothing_else(store: Redis) 
     fill(store)
     keys = [json.loads(line)["key"] for line in exported(store)[1:-1]]
     assert keys == sorted(keys)
-    assert {each.name for each in FAMILIES} == {each.name for each in FAMILIES if any(map(each.holds, keys))}
-    assert len(keys) == len(FAMILIES)
+    assert {each.prefix for each in EXPORTED_FAMILIES} == {
+        each.prefix for each in EXPORTED_FAMILIES if any(map(each.has_key, keys))
+    }
+    assert len(keys) == len(EXPORTED_FAMILIES)
 
 
 def test_a_large_hash_is_told_in_several_lines(store: Redis) -> None:
     fields = {f"{number:03}": f"vote {number}" for number in range(250)}
     for name, vote in fields.items():
-        RedisBallot(store).put(name, vote)
+        RedisFeedbackStore(store).put(name, vote)
     lines = exported(store)
     values = [json.loads(line)["value"] for line in lines[1:-1]]
     assert [len(value) for value in values] == [100, 100, 50]
     store.flushdb()
     assert restored(store, lines) == {"votes": 250}
-    assert sorted(RedisBallot(store).all()) == sorted(fields.values())
+    assert sorted(RedisFeedbackStore(store).list_votes()) == sorted(fields.values())
 
 
 def test_an_older_store_is_migrated_before_it_is_exported(store: Redis) -> None:
@@ -150,8 +152,8 @@ def test_an_older_store_is_migrated_before_it_is_exported(store: Redis) -> None:
 
 def test_a_key_that_goes_while_the_export_runs_is_left_out(store: Redis) -> None:
     for number in range(120):
-        RedisContexts(store).put(f"thread:C0DIGEST:{number:03}", "said")
-    lines = Moving(store).export(AT, unseen)
+        RedisThreadStateStore(store).put(f"thread:C0DIGEST:{number:03}", "said")
+    lines = StoreTransfer(store).export_lines(AT, unseen)
     began = [next(lines), next(lines)]
     store.delete("thread:C0DIGEST:119")
     lines_of_it = [*began, *lines]
@@ -200,18 +202,18 @@ def test_everything_is_there_after_it_moved(store: Redis) -> None:
         "backfilled": 1,
         "issued": 1,
     }
-    assert RedisSubscriptions(store).all() == (SUBSCRIPTION,)
-    assert RedisAgenda(store).due(NOON) == [(NextDigest(SUBSCRIPTION.id), NOON)]
-    assert list(RedisJournal(store).recent(9)) == RUNS[::-1]
-    assert [json.loads(vote)["question"] for vote in RedisBallot(store).all()] == [HARD]
+    assert RedisSubscriptionRepository(store).list_all() == (SUBSCRIPTION,)
+    assert RedisDueQueue(store).list_due(NOON) == [(NextDigest(SUBSCRIPTION.id), NOON)]
+    assert list(RedisRunLog(store).list_recent(9)) == RUNS[::-1]
+    assert [json.loads(vote)["question"] for vote in RedisFeedbackStore(store).list_votes()] == [HARD]
     assert read_hash(store, DIGEST) == {"begun": "now", "plan": "", "lead": "100.0", "text": LONG}
-    assert RedisContexts(store).get("thread:C0DIGEST:100.0") == HARD
-    assert RedisContexts(store).get("attention:C0DIGEST:100.0") == "quiet"
+    assert RedisThreadStateStore(store).get("thread:C0DIGEST:100.0") == HARD
+    assert RedisThreadStateStore(store).get("attention:C0DIGEST:100.0") == "quiet"
     assert read_hash(store, "history:octo/engine") == {"7": LONG, "8": ""}
     assert {store.ttl(key) for key in store.scan_iter()} == {-1}
     assert store.get(SCHEMA_KEY) == b"2"
     assert exported(store) == lines
-    assert RedisAgenda(store).move(NextDigest(SUBSCRIPTION.id), NOON, NOON + timedelta(days=1)), "to the second"
+    assert RedisDueQueue(store).move(NextDigest(SUBSCRIPTION.id), NOON, NOON + timedelta(days=1)), "to the second"
 
 
 TEXTS = st.text(max_size=20) | st.builds(lambda text: text * 300, st.text(min_size=1, max_size=9))
@@ -228,18 +230,18 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
 
 @st.composite
 def records(draw: st.DrawFn) -> tuple[str, str, Any]:
-    family = draw(st.sampled_from(FAMILIES))
-    key = family.name + (draw(st.text(max_size=9)) if family.name.endswith(":") else "")
+    family = draw(st.sampled_from(EXPORTED_FAMILIES))
+    key = family.prefix + (draw(st.text(max_size=9)) if family.prefix.endswith(":") else "")
     return key, family.type, draw(VALUES[family.type])
 
 
 def put(store: Redis, key: str, kind: str, value: Any) -> None:
     if kind == "string":
-        store.set(key, packed(value))
+        store.set(key, pack_value(value))
     elif kind == "list":
-        store.rpush(key, *(cast("str", packed(text)) for text in value))
+        store.rpush(key, *(cast("str", pack_value(text)) for text in value))
     elif kind == "hash":
-        store.hset(key, mapping={name: packed(text) for name, text in value.items()})
+        store.hset(key, mapping={name: pack_value(text) for name, text in value.items()})
     else:
         store.zadd(key, value)
 
@@ -247,7 +249,7 @@ def put(store: Redis, key: str, kind: str, value: Any) -> None:
 @given(st.lists(records(), max_size=6, unique_by=lambda record: record[0]))
 @pytest.mark.slow
 def test_any_export_comes_back_to_the_letter(store_url: str, held: list[tuple[str, str, Any]]) -> None:
-    with connect(store_url) as store:
+    with connect_server(store_url) as store:
         store.flushdb()
         for record in held:
             put(store, *record)
@@ -261,10 +263,10 @@ def test_any_export_comes_back_to_the_letter(store_url: str, held: list[tuple[st
 
 def test_how_far_it_is_can_be_seen(store: Redis) -> None:
     for number in range(120):
-        RedisContexts(store).put(f"thread:C0DIGEST:{number}", "said")
+        RedisThreadStateStore(store).put(f"thread:C0DIGEST:{number}", "said")
     out: list[tuple[int, int]] = []
     into: list[tuple[int, int]] = []
-    lines = list(Moving(store).export(AT, lambda *seen: out.append(seen)))
+    lines = list(StoreTransfer(store).export_lines(AT, lambda *seen: out.append(seen)))
     store.flushdb()
     restored(store, lines, lambda *seen: into.append(seen))
     assert out == [(0, 120), (50, 120), (100, 120), (120, 120)]
@@ -335,9 +337,9 @@ def test_a_file_that_is_no_good_export_is_refused_before_anything_is_written(
 
 
 def test_a_line_that_never_ends_is_not_read_to_its_end(store: Redis) -> None:
-    file = BytesIO(GOOD[0].encode() + b"\n" + b" " * (LONGEST + 9))
+    file = BytesIO(GOOD[0].encode() + b"\n" + b" " * (MAX_LINE_BYTES + 9))
     assert refused(store, file) == "Line 2 is longer than 64 MB: prdigest wrote no such line."
-    assert file.tell() == len(GOOD[0]) + 1 + LONGEST + 1
+    assert file.tell() == len(GOOD[0]) + 1 + MAX_LINE_BYTES + 1
 
 
 def test_a_store_with_records_is_left_as_it_is(store: Redis) -> None:
@@ -351,7 +353,7 @@ def test_a_store_with_records_is_left_as_it_is(store: Redis) -> None:
 
 def test_a_store_with_a_cache_alone_is_empty(store: Redis) -> None:
     RedisCache(store).put("entry:v:octo/engine#7", "{}", timedelta(days=1))
-    migrate(store)
+    migrate_schema(store)
     assert restored(store, GOOD) == {"votes": 1}
 
 
@@ -364,8 +366,8 @@ def test_overwriting_replaces_what_the_file_holds_and_leaves_the_rest(store: Red
     assert restored(store, moved, overwrite=True) == {"digest": 1, "journal": 1, "thread": 1}
     assert read_hash(store, DIGEST) == {"lead": "200.0"}
     assert (store.ttl(DIGEST), store.llen("journal")) == (-1, 1)
-    assert RedisContexts(store).get("thread:C0DIGEST:100.0") == HARD
-    assert RedisContexts(store).get("thread:new") == ""
+    assert RedisThreadStateStore(store).get("thread:C0DIGEST:100.0") == HARD
+    assert RedisThreadStateStore(store).get("thread:new") == ""
 
 
 # an import that breaks off
@@ -383,7 +385,7 @@ def die(done: int, total: int) -> None:
 def broken_off(store: Redis) -> list[str]:
     """The lines of an import that ended after its first fifty."""
     for number in range(120):
-        RedisContexts(store).put(f"thread:C0DIGEST:{number}", f"said {number}")
+        RedisThreadStateStore(store).put(f"thread:C0DIGEST:{number}", f"said {number}")
     lines = exported(store)
     store.flushdb()
     with pytest.raises(Died):
@@ -394,7 +396,7 @@ def broken_off(store: Redis) -> list[str]:
 def test_nobody_takes_half_an_import_for_a_whole_store(store: Redis, broken_off: list[str]) -> None:
     assert len(list(store.scan_iter("thread:*"))) == 50
     with pytest.raises(StoreUnavailable, match="import into this store is not finished"):
-        migrate(store)
+        migrate_schema(store)
     with pytest.raises(StoreUnavailable, match="import into this store is not finished"):
         exported(store)
 
@@ -420,11 +422,11 @@ def test_another_file_is_not_mixed_into_it_unasked(store: Redis, broken_off: lis
 def test_an_export_of_an_older_schema_is_migrated_with_all_that_is_there(
     store: Redis, schema: int, lifetime: int
 ) -> None:
-    migrate(store)
+    migrate_schema(store)
     store.set("thread:old", b"pold", ex=60)
     restored(store, export_of(("thread:1", "string", "new"), schema=schema), overwrite=True)
     assert (store.ttl("thread:old"), store.get(SCHEMA_KEY)) == (lifetime, b"2")
-    assert RedisContexts(store).get("thread:1") == "new"
+    assert RedisThreadStateStore(store).get("thread:1") == "new"
 
 
 def test_an_older_store_is_migrated_before_it_is_added_to(store: Redis) -> None:
@@ -435,7 +437,7 @@ def test_an_older_store_is_migrated_before_it_is_added_to(store: Redis) -> None:
 
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_newer_store_is_not_written_to(store: Redis, overwrite: bool) -> None:
-    store.set(SCHEMA_KEY, SCHEMA + 1)
+    store.set(SCHEMA_KEY, CURRENT_SCHEMA + 1)
     with pytest.raises(StoreUnavailable, match="newer prdigest"):
         restored(store, GOOD, overwrite=overwrite)
     assert [store.get(SCHEMA_KEY), store.dbsize()] == [b"3", 1]
@@ -443,7 +445,7 @@ def test_a_newer_store_is_not_written_to(store: Redis, overwrite: bool) -> None:
 
 @pytest.mark.slow
 def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
-    with connect(f"redis://127.0.0.1:{closed_port()}/0") as client:
+    with connect_server(f"redis://127.0.0.1:{closed_port()}/0") as client:
         for act in (lambda: exported(client), lambda: restored(client, GOOD)):
             with pytest.raises(StoreUnavailable) as caught:
                 act()
