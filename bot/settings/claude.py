@@ -18,7 +18,7 @@ class ClaudeSettings(SettingsGroup):
     heading: ClassVar = "Claude"
 
     anthropic_api_key: Annotated[
-        SecretStr | None, SettingUse(_CLAUDE_PROCESSES, sent_to="anthropic_base_url", is_token=True)
+        SecretStr | None, SettingUse(_CLAUDE_PROCESSES, address_field="anthropic_base_url", is_token=True)
     ] = Field(
         default=None,
         description="The key of Claude's API. Without one every summary is made of facts alone, and says so.",

@@ -30,8 +30,8 @@ class Process(StrEnum):
 class SettingUse:
     """How a setting is used, as metadata of its annotation.
 
-    ``sent_to`` is the field with the address that a secret is sent to. ``is_token`` says that the value is one
-    word of visible ASCII, ``beginnings`` what it may begin with if that is known. ``may_be_secret`` is for
+    ``address_field`` is the field with the address that a secret is sent to. ``is_token`` says that the value is
+    one word of visible ASCII, ``prefixes`` what it may begin with if that is known. ``may_be_secret`` is for
     addresses that may hold a password; what is a ``SecretStr`` need not say so.
     """
 

@@ -19,7 +19,7 @@ class GitHubSettings(SettingsGroup):
     heading: ClassVar = "GitHub"
 
     github_token: Annotated[
-        SecretStr | None, SettingUse(_GITHUB_PROCESSES, sent_to="github_api_url", is_token=True)
+        SecretStr | None, SettingUse(_GITHUB_PROCESSES, address_field="github_api_url", is_token=True)
     ] = Field(
         default=None,
         description=(
@@ -32,7 +32,7 @@ class GitHubSettings(SettingsGroup):
         default=None, description="Instead of a token: the id of a GitHub App that is installed on the repository."
     )
     github_app_private_key: Annotated[
-        SecretStr | None, SettingUse(_GITHUB_PROCESSES, sent_to="github_api_url")
+        SecretStr | None, SettingUse(_GITHUB_PROCESSES, address_field="github_api_url")
     ] = Field(
         default=None, description="The private key of that app: the PEM text, or the path of a file with it."
     )

@@ -21,15 +21,15 @@ class SlackSettings(SettingsGroup):
         SecretStr | None,
         SettingUse(
             tuple(Process),
-            sent_to="slack_api_url",
+            address_field="slack_api_url",
             is_token=True,
             # the second begins a token that Slack renews (docs.slack.dev, "Token rotation")
-            beginnings=("xoxb-", "xoxe.xoxb-"),
+            prefixes=("xoxb-", "xoxe.xoxb-"),
         ),
     ] = Field(default=None, description="The bot's token (xoxb-…). Needed to post, not for --dry-run.")
     slack_app_token: Annotated[
         SecretStr | None,
-        SettingUse(_REQUEST_PROCESSES, sent_to="slack_api_url", is_token=True, beginnings=("xapp-",)),
+        SettingUse(_REQUEST_PROCESSES, address_field="slack_api_url", is_token=True, prefixes=("xapp-",)),
     ] = Field(
         default=None,
         description=(

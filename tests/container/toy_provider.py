@@ -118,8 +118,8 @@ TOY = ModelProvider(
 class ToySettings(Settings):
     """What a settings file has to have for it: a key and an address."""
 
-    toy_api_key: Annotated[SecretStr | None, SettingUse(_ASKS_TOY, sent_to="toy_url", is_token=True)] = Field(
-        default=None, description="The key of the toy."
+    toy_api_key: Annotated[SecretStr | None, SettingUse(_ASKS_TOY, address_field="toy_url", is_token=True)] = (
+        Field(default=None, description="The key of the toy.")
     )
     toy_url: Annotated[str, SettingUse(_ASKS_TOY)] = Field(
         default="https://toy.invalid", description="Where the toy is."

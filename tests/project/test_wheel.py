@@ -121,7 +121,7 @@ def test_its_code_is_its_own(installed: Installed, tmp_path: Path) -> None:
 
 def test_the_sample_day_and_the_prompts_are_there(installed: Installed, tmp_path: Path) -> None:
     assert b"#35617" in run(installed.command, "demo", "--text", folder=tmp_path)
-    code = "from bot.services.summaries.prompts import *; print(instructions(ANSWER))"
+    code = "from bot.services.summaries.prompts import *; print(read_instructions(ANSWER_VERSION))"
     assert b"pull request" in run(installed.command.with_name("python"), "-c", code, folder=tmp_path)
 
 

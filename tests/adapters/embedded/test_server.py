@@ -31,9 +31,9 @@ pytestmark = pytest.mark.slow
 COMMAND = """
 import sys
 from pathlib import Path
-from bot.adapters.embedded.server import embedded_url
-from bot.adapters.redis.connection import connect
-client = connect(embedded_url(Path(sys.argv[1])))
+from bot.adapters.embedded.server import start_embedded_url
+from bot.adapters.redis.connection import connect_server
+client = connect_server(start_embedded_url(Path(sys.argv[1])))
 client.set(sys.argv[2], "set by another process")
 print("ready", flush=True)
 sys.stdin.read()

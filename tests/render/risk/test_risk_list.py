@@ -77,7 +77,7 @@ def risk_lists(draw: st.DrawFn) -> RiskList:
         top=draw(st.none() | st.integers(1, 10)),
         ranked=draw(st.integers(len(listed), 9)),
         unread=tuple(draw(st.lists(st.integers(1, 99), max_size=9))),
-        doubts=tuple(draw(st.lists(lines(80), max_size=3))),
+        caveats=tuple(draw(st.lists(lines(80), max_size=3))),
     )
 
 
@@ -322,9 +322,9 @@ def _sentences(found: RiskList) -> Iterable[str]:
         ({"filters": "author:ada"}, ["author:ada"]),
         ({"unread": (1, 2)}, ["not read: #1, #2"]),
         ({"unread": tuple(range(1, 10))}, ["not read: #1, #2, #3, #4, #5, #6 and 3 more"]),
-        ({"doubts": ("incomplete?", "incomplete?", "not checked")}, ["incomplete? · not checked"]),
+        ({"caveats": ("incomplete?", "incomplete?", "not checked")}, ["incomplete? · not checked"]),
         (
-            {"filters": "path:*.cu", "unread": (1,), "doubts": ("incomplete?",)},
+            {"filters": "path:*.cu", "unread": (1,), "caveats": ("incomplete?",)},
             ["path:*.cu · not read: #1 · incomplete?"],
         ),
     ],

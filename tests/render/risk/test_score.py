@@ -129,19 +129,19 @@ def test_what_was_missed_is_told(listed: Tally, others: Tally, sentence: str) ->
             "Too few to tell: a verdict takes 20 listed and 5 reverted or repaired, and here are 12 and 3.",
         ),
         (
-            {"luck": 0.2, "by_chance": 1.43},
+            {"p_value": 0.2, "by_chance": 1.43},
             "Too few to tell: chance would find 1.4, and a verdict takes 3.",
         ),
         (
-            {"luck": 0.19, "shortfall": 0.2, "by_chance": 7.3},
+            {"p_value": 0.19, "shortfall_p_value": 0.2, "by_chance": 7.3},
             "as many or more in 19 % of such periods, and a list that doubles the odds so few in 20 %.",
         ),
         (
-            {"luck": 0.9, "shortfall": 0.021, "by_chance": 7.3},
+            {"p_value": 0.9, "shortfall_p_value": 0.021, "by_chance": 7.3},
             "Not better than chance: a list that doubles the odds would find so few in only 2.1 % of such",
         ),
         (
-            {"luck": 0.034},
+            {"p_value": 0.034},
             "Better than chance: chance alone would find as many or more in 3.4 % of such periods.",
         ),
     ],
@@ -152,7 +152,7 @@ def test_the_verdict_says_why(fields: dict[str, Any], sentence: str) -> None:
 
 
 def test_a_list_without_a_signal_says_that_less_will_be_listed() -> None:
-    told = said(luck=0.9, shortfall=0.02, by_chance=7.3)[3]
+    told = said(p_value=0.9, shortfall_p_value=0.02, by_chance=7.3)[3]
     assert "digests list at most one pull request, of the highest band" in told
     assert "at most one" not in said()[3]
 
@@ -205,8 +205,8 @@ scores = st.builds(
     hits=st.lists(hits, max_size=12).map(tuple),
     by_chance=st.floats(0, 99),
     by_lines=st.floats(0, 99),
-    luck=shares,
-    shortfall=shares,
+    p_value=shares,
+    shortfall_p_value=shares,
     young=st.integers(0, 9),
     known=st.integers(0, 9),
     unrated=st.integers(0, 9),

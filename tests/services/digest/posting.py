@@ -128,7 +128,7 @@ class Fragile:
         method = getattr(self._behind, name)
 
         def call(*arguments: Any, **more: Any) -> Any:
-            if name == "exclusive":
+            if name == "hold_lock":
                 return method(*arguments, **more)
             self._fuse.before(name)
             answer = method(*arguments, **more)

@@ -39,8 +39,20 @@ CALLS = [
     "chat.getPermalink",
 ]
 STEPS = [
-    *("team", "load_each", "load", "find_posts", "claim", "save", "post", "save", "post", "post", "post"),
-    *("attach", "permalink", "save"),
+    *(
+        "fetch_team",
+        "load_each",
+        "load",
+        "find_posts",
+        "claim",
+        "save",
+        "post_message",
+        "save",
+        "post_message",
+        "post_message",
+        "post_message",
+    ),
+    *("attach_file", "fetch_permalink", "save"),
 ]
 
 
@@ -67,7 +79,7 @@ def test_a_process_that_dies_at_any_step_is_finished_by_the_next(
     assert fuse.burnt
     publish(messenger_of(slack), records, build)
     # what was recorded is what is finished; it is built again only where none of it had been posted
-    claimed, planned, posted = (STEPS.index(name) + 1 for name in ("claim", "save", "post"))
+    claimed, planned, posted = (STEPS.index(name) + 1 for name in ("claim", "save", "post_message"))
     unposted = step in (claimed, planned) or (step, with_effect) == (posted, False)
     assert build.count == (2 if unposted else 1)
     assert standing(slack) == replace(COMPLETE, leads=[f"Engine {build.count}"])

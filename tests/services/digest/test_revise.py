@@ -187,8 +187,19 @@ def test_a_digest_of_an_earlier_version_is_edited(posted: SlackEmulator, records
 # --- what breaks off
 
 STEPS = [
-    *("team", "load_each", "load", "save", "edit", "find_posts", "edit", "edit", "edit", "post"),
-    *("has_attachment", "attach", "save"),
+    *(
+        "fetch_team",
+        "load_each",
+        "load",
+        "save",
+        "edit_message",
+        "find_posts",
+        "edit_message",
+        "edit_message",
+        "edit_message",
+        "post_message",
+    ),
+    *("has_attachment", "attach_file", "save"),
 ]
 
 
@@ -220,7 +231,7 @@ def test_a_process_that_dies_after_any_step_is_finished_by_the_next(
     void = [MOVED] * (len(found.parts) - len(again.thread))
     assert (found.leads, found.parts) == ([again.lead.text], [*(part.text for part in again.thread), *void])
     # a correction that was attached stays; one that was not is not needed by what is as it was
-    attached, ended = STEPS.index("attach") + 1, len(STEPS)
+    attached, ended = STEPS.index("attach_file") + 1, len(STEPS)
     corrections = (step >= attached or again is not BEFORE) + (step >= ended and again is not AFTER)
     assert found.files == [REPORT, CORRECTED, "Engine-2026-02-28-corrected-2.md"][: 1 + corrections]
 

@@ -215,8 +215,8 @@ def test_without_the_store_nothing_is_recorded_and_nothing_fails(away: Desk) -> 
 @pytest.mark.parametrize(
     "act",
     [
-        lambda chronicle: chronicle.read(REPOSITORY, DAY.start, DAY.end),
-        lambda chronicle: chronicle.follow(REPOSITORY, DAY),
+        lambda chronicle: chronicle.read_merges(REPOSITORY, DAY.start, DAY.end),
+        lambda chronicle: chronicle.record_day(REPOSITORY, DAY),
     ],
     ids=["read", "follow"],
 )

@@ -28,22 +28,31 @@ TOLD = ["#2 Faster attention, reverted after 22.0 h by #9. It was listed above a
 UNDONE = f"{BEHIND}, which was itself reverted"
 # the calls to every port: three days are asked for, for the one that was looked at last may not have been over
 LOOKING = [
-    *("between", "between", "get", *["merged_on", "record"] * 3, "put", "read", "load_each", "send"),
+    *(
+        "list_between",
+        "list_between",
+        "get",
+        *["list_merged", "record_merges"] * 3,
+        "put",
+        "read_merges",
+        "load_each",
+        "send",
+    ),
 ]
 # a lead, a message of the thread, and a reply
 AMENDING = [
     "load",
     "read",
     "load",
-    "edit",
+    "edit_message",
     "find_posts",
-    "edit",
+    "edit_message",
     "find_posts",
-    "post",
+    "post_message",
     "save",
 ]
 # of what stands no more nothing is replied
-AMENDING_AGAIN = ["load", "read", "load", "edit", "find_posts", "edit", "save"]
+AMENDING_AGAIN = ["load", "read_merges", "load", "edit_message", "find_posts", "edit_message", "save"]
 # the same to Slack, over HTTP
 CALLS = [
     *("chat.update", "conversations.replies", "auth.test", "chat.update", "conversations.replies"),
@@ -127,7 +136,7 @@ def test_one_that_dies_is_followed_by_one_that_knows_more(desk: Desk, step: int)
     desk.look()
     other(desk).aftermath.amend_digest(KEY)
     # what stands no more when it would be replied is not
-    assert standing(desk) == (ended(before, UNDONE), TOLD if step > AMENDING.index("post") else [])
+    assert standing(desk) == (ended(before, UNDONE), TOLD if step > AMENDING.index("post_message") else [])
 
 
 @pytest.mark.parametrize("step", range(1, len(AMENDING_AGAIN) + 1))
@@ -171,7 +180,7 @@ def test_a_worker_that_dies_before_a_digest_is_watched_is_followed_by_one_that_w
 # --- a store or a network that goes away, and two at a time
 
 
-@pytest.mark.parametrize("step", [n for n, name in enumerate(LOOKING, 1) if name != "merged_on"])
+@pytest.mark.parametrize("step", [n for n, name in enumerate(LOOKING, 1) if name != "list_merged"])
 def test_a_look_without_the_store_is_made_again(desk: Desk, step: int) -> None:
     expected = amended(desk)
     with pytest.raises(StoreUnavailable):
@@ -183,7 +192,7 @@ def test_a_look_without_the_store_is_made_again(desk: Desk, step: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "step", [n for n, name in enumerate(AMENDING_AGAIN, 1) if name in ("load", "read", "save")]
+    "step", [n for n, name in enumerate(AMENDING_AGAIN, 1) if name in ("load", "read_merges", "save")]
 )
 def test_without_the_store_nothing_is_taken_out_of_a_digest(desk: Desk, step: int) -> None:
     before = desk.digest
@@ -193,7 +202,7 @@ def test_without_the_store_nothing_is_taken_out_of_a_digest(desk: Desk, step: in
     desk.look()
     with pytest.raises(StoreUnavailable):
         other(desk, Fuse(step, error=StoreUnavailable)).aftermath.amend_digest(KEY)
-    assert desk.digest == ended(before, UNDONE if step > AMENDING_AGAIN.index("edit") else BEHIND)
+    assert desk.digest == ended(before, UNDONE if step > AMENDING_AGAIN.index("edit_message") else BEHIND)
     other(desk).aftermath.amend_digest(KEY)
     assert standing(desk) == (ended(before, UNDONE), TOLD)
 

@@ -31,9 +31,9 @@ PUBLIC = [Audience.CHANNEL, Audience.SHARED]
 EITHER = (False, True)
 
 # the calls of a whole run to the ports: where the bot is a member, where it is not, and for the asker alone
-POSTED = ["load", "claim", "post", "save"]
-REFUSED = ["load", "claim", "post", "whisper", "save"]
-WHISPERED = ["load", "whisper", "save"]
+POSTED = ["load", "claim", "post_message", "save"]
+REFUSED = ["load", "claim", "post_message", "send", "save"]
+WHISPERED = ["load", "send", "save"]
 
 
 class Make:
@@ -102,7 +102,10 @@ def test_a_process_that_dies_at_any_step_of_posting_leaves_one_answer_to_the_nex
         office.replies(now=NOW + timedelta(minutes=minutes)).give_answer(asked, "summary", audience, make)
     assert (len(office.said()), office.whispered()) == (1, [])
     # made again only where the channel has nothing of it and the work was begun
-    unposted = POSTED.index("claim") + 1 == step or (step, with_effect) == (POSTED.index("post") + 1, False)
+    unposted = POSTED.index("claim") + 1 == step or (step, with_effect) == (
+        POSTED.index("post_message") + 1,
+        False,
+    )
     assert make.count == (2 if unposted else 1)
 
 
@@ -195,7 +198,7 @@ def test_clocks_that_are_apart_do_not_hide_what_was_posted(office: Office, minut
 def test_what_was_posted_is_found_behind_what_others_wrote_since(office: Office) -> None:
     asked, make = office.asked(), Make()
     with pytest.raises(Crash):
-        office.replies(Fuse(POSTED.index("post") + 1, with_effect=True)).give_answer(
+        office.replies(Fuse(POSTED.index("post_message") + 1, with_effect=True)).give_answer(
             asked, "summary", Audience.CHANNEL, make
         )
     for n in range(450):

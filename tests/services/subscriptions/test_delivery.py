@@ -585,11 +585,35 @@ def late_and_incomplete(desk: Desk, fuse: Fuse) -> Desk:
 
 
 DELIVERY = [
-    *("team", "load_each", "at", "load", "find_posts", "claim", "save", "post", "save", "post"),
-    *("post", "post", "attach", "permalink", "save", "note", "add", "get", "put", "drop", "get", "put"),
-    *("save", "add", "at", "get", "add", "get", "add", "move"),
+    *(
+        "fetch_team",
+        "load_each",
+        "get_time",
+        "load",
+        "find_posts",
+        "claim",
+        "save",
+        "post_message",
+        "save",
+        "post_message",
+    ),
+    *(
+        "post_message",
+        "post_message",
+        "attach_file",
+        "fetch_permalink",
+        "save",
+        "add_run",
+        "add",
+        "get",
+        "put",
+        "drop",
+        "get",
+        "put",
+    ),
+    *("save", "add", "get_time", "get", "add", "get", "add", "move"),
 ]
-WRITTEN = DELIVERY.index("note") + 1
+WRITTEN = DELIVERY.index("add_run") + 1
 
 
 def test_the_list_of_steps_is_that_of_a_whole_delivery(desk: Desk) -> None:
@@ -615,8 +639,8 @@ def test_a_worker_that_dies_after_any_step_is_followed_by_one_that_ends_the_same
 
 
 MENDING = [
-    *("load", "load", "save", "edit", "find_posts", "edit", "edit", "edit"),
-    *("has_attachment", "attach", "save", "drop", "note", "get", "put", "drop", "get", "put"),
+    *("load", "load", "save", "edit_message", "find_posts", "edit_message", "edit_message", "edit_message"),
+    *("has_attachment", "attach_file", "save", "drop", "add_run", "get", "put", "drop", "get", "put"),
 ]
 
 
@@ -649,7 +673,7 @@ def test_a_worker_that_dies_while_it_mends_is_followed_by_one_that_ends_the_same
 
 
 FAILING = [
-    *("team", "load_each", "at", "load", "find_posts", "load", "note", "save"),
+    *("fetch_team", "load_each", "get_time", "load", "find_posts", "load", "add_run", "save"),
 ]
 
 
@@ -728,7 +752,7 @@ def test_what_a_version_before_posted_in_one_zone_keeps_no_other_zone_from_its_o
 
 
 def test_what_a_version_before_began_is_finished_not_begun_again(desk: Desk) -> None:
-    dying = replace(desk, fuse=Fuse(DELIVERY.index("post"), with_effect=True))
+    dying = replace(desk, fuse=Fuse(DELIVERY.index("post_message"), with_effect=True))
     with pytest.raises(Crash):
         dying.delivery.post_digest(BEFORE)
     assert standing(desk.slack).leads == ["Engine"]
