@@ -21,7 +21,7 @@ from bot.services.jobs.job_types import SEND_PRIVATE_NOTICE
 from bot.services.jobs.payloads import NoticePayload
 from bot.services.questions.thread_muting import ThreadMuting
 from bot.services.slack.access_control import AccessControl
-from bot.services.slack.welcomes import WelcomeLog
+from bot.services.slack.welcome_log import WelcomeLog
 
 log = logging.getLogger(__name__)
 

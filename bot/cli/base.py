@@ -89,7 +89,7 @@ def open_wiring(level: str = "WARNING") -> Iterator[tuple[Settings, Wiring]]:
 
     settings = load_settings()
     configure_logging(settings.prdigest_log_level or level)
-    with closing(Wiring(settings, get_current_time, deadlines.sleep)) as wiring, payer.bill_to(payer.OPERATOR):
+    with closing(Wiring(settings, get_current_time, deadlines.sleep)) as wiring, billing.bill_to(billing.OPERATOR):
         yield settings, wiring
 
 

@@ -19,7 +19,7 @@ from bot.settings import load_usable_settings
 def doctor_command(*, for_scripts: bool) -> None:
     """Check settings, tokens, channels, the store, the clock and the last runs; say what to do."""
     # the SDKs take most of a second to import; help and a mistyped option must not wait for them
-    from bot.doctor.container import open_doctor  # noqa: PLC0415
+    from bot.doctor.probe_openers import open_doctor  # noqa: PLC0415
 
     # the findings report the same in better words
     logging.basicConfig(level=logging.CRITICAL)

@@ -20,7 +20,7 @@ from bot.services.questions.feedback import AnswerFeedback
 from bot.services.questions.thread_memory import ThreadMemories, describe_post
 from bot.services.questions.thread_muting import ThreadMuting
 from bot.services.slack.replies import Answer
-from bot.services.slack.welcomes import WelcomeLog
+from bot.services.slack.welcome_log import WelcomeLog
 
 
 class QuestionWiring(WiringPart):

@@ -42,7 +42,7 @@ from bot.domain.pull_requests.path_classes import PathSettings
 from bot.domain.time.day import LocalDay, get_today
 from bot.ports import Cache, ModelProvider, PullRequests, RecordStore, Sources
 from bot.services.digest.builder import DigestBuilder, DigestDependencies, OverviewBuilder
-from bot.services.digest.overview import OverviewWriter, skip_overview
+from bot.services.digest.overview_writer import OverviewWriter, skip_overview
 from bot.services.operations.lost_jobs import LostJobReporter
 from bot.services.operations.metering import MeteredModel
 from bot.services.operations.ownership import StoreOwnership
@@ -51,7 +51,7 @@ from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.slack.answered_request import ANSWERED_REQUEST, AnsweredRequest
 from bot.services.slack.answers import AnswerBuilder
 from bot.services.slack.asker_notices import ResponseTimes
-from bot.services.slack.details import DetailsModal
+from bot.services.slack.details_modal import DetailsModal
 from bot.services.slack.replies import ReplySender
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.prompts import SUMMARY_VERSION

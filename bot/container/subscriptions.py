@@ -28,8 +28,8 @@ from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
 from bot.services.history.outcome_watcher import OutcomeWatcher
 from bot.services.operations.health import HealthReader
-from bot.services.slack.forms import FormOpener
-from bot.services.slack.home import AppHome
+from bot.services.slack.home_publisher import AppHome
+from bot.services.slack.subscription_form import FormOpener
 from bot.services.subscriptions.delivery import DigestDelivery
 from bot.services.subscriptions.editor import SubscriptionEditor
 from bot.services.subscriptions.incident_report import INCIDENT_REPORT_CODEC

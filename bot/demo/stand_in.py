@@ -11,11 +11,11 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.demo.rules.asked import ParsedQuestion, parse_question
-from bot.demo.rules.earlier import find_numbers
+from bot.demo.rules.answer_text import render_answer
+from bot.demo.rules.back_references import find_numbers
 from bot.demo.rules.findings import parse_pull_requests, split_lines
-from bot.demo.rules.looking import ToolUse, plan_first_calls, plan_next_calls
-from bot.demo.rules.telling import render_answer
+from bot.demo.rules.question_intent import ParsedQuestion, parse_question
+from bot.demo.rules.tool_choice import ToolUse, plan_first_calls, plan_next_calls
 from bot.ports import Chat, ChatEvent, TextDelta, TextPart, ToolCall, ToolResult, Turn, TurnEnd
 
 # seconds: a reader shall see that something is looked up, and that words come one after the other

@@ -11,11 +11,11 @@ from threading import Thread
 from traceback import extract_tb
 from zoneinfo import ZoneInfo
 
-from bot.doctor.checks.clock import check_clock_skew, check_processes
 from bot.doctor.checks.failures import describe_failure
 from bot.doctor.checks.github import check_github
 from bot.doctor.checks.model import check_models
 from bot.doctor.checks.paths import PATHS, check_paths
+from bot.doctor.checks.processes import check_clock_skew, check_processes
 from bot.doctor.checks.runs import check_runs
 from bot.doctor.checks.settings import SETTINGS, SettingsSnapshot, check_settings
 from bot.doctor.checks.slack import check_app_token, check_channels, check_owner, check_slack

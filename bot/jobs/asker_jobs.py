@@ -9,7 +9,7 @@ from typing import Any
 from bot.container import Wiring
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.pull_requests.reference import Reference
-from bot.jobs.performer import JobHandler
+from bot.jobs.job_runner import JobHandler
 from bot.render.conversations.greetings import HelpExample, render_greeting
 from bot.render.conversations.notices import render_notice
 from bot.services.jobs.job_types import (

@@ -12,7 +12,7 @@ from dramatiq import MessageProxy
 
 from bot.container import Wiring
 from bot.domain.operations.lost_job import LossReason, LostJob
-from bot.jobs.performer import JobHandler, read_asker
+from bot.jobs.job_runner import JobHandler, read_asker
 from bot.ports.versioned_json import VersionedJson
 from bot.services.jobs.declaration import PAYLOAD_VERSION, JobQueue, read_part
 from bot.services.jobs.job_types import ANSWER_QUESTIONS, REPORT_LOSS

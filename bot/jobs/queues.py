@@ -17,7 +17,7 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.operations.lane import QueueName
 from bot.domain.operations.lost_job import LossReason
 from bot.jobs import asker_jobs, lost_jobs, schedule_jobs, subscription_jobs
-from bot.jobs.performer import JobHandler, JobRunner
+from bot.jobs.job_runner import JobHandler, JobRunner
 from bot.services.jobs.command_jobs import CommandJobs
 from bot.services.jobs.declaration import JobType
 from bot.services.operations import deadlines

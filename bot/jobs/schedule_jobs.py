@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from bot.container import Wiring
+from bot.jobs.job_runner import JobHandler
 from bot.jobs.kind_queue import make_amendment_queue
-from bot.jobs.performer import JobHandler
 from bot.services.jobs.declaration import JobQueue
 from bot.services.jobs.job_types import AMEND_DIGEST, DELIVER_DIGEST, REPAIR_DIGEST, WATCH_REPOSITORY
 from bot.services.jobs.payloads import AmendmentPayload, DeliveryPayload, DigestPayload, RepositoryPayload

@@ -8,7 +8,7 @@ from typing import Any
 from bot.container import Wiring
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.errors import PrdigestError, SlackUnavailable, StoreUnavailable, UsageError
-from bot.jobs.performer import JobHandler
+from bot.jobs.job_runner import JobHandler
 from bot.render.conversations.notices import describe_error
 from bot.services.jobs.job_types import CHANGE_SUBSCRIPTION, SHOW_FORM, SHOW_HOME, SHOW_PREVIEW
 from bot.services.jobs.payloads import AskerPayload, FormPayload, PreviewPayload, SubscriptionPayload

@@ -71,7 +71,7 @@ def test_doctor_does_without_the_sdk(tmp_path: Path, there: World) -> None:
 
 
 def test_no_module_outside_the_adapters_needs_the_sdk() -> None:
-    modules = ["bot.container", "bot.doctor.container", "bot.jobs", "bot.processes", "bot.demo.run"]
+    modules = ["bot.container", "bot.doctor.probe_openers", "bot.jobs", "bot.processes", "bot.demo.run"]
     # one after the other, to name the first that does
     code = f"""
 import importlib, sys

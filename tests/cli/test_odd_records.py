@@ -29,7 +29,7 @@ from bot.render.summaries.details import render_details_view
 from bot.render.summaries.post import render_summary
 from bot.render.summaries.summary_json import build_summary_json
 from bot.services.digest.builder import DigestBuilder, DigestDependencies
-from bot.services.digest.overview import OverviewWriter
+from bot.services.digest.overview_writer import OverviewWriter
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.summaries.entry_cache import EntryCache

@@ -15,8 +15,8 @@ from typing import Any, cast
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
 from bot.adapters.redis.connection import connect_server
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
 from bot.adapters.redis.transfer.schema import SCHEMA_KEY, find_exported_family
 from bot.adapters.redis.transfer.transfer import StoreTransfer
 from bot.container import Wiring

@@ -14,7 +14,7 @@ from redis import Redis
 from bot.adapters.claude import CLAUDE
 from bot.container import Wiring
 from bot.container.providers import PROVIDERS, choose_provider, get_model_access
-from bot.doctor.container import open_doctor
+from bot.doctor.probe_openers import open_doctor
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.conversations.thread import Question
 from bot.domain.operations.usage import NO_PRICES, Usage

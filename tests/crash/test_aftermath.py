@@ -13,7 +13,7 @@ import pytest
 from localslack.state.workspace import Json
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisDueQueue
+from bot.adapters.redis.due_queue import RedisDueQueue
 from bot.container import Wiring
 from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import Subscription

@@ -6,7 +6,7 @@ import signal
 from datetime import UTC, datetime
 from functools import partial
 
-from bot.adapters.redis.jobs.dead_jobs import RedisLostJobStore
+from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from tests.crash.conftest import PATIENCE, Site
 from tests.helpers.checks import eventually
 from tests.helpers.command import Process

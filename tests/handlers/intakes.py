@@ -17,7 +17,7 @@ from bot.domain.time.day import LocalDay
 from bot.services.jobs.declaration import JobType
 from bot.services.questions.thread_muting import ThreadMuting
 from bot.services.slack.access_control import AccessControl, AccessRules
-from bot.services.slack.welcomes import WelcomeLog
+from bot.services.slack.welcome_log import WelcomeLog
 from handlers.intake import RequestIntake
 from tests.services.doubles import CountingLimiter, MemoryCache, MemoryContexts
 

@@ -13,7 +13,7 @@ import pytest
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 
-from bot.adapters.redis.agenda import RedisDueQueue, RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionRepository
 from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest

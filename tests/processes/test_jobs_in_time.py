@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisSubscriptionRepository
 from bot.container import Wiring
 from bot.domain.conversations.commands import DigestRequest
 from bot.domain.conversations.slack_request import Audience, Visit

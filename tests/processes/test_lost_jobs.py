@@ -18,7 +18,7 @@ from redis import Redis
 from bot.adapters.redis.connection import connect_server
 from bot.adapters.redis.jobs.attempts import MAX_ATTEMPTS, AttemptCounter
 from bot.adapters.redis.jobs.broker import make_broker
-from bot.adapters.redis.jobs.dead_jobs import RedisLostJobStore
+from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.jobs.retries import AttemptLimitError, JobInterruption, TurnWait
 from bot.adapters.redis.keyspace import UNPREFIXED
 from bot.container import Wiring

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.git.clone import parse_github_url
-from bot.adapters.git.records import parse_commits
+from bot.adapters.git.diff_tree import parse_commits
 from bot.adapters.redis.history import trim_pull_request
 from bot.domain.conversations.commands import (
     AllowedRepositories,

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, NoReturn
 
-from bot.adapters.git.records import LOG_FORMAT, parse_commits
+from bot.adapters.git.diff_tree import LOG_FORMAT, parse_commits
 from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.history.commits import Commit
 from bot.domain.pull_requests.models import Repository

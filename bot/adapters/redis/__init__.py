@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bot.adapters.redis.agenda import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
 from bot.adapters.redis.connection import (
     SHORT_TIMEOUTS,
     RedisCache,
@@ -11,11 +10,12 @@ from bot.adapters.redis.connection import (
     connect_server,
     require_durable,
 )
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
 from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.feedback import RedisFeedbackStore
 from bot.adapters.redis.history import RedisBackfillLog, RedisHistoryStore
 from bot.adapters.redis.jobs.broker import make_broker
-from bot.adapters.redis.jobs.dead_jobs import RedisLostJobStore
+from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.jobs.retries import wrap_job
 from bot.adapters.redis.keyspace import Keyspace
 from bot.adapters.redis.owner import RedisWorkspaceOwner

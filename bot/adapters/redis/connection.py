@@ -21,7 +21,7 @@ from bot.adapters.embedded import get_socket_path, start_embedded
 from bot.adapters.redis.errors import CLUSTER_UNSUPPORTED, translate_redis_errors
 from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
 from bot.adapters.redis.leases import hold_lease
-from bot.adapters.redis.reviving import RestartingConnection, StoreRestarter
+from bot.adapters.redis.restarting_connection import RestartingConnection, StoreRestarter
 from bot.domain.errors import StoreUnavailable, TimeLimitExceeded
 from bot.services.operations import deadlines
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bot.adapters.slack.answer_display import SlackAnswerDisplays
-from bot.adapters.slack.directory import SlackHomePublisher, SlackWorkspaceDirectory
-from bot.adapters.slack.ephemeral import SlackEphemeralMessenger, SlackViews
+from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger, SlackViews
 from bot.adapters.slack.errors import translate_slack_errors
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
-from bot.adapters.slack.pace import PostThrottle
+from bot.adapters.slack.post_throttle import PostThrottle
 from bot.adapters.slack.scopes import SCOPES
-from bot.adapters.slack.threads import SlackThreads
+from bot.adapters.slack.thread_reader import SlackThreads
+from bot.adapters.slack.workspace_directory import SlackHomePublisher, SlackWorkspaceDirectory
 
 __all__ = [
     "SCOPES",

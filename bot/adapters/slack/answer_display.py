@@ -13,8 +13,8 @@ from typing import Any
 from slack_sdk import WebClient
 
 from bot.adapters.slack.answer_message import AnswerMessage
-from bot.adapters.slack.display_pace import EDIT_PAUSE, DisplayThrottle
 from bot.adapters.slack.display_states import STOPPED_BY_USER, DisplayState, Editing, New
+from bot.adapters.slack.display_throttle import EDIT_PAUSE, DisplayThrottle
 from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.transport import BoundedWebClient
 from bot.domain.conversations.slack_request import Visit

@@ -15,7 +15,7 @@ import logging
 from dataclasses import dataclass, replace
 
 from bot.adapters.slack.answer_message import WRITING_MARK, AnswerMessage, BlocksBelow
-from bot.adapters.slack.display_pace import APPEND_PAUSE, EDIT_PAUSE, DisplayThrottle
+from bot.adapters.slack.display_throttle import APPEND_PAUSE, EDIT_PAUSE, DisplayThrottle
 from bot.domain.errors import SlackCallRefused, SlackUnavailable
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from slack_sdk.web import SlackResponse
 
 from bot.adapters.slack.errors import translate_slack_errors
 from bot.adapters.slack.metadata import PostMetadata, read_metadata, write_metadata
-from bot.adapters.slack.pace import PostThrottle
+from bot.adapters.slack.post_throttle import PostThrottle
 from bot.adapters.slack.transport import BoundedWebClient, RateLimitRetryHandler
 from bot.ports import Attachment
 

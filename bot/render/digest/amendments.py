@@ -10,7 +10,7 @@ from bot.ports import Post
 from bot.render.blocks.message_limits import MAX_CHARACTERS
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.blocks.rich_text import Element, count_characters, make_block, make_link, make_section, make_text
-from bot.render.digest.parts import format_elapsed_time, render_outcome
+from bot.render.digest.shared_parts import format_elapsed_time, render_outcome
 
 # Slack has refused messages from 11,300 characters on; what was posted has up to 9,000
 _MAX_CHARACTERS = MAX_CHARACTERS + 1_500

@@ -19,7 +19,7 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.digest.parts import (
+from bot.render.digest.shared_parts import (
     collect_urls,
     render_actions,
     render_coverage,

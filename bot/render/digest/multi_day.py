@@ -26,7 +26,7 @@ from bot.render.blocks.rich_text import (
 )
 from bot.render.digest.coverage import describe_count_difference
 from bot.render.digest.lead import format_merge_count
-from bot.render.digest.parts import (
+from bot.render.digest.shared_parts import (
     collect_urls,
     render_actions,
     render_coverage,

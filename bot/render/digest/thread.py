@@ -23,7 +23,7 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.digest.parts import collect_urls, format_elapsed_time, render_attempts
+from bot.render.digest.shared_parts import collect_urls, format_elapsed_time, render_attempts
 from bot.render.summaries.facts import format_size
 
 # of one block: a third of a message, so that a large group is cut at a pull request and not pushed to the next

@@ -18,7 +18,7 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.digest.parts import render_outcomes, render_second_look, render_second_look_title
+from bot.render.digest.shared_parts import render_outcomes, render_second_look, render_second_look_title
 
 _MAX_NUMBERS = 6
 _MAX_NOTES_LENGTH = 800

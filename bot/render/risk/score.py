@@ -26,7 +26,7 @@ from bot.render.blocks.rich_text import (
     make_text,
 )
 from bot.render.blocks.terminal import format_message
-from bot.render.digest.parts import render_outcome
+from bot.render.digest.shared_parts import render_outcome
 
 _MAX_HITS = 8
 # at vLLM's share of 1.3 %, none of so many would be reverted or repaired in 2 of 100 such periods

@@ -26,7 +26,7 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.digest.parts import format_band
+from bot.render.digest.shared_parts import format_band
 from bot.render.summaries.facts import build_evidence_url, format_merge_state, format_size
 
 # of one section; four of them and the rest stay below the 9,000 characters a message may have

@@ -18,7 +18,7 @@ from bot.domain.operations.budget import (
 )
 from bot.domain.time.day import LocalDay
 from bot.ports import SpendingStore
-from bot.services.operations.payer import name_payer
+from bot.services.operations.billing import name_payer
 
 log = logging.getLogger(__name__)
 

@@ -13,8 +13,8 @@ from bot.domain.operations.budget import TOO_MANY_CALLS, BudgetHold, CallPurpose
 from bot.domain.operations.usage import PriceList, Usage
 from bot.ports import Chat, ChatEvent, ChatModel, Completion, Model, Prompt, RateLimiter, TurnUsage
 from bot.services.operations import deadlines
+from bot.services.operations.billing import OPERATOR, BillingAccount, get_account
 from bot.services.operations.budget import Budget
-from bot.services.operations.payer import OPERATOR, BillingAccount, get_account
 
 log = logging.getLogger(__name__)
 

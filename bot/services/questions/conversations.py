@@ -17,7 +17,7 @@ from bot.render.blocks.sanitize import sanitize_text
 from bot.render.conversations.answers import render_private_answer
 from bot.render.conversations.notices import GAVE_UP, describe_error
 from bot.services.operations import deadlines
-from bot.services.operations.payer import bill_to, name_payer
+from bot.services.operations.billing import bill_to, name_payer
 from bot.services.questions.answer_writer import AnswerDraft, AnswerWriter
 from bot.services.questions.feedback import AnswerFeedback
 from bot.services.questions.thread_memory import ThreadMemories

@@ -29,7 +29,7 @@ from bot.ports import EphemeralMessenger, Messenger, Post, RecordStore
 from bot.ports.slack import CLOCK_SKEW
 from bot.render.conversations.notices import render_budget_notice, render_error, render_notice
 from bot.services.operations import deadlines
-from bot.services.operations.payer import name_payer
+from bot.services.operations.billing import name_payer
 from bot.services.slack.answered_request import AnsweredRequest
 from bot.services.slack.asker_notices import DEFAULT_TIMES, AskerNotices, ResponseTimes
 

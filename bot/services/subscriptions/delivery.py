@@ -28,7 +28,7 @@ from bot.services.digest.composer import DigestComposer
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.poster import DigestPoster, PostingResult
 from bot.services.digest.records import DigestRecords, TrackedDigest
-from bot.services.operations.payer import OPERATOR, bill_to, get_account
+from bot.services.operations.billing import OPERATOR, bill_to, get_account
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.retry_policy import FIRST_REPAIR_DELAY, MAX_REPAIRS

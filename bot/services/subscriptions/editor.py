@@ -15,7 +15,7 @@ from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
 from bot.ports import DueQueue, SubscriptionStore
-from bot.ports.slack_directory import ChannelInfo, WorkspaceDirectory
+from bot.ports.workspace_directory import ChannelInfo, WorkspaceDirectory
 from bot.services.slack.access_control import AccessControl
 from bot.services.subscriptions.permissions import GONE_REFUSAL, SubscriptionPermissions
 from bot.services.subscriptions.repository import SubscriptionRepository

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import SlackCallRefused, UsageError
 from bot.domain.subscriptions.models import Subscription
-from bot.ports.slack_directory import UserInfo, WorkspaceDirectory
+from bot.ports.workspace_directory import UserInfo, WorkspaceDirectory
 
 log = logging.getLogger(__name__)
 

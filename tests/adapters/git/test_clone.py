@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.git.clone import GitClone
-from bot.adapters.git.records import parse_commits
+from bot.adapters.git.diff_tree import parse_commits
 from bot.domain.history.commits import Commit
 from bot.domain.pull_requests.models import Repository
 from tests.helpers.clones import BEGIN, ODD, building, git, lines, needs_git, several

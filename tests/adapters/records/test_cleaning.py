@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.git.records import parse_commits
+from bot.adapters.git.diff_tree import parse_commits
 from bot.adapters.github.queries import parse_pull_request
 from bot.adapters.records.cleaning import (
     clean_line,

@@ -16,7 +16,7 @@ from redis import Redis
 
 from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.connection import connect_server
-from bot.adapters.redis.jobs.dead_jobs import RedisLostJobStore
+from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.probe import RedisProbe
 from bot.adapters.redis.question_queue import RedisSpendingStore
 from bot.domain.keyspace.keys import FAMILIES, JOBS_NAMESPACE, find_family

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisDueQueue, RedisRunLog
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog
 from bot.doctor.checks.runs import check_runs
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.operations.run import Run, RunOutcome

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
 from bot.adapters.redis.connection import RedisCache, RedisTimeouts, connect_server
-from bot.adapters.redis.jobs.dead_jobs import RedisLostJobStore
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.probe import RedisProbe, redact_address
 from bot.adapters.redis.transfer.schema import CURRENT_SCHEMA, SCHEMA_KEY
 from bot.doctor.checks.store import check_store

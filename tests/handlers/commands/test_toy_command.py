@@ -17,7 +17,7 @@ from localslack.users.transport import HttpTransport
 from redis import Redis
 
 from bot.adapters.redis.jobs.attempts import MAX_ATTEMPTS
-from bot.adapters.redis.jobs.dead_jobs import RedisLostJobStore
+from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.container import Wiring
 from bot.demo.page_text import list_commands
 from bot.domain.conversations.slack_request import Audience

@@ -28,8 +28,8 @@ from bot.render.blocks.rich_text import count_characters
 from bot.render.blocks.terminal import format_message
 from bot.render.conversations.notices import render_notice
 from bot.render.digest.lead import render_lead
-from bot.render.digest.parts import render_reference, render_second_look
 from bot.render.digest.post import render_digest
+from bot.render.digest.shared_parts import render_reference, render_second_look
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
 from bot.services.risk.risk_lister import RiskLister

@@ -8,7 +8,7 @@ from typing import Any
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 
-from bot.adapters.redis.agenda import RedisDueQueue, RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionRepository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription
 from tests.helpers.world import as_read

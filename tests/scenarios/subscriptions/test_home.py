@@ -6,7 +6,7 @@ import datetime as dt
 
 from localslack.users.person import Person
 
-from bot.adapters.redis.agenda import RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisSubscriptionRepository
 from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.digest.view import DigestView
 from bot.domain.pull_requests.filters import Filters

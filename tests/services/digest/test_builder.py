@@ -33,7 +33,7 @@ from bot.domain.time.day import LocalDay
 from bot.ports import Model
 from bot.render.digest.post import render_digest
 from bot.services.digest.builder import DigestBuilder, DigestDependencies
-from bot.services.digest.overview import OverviewWriter
+from bot.services.digest.overview_writer import OverviewWriter
 from bot.services.history.merge_timeline import DayContext, MergeTimeline
 from bot.services.summaries.reader import EntryBuilder
 from bot.services.summaries.structured_completion import StructuredCompletion

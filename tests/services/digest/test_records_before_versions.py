@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisDueQueue
 from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.due_queue import RedisDueQueue
 from bot.adapters.redis.history import RedisHistoryStore
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.domain.errors import StoreUnavailable

@@ -10,8 +10,8 @@ from typing import Any
 from localslack.state.workspace import Json
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisDueQueue
 from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.due_queue import RedisDueQueue
 from bot.adapters.redis.history import RedisHistoryStore
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.domain.pull_requests.models import PullRequest

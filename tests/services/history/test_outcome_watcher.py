@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisSubscriptionRepository
 from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.due_queue import RedisSubscriptionRepository
 from bot.adapters.redis.history import RedisHistoryStore
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.record_store import RedisRecordStore

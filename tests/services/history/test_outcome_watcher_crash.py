@@ -9,7 +9,7 @@ import pytest
 from localslack.loopback import HangUp
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisDueQueue
+from bot.adapters.redis.due_queue import RedisDueQueue
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.domain.errors import PostingInProgress, SlackUnavailable, StoreUnavailable
 from bot.domain.subscriptions.due_items import OutcomeCheck

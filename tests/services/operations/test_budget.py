@@ -13,8 +13,8 @@ from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import BudgetExceeded, StoreUnavailable
 from bot.domain.operations.budget import PEOPLE_SHARE, BudgetHold, CallPurpose
 from bot.domain.time.day import LocalDay, get_today, parse_zone
+from bot.services.operations.billing import name_payer
 from bot.services.operations.budget import Budget
-from bot.services.operations.payer import name_payer
 from tests.helpers.checks import is_one_sentence
 from tests.services.doubles import visit
 

@@ -19,9 +19,9 @@ from bot.domain.operations.usage import Usage
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.ports import Chat, ChatEvent, Completion, Prompt, TextDelta, TextPart, Turn, TurnEnd, TurnUsage
 from bot.services.operations import deadlines
+from bot.services.operations.billing import OPERATOR, bill_to
 from bot.services.operations.budget import Budget
 from bot.services.operations.metering import CallMeter, MeteredChat, MeteredModel
-from bot.services.operations.payer import OPERATOR, bill_to
 from bot.services.operations.worker_threads import DeadlineExecutor
 from tests.helpers.talks import converse
 from tests.services.doubles import CountingLimiter, Sleeps

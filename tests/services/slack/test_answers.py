@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from localslack.rules.messages import find_links, find_mentions
 
-from bot.adapters.slack.ephemeral import SlackEphemeralMessenger
+from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.commands import (
     AllowedRepositories,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.slack.ephemeral import SlackEphemeralMessenger
+from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.slack_request import Audience
 from bot.services.slack.answered_request import RequestState

@@ -14,7 +14,7 @@ from localslack.methods.response_urls import RESPONSE, USES
 from localslack.state.workspace import START
 from redis import Redis
 
-from bot.adapters.slack.ephemeral import SlackEphemeralMessenger
+from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.slack_request import Audience, Visit
 from bot.domain.errors import (

@@ -10,11 +10,11 @@ from zoneinfo import ZoneInfo
 
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
 from bot.adapters.redis.connection import RedisCache
-from bot.adapters.slack.directory import SlackWorkspaceDirectory
-from bot.adapters.slack.ephemeral import SlackEphemeralMessenger
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
+from bot.adapters.slack.workspace_directory import SlackWorkspaceDirectory
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.pull_requests.models import Repository

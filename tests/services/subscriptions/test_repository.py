@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisSubscriptionRepository
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing

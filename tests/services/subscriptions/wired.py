@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.slack.pace import PostThrottle
+from bot.adapters.slack.post_throttle import PostThrottle
 from bot.container import Wiring
 from bot.domain.operations.run import RunOutcome
 from bot.domain.pull_requests.models import Repository

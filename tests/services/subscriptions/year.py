@@ -25,15 +25,15 @@ from zoneinfo import ZoneInfo
 
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
 from bot.adapters.redis.connection import pack_value
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
 from bot.domain.keyspace.keys import DUE_QUEUE
 from bot.domain.operations.incident import IncidentKind
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import parse_zone
-from bot.ports.slack_directory import ChannelInfo, UserInfo
+from bot.ports.workspace_directory import ChannelInfo, UserInfo
 from bot.services.digest.records import DigestRecords
 from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.subscriptions.editor import SubscriptionEditor

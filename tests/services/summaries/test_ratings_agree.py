@@ -13,7 +13,7 @@ from redis import Redis
 
 from bot.adapters.redis.connection import SHORT_TIMEOUTS, RedisCache, connect_server
 from bot.adapters.redis.history import RedisHistoryStore
-from bot.adapters.slack.ephemeral import SlackEphemeralMessenger, SlackViews
+from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger, SlackViews
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import get_default_classes
@@ -22,11 +22,11 @@ from bot.domain.risk.assessment import Risk
 from bot.render.summaries.post import render_summary
 from bot.render.summaries.summary_json import build_summary_json
 from bot.services.digest.builder import DigestBuilder, DigestDependencies
-from bot.services.digest.overview import skip_overview
+from bot.services.digest.overview_writer import skip_overview
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.questions.archive import PullRequestArchive
 from bot.services.questions.tools.toolbox import Toolbox
-from bot.services.slack.details import DetailsModal
+from bot.services.slack.details_modal import DetailsModal
 from bot.services.slack.replies import ReplySender
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import EntryBuilder

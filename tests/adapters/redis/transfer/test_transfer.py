@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from redis import Redis
 
-from bot.adapters.redis.agenda import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
 from bot.adapters.redis.connection import RedisCache, connect_server, pack_value
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
 from bot.adapters.redis.feedback import RedisFeedbackStore
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.thread_states import RedisThreadStateStore

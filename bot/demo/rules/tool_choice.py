@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bot.demo.rules.asked import ParsedQuestion, QuestionKind
 from bot.demo.rules.findings import PullRequestFacts, parse_hits, parse_pull_requests
+from bot.demo.rules.question_intent import ParsedQuestion, QuestionKind
 from bot.demo.rules.topics import Topic, get_stem
 
 ToolQuery = tuple[str, Mapping[str, Any]]

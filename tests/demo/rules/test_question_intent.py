@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from bot.demo.rules.asked import QuestionKind, parse_question
+from bot.demo.rules.question_intent import QuestionKind, parse_question
 
 KINDS = {
     "is it safe to upgrade?": QuestionKind.BREAKS,

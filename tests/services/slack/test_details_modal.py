@@ -16,7 +16,7 @@ from localslack.state.workspace import START
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisCache
-from bot.adapters.slack.ephemeral import SlackEphemeralMessenger, SlackViews
+from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger, SlackViews
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import (
@@ -28,7 +28,7 @@ from bot.domain.errors import (
     StoreUnavailable,
 )
 from bot.domain.pull_requests.reference import Reference
-from bot.services.slack.details import DetailsModal
+from bot.services.slack.details_modal import DetailsModal
 from bot.services.slack.replies import ReplySender
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import EntryBuilder

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from bot.doctor.container import open_doctor, read_snapshot
+from bot.doctor.probe_openers import open_doctor, read_snapshot
 from bot.doctor.report import format_finding, format_findings_json
 from bot.domain.operations.finding import Finding
 from bot.settings import load_usable_settings

@@ -10,7 +10,7 @@ from bot.domain.digest.models import MAX_OVERVIEW_LENGTH, Overview, Theme
 from bot.domain.errors import ModelBusy, ModelRequestRejected
 from bot.domain.operations.usage import Usage
 from bot.domain.summaries.models import ChangeType
-from bot.services.digest.overview import OverviewWriter
+from bot.services.digest.overview_writer import OverviewWriter
 from bot.services.summaries.structured_completion import StructuredCompletion
 from tests.emulators.claude.server import overview_answer
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, entry, summary

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from bot.demo.rules.asked import ParsedQuestion, QuestionKind
-from bot.demo.rules.declining import NO_DIFFS_SENTENCE
+from bot.demo.rules.answer_facts import AnswerContext
+from bot.demo.rules.day_answers import (
+    render_day,
+    render_largest,
+    render_most_active,
+    render_trivial,
+    render_untested,
+)
 from bot.demo.rules.findings import PullRequestFacts, parse_merged_days, split_lines
-from bot.demo.rules.known import AnswerContext
-from bot.demo.rules.looking import ToolUse, collect_pull_requests, list_actionable, list_riskiest, match_topics
-from bot.demo.rules.matching import format_topics, render_file_group, render_flags, render_topic, render_unmatched
-from bot.demo.rules.summing import render_day, render_largest, render_most_active, render_trivial, render_untested
+from bot.demo.rules.match_answers import (
+    format_topics,
+    render_file_group,
+    render_flags,
+    render_topic,
+    render_unmatched,
+)
+from bot.demo.rules.question_intent import ParsedQuestion, QuestionKind
+from bot.demo.rules.tool_choice import ToolUse, collect_pull_requests, list_actionable, list_riskiest, match_topics
+from bot.demo.rules.unsupported import NO_DIFFS_SENTENCE
 from bot.demo.rules.wording import (
     EXAMPLES,
     MAX_SECTION_WORDS,

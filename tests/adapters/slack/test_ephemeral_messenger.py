@@ -10,7 +10,7 @@ import pytest
 from localslack.methods.response_urls import RESPONSE, SECONDS, USES
 from localslack.state.workspace import START
 
-from bot.adapters.slack.ephemeral import SlackEphemeralMessenger, SlackViews
+from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger, SlackViews
 from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import SlackCallRefused, SlackUnavailable

@@ -10,12 +10,12 @@ import pytest
 from localslack.state.workspace import START, Json
 from redis import Redis
 
-from bot.adapters.slack.ephemeral import SlackEphemeralMessenger, SlackViews
+from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger, SlackViews
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import SlackUnavailable
-from bot.services.slack.forms import FormOpener
 from bot.services.slack.replies import ReplySender
+from bot.services.slack.subscription_form import FormOpener
 from handlers import requests
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.records import answer_store

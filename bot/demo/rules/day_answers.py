@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 
+from bot.demo.rules.answer_facts import AnswerContext
 from bot.demo.rules.findings import PullRequestFacts, parse_pull_requests
-from bot.demo.rules.known import AnswerContext
-from bot.demo.rules.looking import TEST_PATHS
+from bot.demo.rules.tool_choice import TEST_PATHS
 from bot.demo.rules.wording import end_sentence, format_numbers, format_size
 
 _MAX_LARGEST, _MAX_AREAS = 3, 5

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.demo.rules.asked import ParsedQuestion
 from bot.demo.rules.findings import PullRequestFacts, parse_merged_days, parse_pull_requests, split_lines
-from bot.demo.rules.looking import LIST_TOOL, PULL_REQUEST_TOOL, REVERTS_TOOL, ToolUse
+from bot.demo.rules.question_intent import ParsedQuestion
+from bot.demo.rules.tool_choice import LIST_TOOL, PULL_REQUEST_TOOL, REVERTS_TOOL, ToolUse
 from bot.demo.rules.wording import format_days
 from bot.domain.text.strings import format_count
 

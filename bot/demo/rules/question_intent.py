@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from bot.demo.rules import lexicon
-from bot.demo.rules.days import parse_days
-from bot.demo.rules.declining import NO_DIFFS_SENTENCE, find_fallback_refusal, find_refusal, is_code_request
-from bot.demo.rules.earlier import (
+from bot.demo.rules.back_references import (
     find_answer_numbers,
     find_choices,
     find_listed_numbers,
@@ -18,8 +16,10 @@ from bot.demo.rules.earlier import (
     has_demonstrative,
     resolve_pointer,
 )
+from bot.demo.rules.days import parse_days
 from bot.demo.rules.places import FileGroup, find_file_group
 from bot.demo.rules.topics import Topic, extract_topics, extract_words
+from bot.demo.rules.unsupported import NO_DIFFS_SENTENCE, find_fallback_refusal, find_refusal, is_code_request
 
 # characters of a question that are looked at; what comes after them is no question any more
 _MAX_QUESTION_LENGTH = 2_000

@@ -8,7 +8,7 @@ import pytest
 
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.metadata import EVENT_TYPE
-from bot.adapters.slack.threads import SlackThreads
+from bot.adapters.slack.thread_reader import SlackThreads
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable
 from bot.ports import Attachment, Post, ThreadMessage
 from tests.emulators.slack.client import HOME

@@ -15,7 +15,7 @@ from bot.ports.versioned_json import VersionedJson
 from bot.services.jobs.declaration import PAYLOAD_VERSION, JobType, is_versioned, read_part
 from bot.services.jobs.job_types import read_slack_request
 from bot.services.jobs.payloads import AskerPayload
-from bot.services.operations.payer import bill_to, name_payer
+from bot.services.operations.billing import bill_to, name_payer
 
 P = TypeVar("P")
 

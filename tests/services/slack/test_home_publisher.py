@@ -9,8 +9,8 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.question_queue import RedisSpendingStore
-from bot.adapters.slack.directory import SlackHomePublisher
 from bot.adapters.slack.messenger import make_slack_client
+from bot.adapters.slack.workspace_directory import SlackHomePublisher
 from bot.domain.errors import SlackUnavailable
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.budget import CallPurpose
@@ -21,7 +21,7 @@ from bot.ports import Post
 from bot.ports.probes import ServerStatus
 from bot.services.operations.budget import Budget
 from bot.services.operations.health import HealthReader
-from bot.services.slack.home import AppHome
+from bot.services.slack.home_publisher import AppHome
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.records import plant
 from tests.services.subscriptions.subscribers import (

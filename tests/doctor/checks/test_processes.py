@@ -12,10 +12,10 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisCache
-from bot.adapters.redis.jobs.dead_jobs import RedisLostJobStore
+from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.keyspace import UNPREFIXED
 from bot.container import Wiring
-from bot.doctor.checks.clock import check_clock_skew, check_processes, format_duration
+from bot.doctor.checks.processes import check_clock_skew, check_processes, format_duration
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.jobs import DramatiqJobQueue

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
-from bot.adapters.slack.pace import PostThrottle
+from bot.adapters.slack.post_throttle import PostThrottle
 from bot.adapters.slack.transport import MAX_PAUSE
 from bot.domain.errors import SlackUnavailable
 from bot.render.conversations.notices import render_notice

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from bot.demo.rules.answer_facts import AnswerContext
 from bot.demo.rules.findings import PullRequestFacts
-from bot.demo.rules.known import AnswerContext
 from bot.demo.rules.lexicon import spell_synonym
-from bot.demo.rules.looking import TopicMatches, collect_pull_requests, list_file_matches, match_topics
+from bot.demo.rules.tool_choice import TopicMatches, collect_pull_requests, list_file_matches, match_topics
 from bot.demo.rules.topics import Topic
 from bot.demo.rules.wording import (
     EXAMPLES,
