@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question, ThreadMemory
 from bot.domain.conversations.thread_subject import SubjectKind
 from bot.domain.operations.usage import PriceList, Usage
@@ -45,8 +45,10 @@ def _of_thread(
 ) -> Iterator[Mark]:
     memory = ThreadMemory(SubjectKind.DIGEST.format_subject(f"{suite.date} repo:{suite.repository}"))
     for number, case in enumerate(thread.question):
-        visit = Visit(key=f"{name}:{number}", team="evals", channel="evals", user="evals", thread=name)
-        question = Question(visit, case.ask, "0")
+        slack_request = SlackRequest(
+            key=f"{name}:{number}", team="evals", channel="evals", user="evals", thread=name
+        )
+        question = Question(slack_request, case.ask, "0")
         started = clock()
         draft = writer.write_answer(question, memory, Silent())
         memory = memory.add_answer(question, draft.raw_text)

@@ -85,7 +85,7 @@ def open_wiring(level: str = "WARNING") -> Iterator[tuple[Settings, Wiring]]:
     """Yield the settings and services of one command, and close the services at its end. Raises NotSetUp."""
     # the SDKs take most of a second to import; help, the demo and a mistyped option must not wait for them
     from bot.container import Wiring  # noqa: PLC0415
-    from bot.services.operations import deadlines, payer  # noqa: PLC0415
+    from bot.services.operations import billing, deadlines  # noqa: PLC0415
 
     settings = load_settings()
     configure_logging(settings.prdigest_log_level or level)

@@ -9,7 +9,7 @@ from bot.adapters.caching import DayListCache
 from bot.adapters.redis import RedisFeedbackStore, RedisQuestionQueue, RedisThreadStateStore
 from bot.adapters.slack import SlackAnswerDisplays, SlackThreads
 from bot.container.part import WiringPart
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.ports import QuestionQueue
 from bot.services.operations.metering import MeteredChat
 from bot.services.questions.agent import AnswerAgent
@@ -48,11 +48,11 @@ class QuestionWiring(WiringPart):
             RedisThreadStateStore(self._root.store, self._root.keyspace), SlackThreads(self._root.messenger)
         )
 
-    def remember_answer(self, visit: Visit, answer: Answer) -> None:
+    def remember_answer(self, slack_request: SlackRequest, answer: Answer) -> None:
         """What is posted into a thread is part of what is said there."""
-        if visit.thread and answer.about:
+        if slack_request.thread and answer.about:
             self.thread_memories.note_post(
-                visit.channel, visit.thread, describe_post(answer.about, answer.public.text)
+                slack_request.channel, slack_request.thread, describe_post(answer.about, answer.public.text)
             )
 
     @cached_property

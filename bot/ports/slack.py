@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 
 # how far Slack's clock and ours may differ: the search for a post begins this much earlier
 CLOCK_SKEW = timedelta(minutes=10)
@@ -70,7 +70,7 @@ class Messenger(Protocol):
 class EphemeralMessenger(Protocol):
     """Messages that only the asker sees."""
 
-    def send(self, visit: Visit, post: Post) -> None:
+    def send(self, slack_request: SlackRequest, post: Post) -> None:
         """Send a message to the asker. An asker who can't be reached any more is not an error.
 
         Raises:
@@ -133,14 +133,14 @@ class AnswerDisplays(Protocol):
     """Factory of displays for answers."""
 
     def open_display(
-        self, visit: Visit, key: str, begun: Callable[[str], None], message: str = ""
+        self, slack_request: SlackRequest, key: str, begun: Callable[[str], None], message: str = ""
     ) -> AnswerDisplay:
         """Open a display for an answer. It calls ``begun`` with the timestamp once there is a message.
 
         ``message`` is the message that an earlier attempt began.
         """
 
-    def find_earlier_message(self, visit: Visit, key: str, since: str) -> str:
+    def find_earlier_message(self, slack_request: SlackRequest, key: str, since: str) -> str:
         """Find the message that an earlier attempt began after ``since`` and did not report, or an empty text.
 
         Raises:

@@ -40,10 +40,10 @@ def _parse_request(text: str, context: ParseContext) -> DigestRequest:
 
 
 def _read_old_payload(
-    _: ParseContext, visit: Mapping[str, str], repository: str, date: str, zone: str
+    _: ParseContext, slack_request: Mapping[str, str], repository: str, date: str, zone: str
 ) -> CommandPayload[DigestRequest]:
     request = DigestRequest(Repository.parse(repository), parse_exact_span(date, parse_zone(zone)))
-    return CommandPayload(read_slack_request(visit), request, Audience.ASKER)
+    return CommandPayload(read_slack_request(slack_request), request, Audience.ASKER)
 
 
 OVERVIEW_JOB = make_command_job_type("overview", DigestRequest, _parse_request, QueueName.LONG, LONG_RETRIES)

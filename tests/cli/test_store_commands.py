@@ -37,7 +37,7 @@ from tests.helpers.command import prdigest
 from tests.helpers.jobs import enqueue
 from tests.helpers.world import CHANNEL, SMALL_DAY, World, add_small_day, world
 from tests.scenarios.conversations.asking import is_question
-from tests.services.doubles import visit
+from tests.services.doubles import slack_request
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +65,7 @@ def use(there: World, store: Redis) -> None:
     RedisDueQueue(store).put(NextDigest(subscription.id), NOON)
     RedisRunLog(store).add_run(Run(NOON, f"digest:{CHANNEL}", RunOutcome.POSTED))
     lead = there.digest()[0]["ts"]
-    asked = visit(channel=CHANNEL, thread=lead, response_url=HOOK)
+    asked = slack_request(channel=CHANNEL, thread=lead, response_url=HOOK)
     place = f"{CHANNEL}:{lead}"
     with closing(Wiring(load_settings(), lambda: datetime.now(UTC), clock.sleep)) as wiring:
         assert wiring.access_control.explain_refusal(asked) == ""
@@ -77,7 +77,7 @@ def use(there: World, store: Redis) -> None:
         for worker in workers:
             worker.start()
         jobs.send(ANSWER_QUESTIONS, ThreadPayload(place))
-        enqueue(jobs, wiring, SUMMARY_JOB, visit("command:2", channel=CHANNEL), "101")
+        enqueue(jobs, wiring, SUMMARY_JOB, slack_request("command:2", channel=CHANNEL), "101")
         answer = eventually(lambda: answers(there, lead))[0]
         eventually(lambda: not waiting_jobs(store))
         jobs.send(RECORD_VOTE, VotePayload(replace(asked, response_url=""), answer["ts"], "good"))

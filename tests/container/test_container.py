@@ -33,7 +33,7 @@ from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.helpers.builders import changed_file as of_product
 from tests.helpers.checks import closed_port, is_one_sentence
-from tests.services.doubles import visit
+from tests.services.doubles import slack_request
 
 pytestmark = pytest.mark.slow
 
@@ -255,18 +255,18 @@ def bot(monkeypatch: Env, slack: SlackEmulator, store: Redis, store_url: str) ->
 
 def test_the_bots_own_workspace_may_ask_without_being_named(bot: Env) -> None:
     with closing(wired()) as wiring:
-        assert wiring.access_control.explain_refusal(visit()) == ""
-        assert wiring.access_control.explain_refusal(visit(team="T0ELSE"))
+        assert wiring.access_control.explain_refusal(slack_request()) == ""
+        assert wiring.access_control.explain_refusal(slack_request(team="T0ELSE"))
 
 
 def test_other_workspaces_are_added_to_its_own(bot: Env) -> None:
     bot.setenv("PRDIGEST_ALLOWED_WORKSPACES", "T0PARTNER,E0GRID")
     with closing(wired()) as wiring:
         visits = [
-            visit(),
-            visit(team="T0PARTNER"),
-            visit(team="T0ELSE", enterprise="E0GRID"),
-            visit(team="T0ELSE"),
+            slack_request(),
+            slack_request(team="T0PARTNER"),
+            slack_request(team="T0ELSE", enterprise="E0GRID"),
+            slack_request(team="T0ELSE"),
         ]
         assert [not wiring.access_control.explain_refusal(asked) for asked in visits] == [True, True, True, False]
 
@@ -276,7 +276,7 @@ def test_channels_people_and_the_limit_are_those_of_the_settings(bot: Env) -> No
     bot.setenv("PRDIGEST_ALLOWED_USERS", "U0ASKER")
     bot.setenv("PRDIGEST_USER_LIMIT", "1")
     with closing(wired()) as wiring:
-        visits = [visit(channel="C0ELSE"), visit(user="U0ELSE"), visit(), visit()]
+        visits = [slack_request(channel="C0ELSE"), slack_request(user="U0ELSE"), slack_request(), slack_request()]
         assert [not wiring.access_control.explain_refusal(asked) for asked in visits] == [
             False,
             False,
@@ -343,7 +343,7 @@ def test_answering_needs_the_bots_token(bot: Env, name: str) -> None:
 
 def test_answers_are_remembered_for_a_day_and_not_for_ever(bot: Env, store: Redis) -> None:
     with closing(wired()) as wiring:
-        wiring.replies.tell_asker(visit(), "Hello.")
+        wiring.replies.tell_asker(slack_request(), "Hello.")
     (key,) = store.scan_iter("answer:*")
     assert 86_000 < int(str(store.ttl(key))) <= 86_400
 

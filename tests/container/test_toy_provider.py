@@ -15,7 +15,7 @@ from bot.adapters.claude import CLAUDE
 from bot.container import Wiring
 from bot.container.providers import PROVIDERS, choose_provider, get_model_access
 from bot.doctor.probe_openers import open_doctor
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.operations.usage import NO_PRICES, Usage
 from bot.ports import ModelProvider
@@ -84,9 +84,9 @@ def test_an_answer_is_streamed_after_a_tool_was_used(wiring: Wiring, toy: ToySer
     slack.get_channel(CHANNEL)
     thread = slack.add_message(CHANNEL, "Digest")
     asked = slack.add_message(CHANNEL, "What was counted twice?", "U0ASKER", thread)
-    visit = Visit("Ev1", "T0TEAM", CHANNEL, "U0ASKER", thread=thread)
+    slack_request = SlackRequest("Ev1", "T0TEAM", CHANNEL, "U0ASKER", thread=thread)
     place = f"{CHANNEL}:{thread}"
-    wiring.questions.question_queue.add_question(place, Question(visit, "What was counted twice?", asked))
+    wiring.questions.question_queue.add_question(place, Question(slack_request, "What was counted twice?", asked))
     wiring.questions.conversations.serve_thread(place)
     (answer,) = [each for each in slack.list_replies(CHANNEL, thread) if each.get("bot_id")]
     assert answer["blocks"][0]["text"].split() == (TEXT * 20).split()

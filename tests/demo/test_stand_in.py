@@ -23,7 +23,7 @@ from tests.demo.sample.test_sources import ANGELES, MORNING, VLLM
 from tests.demo.threads import ACTING, ALL, DAY, ONE, Thread, answer, named
 from tests.helpers.talks import converse
 from tests.render.hostile_days import texts
-from tests.services.doubles import Sleeps, visit
+from tests.services.doubles import Sleeps, slack_request
 from tests.services.questions.archives import RecordingDisplay
 
 pytestmark = pytest.mark.slow
@@ -197,7 +197,7 @@ def test_below_an_answer_it_says_that_no_model_was_asked(
     wiring.digest_builder.build(VLLM, SampleSources().day, "vLLM")
     display = RecordingDisplay()
     draft = wiring.questions.answer_writer.write_answer(
-        Question(visit(), "anything about LoRA?", "1"), ThreadMemory(DAY), display
+        Question(slack_request(), "anything about LoRA?", "1"), ThreadMemory(DAY), display
     )
     wiring.close()
     assert "[#32195](https://github.com/vllm-project/vllm/pull/32195)" in draft.text

@@ -23,7 +23,7 @@ from bot.services.summaries.reader import EntryBuilder
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
 from tests.demo.sample.test_sources import ANGELES, VLLM
-from tests.services.doubles import MemoryCache, Sleeps, visit
+from tests.services.doubles import MemoryCache, Sleeps, slack_request
 from tests.services.questions.archives import RecordingDisplay
 
 TODAY = LocalDay(parse_date("2026-03-01"), ANGELES)
@@ -67,7 +67,9 @@ class Thread:
         talk = build_turns(build_initial_context(toolbox, subject), self.memory, question, TODAY)
         answerer = AnswerAgent(RuleChatModel(self.sleeps), "any", lambda: 0.0, self.sleeps)
         written = answerer.answer_question(talk, toolbox, QUIET, self.display)
-        self.memory = self.memory.add_answer(Question(visit(question[:50]), question, "1"), written.raw_text)
+        self.memory = self.memory.add_answer(
+            Question(slack_request(question[:50]), question, "1"), written.raw_text
+        )
         return written
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from bot.domain.conversations.commands import AllowedRepositories, ParseContext
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import LocalDay
@@ -87,7 +87,7 @@ class Office:
         return [name for name, _ in self.sent]
 
 
-def written(*, thread: str = "", channel: str = "C0DIGEST") -> Visit:
+def written(*, thread: str = "", channel: str = "C0DIGEST") -> SlackRequest:
     """Somebody's message at top level, or in a ``thread``."""
     ts = "1772300000.000500"
-    return Visit("mention:1", "T0TEAM", channel, "U0ASKER", thread=thread or ts, message=ts)
+    return SlackRequest("mention:1", "T0TEAM", channel, "U0ASKER", thread=thread or ts, message=ts)

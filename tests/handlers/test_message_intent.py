@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import is_remark
 from bot.domain.errors import UsageError
 from handlers import message_intent
@@ -19,19 +19,19 @@ from tests.handlers.intakes import Office, written
 THREAD = "1772300000.000100"
 
 
-def in_thread() -> Visit:
+def in_thread() -> SlackRequest:
     return written(thread=THREAD)
 
 
-def in_direct_thread() -> Visit:
+def in_direct_thread() -> SlackRequest:
     return written(thread=THREAD, channel="D0ASKER")
 
 
-def at_top() -> Visit:
+def at_top() -> SlackRequest:
     return written()
 
 
-def in_direct() -> Visit:
+def in_direct() -> SlackRequest:
     return written(channel="D0ASKER")
 
 
@@ -39,11 +39,13 @@ THREADS = [in_thread, in_direct_thread]
 PLACES = [in_thread, in_direct_thread, at_top, in_direct]
 
 
-def heard(text: str, visit: Visit) -> tuple[str, ...]:
+def heard(text: str, slack_request: SlackRequest) -> tuple[str, ...]:
     """What came of a text: the queues that got something, or the refusal's first words."""
     office = Office()
     try:
-        message_intent.accept_message(office.intake, DECLARED, visit, text, visit.message, is_named=True)
+        message_intent.accept_message(
+            office.intake, DECLARED, slack_request, text, slack_request.message, is_named=True
+        )
     except UsageError as error:
         return ("refused", str(error))
     return tuple(office.queues)
@@ -126,19 +128,21 @@ MISTAKEN_AT_TOP = {
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("text", SENTENCES)
-def test_a_sentence_that_begins_like_a_command_is_a_question(text: str, place: Callable[[], Visit]) -> None:
+def test_a_sentence_that_begins_like_a_command_is_a_question(text: str, place: Callable[[], SlackRequest]) -> None:
     assert heard(text, place()) == ("questions",)
 
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("text", COMMANDS)
-def test_a_command_is_one_wherever_it_is_written(text: str, place: Callable[[], Visit]) -> None:
+def test_a_command_is_one_wherever_it_is_written(text: str, place: Callable[[], SlackRequest]) -> None:
     assert heard(text, place()) == (COMMANDS[text],)
 
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("text", MISTAKEN)
-def test_an_option_makes_it_a_command_and_a_mistake_in_it_is_told(text: str, place: Callable[[], Visit]) -> None:
+def test_an_option_makes_it_a_command_and_a_mistake_in_it_is_told(
+    text: str, place: Callable[[], SlackRequest]
+) -> None:
     how, said = heard(text, place())
     assert (how, MISTAKEN[text] in said) == ("refused", True), said
 
@@ -164,7 +168,7 @@ WORDS = st.one_of(
 
 @given(st.sampled_from(VERBS), st.lists(WORDS, max_size=8), st.sampled_from(THREADS))
 def test_no_sentence_without_an_option_is_refused_in_a_thread(
-    verb: str, rest: list[str], place: Callable[[], Visit]
+    verb: str, rest: list[str], place: Callable[[], SlackRequest]
 ) -> None:
     text = " ".join([verb, *rest])
     assume(not any(f"{name}:" in text for name in message_intent.OPTION_NAMES) and not is_remark(text))
@@ -176,7 +180,7 @@ def test_no_sentence_without_an_option_is_refused_in_a_thread(
 @pytest.mark.parametrize(
     "text", ["hi", "Hello!", "hey there", "Hello there!", "", "good morning", "help", "Help?"]
 )
-def test_greetings_are_returned(text: str, place: Callable[[], Visit]) -> None:
+def test_greetings_are_returned(text: str, place: Callable[[], SlackRequest]) -> None:
     assert heard(text, place()) == ("greet",)
 
 

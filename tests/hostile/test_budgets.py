@@ -13,7 +13,7 @@ from redis import Redis
 
 from bot.adapters.claude import CLAUDE
 from bot.domain.conversations.commands import DigestRequest
-from bot.domain.conversations.slack_request import Audience, Visit
+from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.budget import CallPurpose
 from bot.domain.operations.usage import Usage
 from bot.domain.pull_requests.models import Repository
@@ -34,7 +34,7 @@ from tests.helpers.jobs import enqueue
 from tests.hostile.tables.budgets import MANY, SPREES
 from tests.render.accepted import strings
 from tests.services.digest.posting import HOME
-from tests.services.doubles import visit
+from tests.services.doubles import slack_request
 from tests.services.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.slow
@@ -59,7 +59,7 @@ class Desk:
     def take(self, user: str, command: str, text: str, channel: str = HOME) -> None:
         """A command of somebody, in the channel."""
         self.asked += 1
-        own = visit(f"command:{self.asked}", user=user, channel=channel, name=user.lower())
+        own = slack_request(f"command:{self.asked}", user=user, channel=channel, name=user.lower())
         self.send(own, command, text)
 
     def take_all(self, user: str, commands: Sequence[tuple[str, str]]) -> list[str]:
@@ -70,7 +70,7 @@ class Desk:
             self.take(user, command, text, channel)
         return channels
 
-    def send(self, own: Visit, command: str, text: str) -> None:
+    def send(self, own: SlackRequest, command: str, text: str) -> None:
         kinds: dict[str, JobType[Any]] = {
             "/prsummary": SUMMARY_JOB,
             "/prrisks": RISKS_JOB,

@@ -15,7 +15,7 @@ from redis import Redis
 from bot.adapters.redis.due_queue import RedisSubscriptionRepository
 from bot.container import Wiring
 from bot.domain.conversations.commands import DigestRequest
-from bot.domain.conversations.slack_request import Audience, Visit
+from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
@@ -37,7 +37,7 @@ from tests.helpers.checks import eventually
 from tests.helpers.jobs import enqueue
 from tests.helpers.records import digest_store
 from tests.helpers.world import CHANNEL, World, add_small_day, world
-from tests.services.doubles import visit
+from tests.services.doubles import slack_request
 
 pytestmark = pytest.mark.slow
 
@@ -65,8 +65,8 @@ class Team:
     jobs: DramatiqJobQueue
     drips: dict[str, Drip]
 
-    def asked(self, key: str = "command:1.2.3") -> Visit:
-        return visit(key, response_url=self.world.slack.make_response_url(CHANNEL, "U0ASKER"))
+    def asked(self, key: str = "command:1.2.3") -> SlackRequest:
+        return slack_request(key, response_url=self.world.slack.make_response_url(CHANNEL, "U0ASKER"))
 
     def slow(self, *names: str) -> None:
         for name in names:
@@ -147,7 +147,7 @@ def test_who_waits_for_an_answer_that_slack_does_not_take_is_told_another_way(te
 
 def test_who_asks_in_a_thread_hears_what_went_wrong(team: Team) -> None:
     thread = team.world.slack.add_message(CHANNEL, "hello there")
-    asked = Question(visit(f"mention:{CHANNEL}:{thread}", thread=thread), "what is new?", thread)
+    asked = Question(slack_request(f"mention:{CHANNEL}:{thread}", thread=thread), "what is new?", thread)
     team.slow("github", "claude")
     team.wiring.questions.question_queue.add_question(f"{CHANNEL}:{thread}", asked)
     team.jobs.send(ANSWER_QUESTIONS, ThreadPayload(f"{CHANNEL}:{thread}"))

@@ -22,7 +22,7 @@ from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.jobs.retries import AttemptLimitError, JobInterruption, TurnWait
 from bot.adapters.redis.keyspace import UNPREFIXED
 from bot.container import Wiring
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.operations.incident import IncidentKind
 from bot.domain.subscriptions.due_items import format_item
@@ -39,7 +39,7 @@ from tests.helpers.checks import eventually
 from tests.helpers.jobs import enqueue
 from tests.helpers.world import CHANNEL, World, add_small_day, world
 from tests.hostile.tables.waits import ahead
-from tests.services.doubles import visit
+from tests.services.doubles import slack_request
 
 pytestmark = pytest.mark.slow
 
@@ -61,13 +61,13 @@ class Team:
     store: Redis
     workers: tuple[Worker, ...]
 
-    def asked(self, key: str = "command:1.2.3") -> Visit:
-        return visit(key, response_url=self.world.slack.make_response_url(CHANNEL, "U0ASKER"))
+    def asked(self, key: str = "command:1.2.3") -> SlackRequest:
+        return slack_request(key, response_url=self.world.slack.make_response_url(CHANNEL, "U0ASKER"))
 
     def question(self) -> str:
         """The place of a question that waits."""
         thread = self.world.slack.add_message(CHANNEL, "hello there")
-        asked = visit(f"mention:{CHANNEL}:{thread}", thread=thread, message=thread)
+        asked = slack_request(f"mention:{CHANNEL}:{thread}", thread=thread, message=thread)
         self.wiring.questions.question_queue.add_question(
             f"{CHANNEL}:{thread}", Question(asked, "what is new?", thread)
         )
@@ -188,7 +188,7 @@ def test_a_post_that_slack_never_takes_is_told_by_the_response_url_at_the_last_t
 def test_a_question_that_is_given_up_lets_the_next_one_come_up(team: Team) -> None:
     place = team.question()
     channel, thread = place.split(":")
-    asked = visit("mention:second", thread=thread, message=thread)
+    asked = slack_request("mention:second", thread=thread, message=thread)
     team.wiring.questions.question_queue.add_question(
         place, Question(asked, "and yesterday?", f"{float(thread) + 1:.6f}")
     )
@@ -211,7 +211,7 @@ def test_that_nobody_can_be_told_ends_in_the_log(team: Team, caplog: pytest.LogC
 def test_slack_asks_for_twelve_minutes_and_the_worker_serves_others(team: Team) -> None:
     thread = team.world.slack.add_message(CHANNEL, "hello")
     team.world.slack.fail_next("chat.postMessage", retry_after=720)
-    enqueue(team.jobs, team.wiring, SUMMARY_JOB, visit("mention:1", thread=thread, message=thread), "101")
+    enqueue(team.jobs, team.wiring, SUMMARY_JOB, slack_request("mention:1", thread=thread, message=thread), "101")
     eventually(lambda: bool(team.whispers), SOON)
     assert ["Slack asks me to wait. I go on at" in said for said in team.whispers] == [True]
     enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked(), "102")
@@ -243,7 +243,7 @@ def test_a_service_that_asks_for_ever_longer_is_given_up(team: Team) -> None:
     thread = team.world.slack.add_message(CHANNEL, "hello")
     team.world.slack.fail_next("chat.postMessage", retry_after=720)
     long_ago = int(datetime.now(UTC).timestamp() - 7_000) * 1_000
-    asked = asdict(visit("mention:1", thread=thread, message=thread))
+    asked = asdict(slack_request("mention:1", thread=thread, message=thread))
     team.put("summary", asked, "101", "channel", put_off_since=long_ago)
     eventually(lambda: len(team.whispers) == 2, SOON)
     assert "gave up: ask again" in team.whispers[1]

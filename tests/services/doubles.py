@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.digest.models import CountCheck
 from bot.domain.errors import PrdigestError, PullRequestNotFound
 from bot.domain.operations.usage import Usage
@@ -195,10 +195,10 @@ class Summaries:
 class MemoryWhispers:
     """``EphemeralMessenger`` into a list."""
 
-    said: list[tuple[Visit, Post]] = field(default_factory=list)
+    said: list[tuple[SlackRequest, Post]] = field(default_factory=list)
 
-    def send(self, visit: Visit, post: Post) -> None:
-        self.said.append((visit, post))
+    def send(self, slack_request: SlackRequest, post: Post) -> None:
+        self.said.append((slack_request, post))
 
 
 @dataclass
@@ -216,9 +216,9 @@ class CountingLimiter:
         return self.names.count(name) <= self.limit
 
 
-def visit(key: str = "command:1.2.3", **fields: Any) -> Visit:
+def slack_request(key: str = "command:1.2.3", **fields: Any) -> SlackRequest:
     """A slash command of somebody of the bot's own workspace, without a ``response_url``."""
-    made = Visit(key=key, team="T0TEAM", channel="C0DIGEST", user="U0ASKER", name="ada")
+    made = SlackRequest(key=key, team="T0TEAM", channel="C0DIGEST", user="U0ASKER", name="ada")
     return replace(made, **fields)
 
 

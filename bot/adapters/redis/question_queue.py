@@ -15,7 +15,7 @@ from redis import Redis
 from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
 from bot.adapters.redis.leases import hold_lease
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.keyspace.keys import BUDGET_HOLDS, QUESTION_QUEUE, SPENDING
 from bot.domain.operations.budget import BudgetHold
@@ -148,4 +148,4 @@ def _dump_question(question: Question) -> str:
 
 def _load_question(found: bytes) -> Question:
     fields = json.loads(found)
-    return Question(Visit(**fields["visit"]), fields["text"], fields["ts"])
+    return Question(SlackRequest(**fields["visit"]), fields["text"], fields["ts"])

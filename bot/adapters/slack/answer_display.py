@@ -17,7 +17,7 @@ from bot.adapters.slack.display_states import STOPPED_BY_USER, DisplayState, Edi
 from bot.adapters.slack.display_throttle import EDIT_PAUSE, DisplayThrottle
 from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.transport import BoundedWebClient
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import AnswerCancelled, SlackCallRefused, SlackUnavailable
 from bot.ports import AnswerDisplay
 
@@ -44,15 +44,15 @@ class SlackAnswerDisplays:
         self._sleep = sleep
 
     def open_display(
-        self, visit: Visit, key: str, begun: Callable[[str], None], message: str = ""
+        self, slack_request: SlackRequest, key: str, begun: Callable[[str], None], message: str = ""
     ) -> AnswerDisplay:
         """A place for an answer. See :class:`bot.ports.Displays`."""
-        answer = AnswerMessage(self._client, self._no_retry_client, visit, key, begun, message)
+        answer = AnswerMessage(self._client, self._no_retry_client, slack_request, key, begun, message)
         return _SlackAnswerDisplay(answer, DisplayThrottle(self._clock, self._sleep))
 
-    def find_earlier_message(self, visit: Visit, key: str, since: str) -> str:
+    def find_earlier_message(self, slack_request: SlackRequest, key: str, since: str) -> str:
         """The message that an earlier try began; one in the thread that has no key yet can be no other's."""
-        for ts, found in self._messenger.list_own_replies(visit.channel, visit.thread, since):
+        for ts, found in self._messenger.list_own_replies(slack_request.channel, slack_request.thread, since):
             if found in ("", key):
                 return ts
         return ""

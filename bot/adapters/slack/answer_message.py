@@ -10,7 +10,7 @@ from slack_sdk import WebClient
 
 from bot.adapters.slack.errors import translate_slack_errors
 from bot.adapters.slack.metadata import PostMetadata, write_metadata
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.text.strings import truncate_text
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 
@@ -36,14 +36,14 @@ class AnswerMessage:
         self,
         patient: WebClient,
         hurried: WebClient,
-        visit: Visit,
+        slack_request: SlackRequest,
         key: str,
         begun: Callable[[str], None],
         ts: str = "",
     ) -> None:
         self._retrying_client = patient
         self._no_retry_client = hurried
-        self._visit = visit
+        self._visit = slack_request
         self._key = key
         self._on_begin = begun
         self.ts = ts
@@ -128,9 +128,13 @@ class AnswerMessage:
         self._on_begin(ts)
 
 
-def _build_recipient(visit: Visit) -> dict[str, Any]:
+def _build_recipient(slack_request: SlackRequest) -> dict[str, Any]:
     """For whom it streams; in direct messages Slack knows, and has been seen to refuse being told."""
-    return {} if visit.is_direct else {"recipient_team_id": visit.team, "recipient_user_id": visit.user}
+    return (
+        {}
+        if slack_request.is_direct
+        else {"recipient_team_id": slack_request.team, "recipient_user_id": slack_request.user}
+    )
 
 
 def _build_blocks(text: str, below: BlocksBelow) -> list[dict[str, Any]]:

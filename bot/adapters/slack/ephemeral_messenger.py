@@ -13,7 +13,7 @@ from slack_sdk import WebClient
 from bot.adapters.http.retry_after import parse_retry_after
 from bot.adapters.slack.errors import translate_slack_errors
 from bot.adapters.slack.transport import send_to_hook
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused, SlackUnavailable
 from bot.ports import Post
 
@@ -35,17 +35,17 @@ class SlackEphemeralMessenger:
     def __init__(self, client: WebClient) -> None:
         self._client = client
 
-    def send(self, visit: Visit, post: Post) -> None:
+    def send(self, slack_request: SlackRequest, post: Post) -> None:
         """Send a message to the asker. Somebody who asks from App Home gets it as a direct message."""
         try:
-            if not visit.channel:
-                self._post_message(visit.user, post)
-            elif not self.is_slack_url(visit.response_url):
-                self._post_in_place(visit, post)
-            elif not (visit.existing_thread and self._try_in_thread(visit, post)):
-                self._send_response(visit, post)
+            if not slack_request.channel:
+                self._post_message(slack_request.user, post)
+            elif not self.is_slack_url(slack_request.response_url):
+                self._post_in_place(slack_request, post)
+            elif not (slack_request.existing_thread and self._try_in_thread(slack_request, post)):
+                self._send_response(slack_request, post)
         except SlackCallRefused as error:
-            log.warning("the asker can't be reached [%s]: %s", visit.reference, error)
+            log.warning("the asker can't be reached [%s]: %s", slack_request.reference, error)
 
     def is_slack_url(self, address: str) -> bool:
         """Return whether a ``response_url`` leads to Slack, as to ``hooks.slack.com``.
@@ -62,32 +62,32 @@ class SlackEphemeralMessenger:
         with translate_slack_errors():
             self._client.chat_postMessage(channel=channel, thread_ts=thread or None, **post.build_payload())
 
-    def _post_in_place(self, visit: Visit, post: Post) -> None:
+    def _post_in_place(self, slack_request: SlackRequest, post: Post) -> None:
         """Post where the message is that this answers."""
-        if visit.is_direct:
-            self._post_message(visit.channel, post, visit.existing_thread)
+        if slack_request.is_direct:
+            self._post_message(slack_request.channel, post, slack_request.existing_thread)
         else:
-            self._post_ephemeral(visit, post)
+            self._post_ephemeral(slack_request, post)
 
-    def _try_in_thread(self, visit: Visit, post: Post) -> bool:
+    def _try_in_thread(self, slack_request: SlackRequest, post: Post) -> bool:
         """Try to answer a click in its thread, and return whether this succeeded.
 
         A ``response_url`` would lead to the channel instead.
         """
         try:
-            self._post_ephemeral(visit, post)
+            self._post_ephemeral(slack_request, post)
         except (SlackCallRefused, SlackUnavailable) as error:
             # a message that may appear twice is better than one that is lost
-            log.info("not told in the thread [%s]: %s", visit.reference, error)
+            log.info("not told in the thread [%s]: %s", slack_request.reference, error)
             return False
         return True
 
-    def _send_response(self, visit: Visit, post: Post) -> None:
+    def _send_response(self, slack_request: SlackRequest, post: Post) -> None:
         """Send the message to the ``response_url``, or as an ephemeral message if that has expired."""
-        if not self._try_response_url(visit, post):
-            self._post_ephemeral(visit, post)
+        if not self._try_response_url(slack_request, post):
+            self._post_ephemeral(slack_request, post)
 
-    def _try_response_url(self, visit: Visit, post: Post) -> bool:
+    def _try_response_url(self, slack_request: SlackRequest, post: Post) -> bool:
         """Send the message to the ``response_url``, and return whether Slack accepted it.
 
         Slack accepts a handful of answers within half an hour. After that it answers with an error status.
@@ -97,7 +97,7 @@ class SlackEphemeralMessenger:
         """
         with translate_slack_errors():
             answer = send_to_hook(
-                visit.response_url,
+                slack_request.response_url,
                 _TIMEOUT,
                 **post.build_payload(),
                 response_type="ephemeral",
@@ -111,16 +111,16 @@ class SlackEphemeralMessenger:
             )
             raise SlackUnavailable("Slack did not take the answer: try again in a few minutes.", pause)
         if answer.status_code != 200:
-            log.info("the response_url is used up [%s]: status %s", visit.reference, answer.status_code)
+            log.info("the response_url is used up [%s]: status %s", slack_request.reference, answer.status_code)
         return bool(answer.status_code == 200)
 
-    def _post_ephemeral(self, visit: Visit, post: Post) -> None:
+    def _post_ephemeral(self, slack_request: SlackRequest, post: Post) -> None:
         """Post an ephemeral message."""
-        with translate_slack_errors(visit.channel):
+        with translate_slack_errors(slack_request.channel):
             self._client.chat_postEphemeral(
-                channel=visit.channel,
-                user=visit.user,
-                thread_ts=visit.existing_thread or None,
+                channel=slack_request.channel,
+                user=slack_request.user,
+                thread_ts=slack_request.existing_thread or None,
                 **post.build_payload(),
             )
 

@@ -59,7 +59,3 @@ class SlackRequest:
     def reference(self) -> str:
         """A short name of this request for an error message and the log."""
         return hashlib.sha256(self.key.encode()).hexdigest()[:6]
-
-
-# the name in modules that were not renamed yet
-Visit = SlackRequest

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import collapse_lines, truncate_text
 
@@ -70,7 +70,7 @@ class RememberedMessage:
 class Question:
     """A question in a thread. ``ts`` is Slack's time of it, by which questions wait their turn."""
 
-    visit: Visit
+    visit: SlackRequest
     text: str
     ts: str
 

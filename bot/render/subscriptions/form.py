@@ -9,7 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.digest.view import DigestView
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import Filters
@@ -46,10 +46,13 @@ _COMMON_ZONES = (
 
 
 def render_form(
-    repositories: Sequence[Repository], usual: tuple[time, ZoneInfo], old: Subscription | None, visit: Visit
+    repositories: Sequence[Repository],
+    usual: tuple[time, ZoneInfo],
+    old: Subscription | None,
+    slack_request: SlackRequest,
 ) -> dict[str, Any]:
     """Render the form for a user. ``old`` is the subscription that is changed."""
-    where = old.channel if old else visit.channel
+    where = old.channel if old else slack_request.channel
     is_personal = where.startswith("D")
     target = _make_radio_buttons([("In a channel", _HERE), ("To me alone", _ME)], _ME if is_personal else _HERE)
     at, zone = (old.timing.at, old.timing.zone) if old else usual
@@ -60,7 +63,7 @@ def render_form(
         _make_input(CHANNEL, "Channel", _make_channel_picker("" if is_personal else where), is_optional=True),
         _make_input(AT, "At", {"type": "timepicker", "initial_time": f"{at:%H:%M}"}),
         _make_input(
-            ZONE, "Time zone", _make_zone_picker(OWN_ZONE_WORD if _is_own_zone(old, visit) else str(zone))
+            ZONE, "Time zone", _make_zone_picker(OWN_ZONE_WORD if _is_own_zone(old, slack_request) else str(zone))
         ),
         _make_input(
             DAYS,
@@ -76,7 +79,7 @@ def render_form(
         "type": "modal",
         "callback_id": FORM,
         "private_metadata": write_form_context(
-            FormContext(visit.channel, old.id if old else "", visit.response_url)
+            FormContext(slack_request.channel, old.id if old else "", slack_request.response_url)
         ),
         "title": make_plain_text("Regular digest", 24),
         "submit": make_plain_text("Save", 24),
@@ -187,9 +190,9 @@ def _parse_filters(values: Mapping[str, Any]) -> Filters:
     return options.filters
 
 
-def _is_own_zone(old: Subscription | None, visit: Visit) -> bool:
+def _is_own_zone(old: Subscription | None, slack_request: SlackRequest) -> bool:
     """Return whether the zone is the user's own: saving must not turn another user's zone into theirs."""
-    return old.follows == visit.user if old else visit.is_direct
+    return old.follows == slack_request.user if old else slack_request.is_direct
 
 
 def _get_selected_value(value: Mapping[str, Any]) -> str:

@@ -88,8 +88,10 @@ def make_command_job_type(
 ) -> JobType[CommandPayload[R]]:
     """Declare the kind of job that answers a request; ``parse`` reads those of the version before."""
 
-    def read_old(context: ParseContext, visit: Mapping[str, str], text: str, audience: str) -> CommandPayload[R]:
-        return CommandPayload(read_slack_request(visit), parse(text, context), Audience(audience))
+    def read_old(
+        context: ParseContext, slack_request: Mapping[str, str], text: str, audience: str
+    ) -> CommandPayload[R]:
+        return CommandPayload(read_slack_request(slack_request), parse(text, context), Audience(audience))
 
     return JobType(name, CommandPayload[request], read_old, lane, retries)  # type: ignore[valid-type]
 

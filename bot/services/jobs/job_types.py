@@ -45,34 +45,34 @@ def read_slack_request(fields: object) -> SlackRequest:
     return TypeAdapter(SlackRequest).validate_python(fields)
 
 
-def _read_sentence(_: ParseContext, visit: StoredFields, sentence: str) -> NoticePayload:
-    return NoticePayload(read_slack_request(visit), sentence)
+def _read_sentence(_: ParseContext, slack_request: StoredFields, sentence: str) -> NoticePayload:
+    return NoticePayload(read_slack_request(slack_request), sentence)
 
 
-def _read_greeting(_: ParseContext, visit: StoredFields, why: str) -> GreetingPayload:
-    return GreetingPayload(read_slack_request(visit), Greeting(why))
+def _read_greeting(_: ParseContext, slack_request: StoredFields, why: str) -> GreetingPayload:
+    return GreetingPayload(read_slack_request(slack_request), Greeting(why))
 
 
-def _read_details(context: ParseContext, visit: StoredFields, trigger: str, named: str) -> DetailsPayload:
-    asker = replace(read_slack_request(visit), trigger=trigger)
+def _read_details(context: ParseContext, slack_request: StoredFields, trigger: str, named: str) -> DetailsPayload:
+    asker = replace(read_slack_request(slack_request), trigger=trigger)
     return DetailsPayload(asker, context.repositories.parse_pull_request(named))
 
 
-def _read_vote(_: ParseContext, visit: StoredFields, message: str, verdict: str) -> VotePayload:
-    return VotePayload(read_slack_request(visit), message, verdict)
+def _read_vote(_: ParseContext, slack_request: StoredFields, message: str, verdict: str) -> VotePayload:
+    return VotePayload(read_slack_request(slack_request), message, verdict)
 
 
 def _read_subscription(
-    context: ParseContext, visit: StoredFields, verb: str, text: str, channel: str = "", replaces: str = ""
+    context: ParseContext, slack_request: StoredFields, verb: str, text: str, channel: str = "", replaces: str = ""
 ) -> SubscriptionPayload:
-    asker, known = read_slack_request(visit), context.repositories
+    asker, known = read_slack_request(slack_request), context.repositories
     wish = SubscriptionRequest.parse(text, known) if verb == SUBSCRIBE else None
     which = None if verb in (SUBSCRIBE, LIST) else SubscriptionSelector.parse(text, known)
     return SubscriptionPayload(asker, verb, wish, which, channel, replaces)
 
 
-def _read_preview(context: ParseContext, visit: StoredFields, text: str) -> PreviewPayload:
-    return parse_preview(read_slack_request(visit), text, context.repositories)
+def _read_preview(context: ParseContext, slack_request: StoredFields, text: str) -> PreviewPayload:
+    return parse_preview(read_slack_request(slack_request), text, context.repositories)
 
 
 def parse_preview(asker: SlackRequest, text: str, repositories: AllowedRepositories) -> PreviewPayload:
@@ -82,12 +82,12 @@ def parse_preview(asker: SlackRequest, text: str, repositories: AllowedRepositor
     return PreviewPayload(asker, wish=SubscriptionRequest.parse(text, repositories) if text else None)
 
 
-def _read_form(_: ParseContext, visit: StoredFields, name: str) -> FormPayload:
-    return FormPayload(read_slack_request(visit), name)
+def _read_form(_: ParseContext, slack_request: StoredFields, name: str) -> FormPayload:
+    return FormPayload(read_slack_request(slack_request), name)
 
 
-def _read_home(_: ParseContext, visit: StoredFields) -> AskerPayload:
-    return AskerPayload(read_slack_request(visit))
+def _read_home(_: ParseContext, slack_request: StoredFields) -> AskerPayload:
+    return AskerPayload(read_slack_request(slack_request))
 
 
 def _read_place(_: ParseContext, place: str) -> ThreadPayload:

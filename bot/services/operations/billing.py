@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 
 # work from the command line: its user limits it there, and the budgets for Slack do not apply
 OPERATOR = "operator"
@@ -36,9 +36,9 @@ def get_account() -> BillingAccount:
     return _CURRENT_ACCOUNT.get() or BillingAccount()
 
 
-def name_payer(visit: Visit) -> str:
+def name_payer(slack_request: SlackRequest) -> str:
     """Return the name under which a person's calls are counted."""
-    return f"{visit.team}:{visit.user}"
+    return f"{slack_request.team}:{slack_request.user}"
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from uuid import uuid4
 
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import BudgetExceeded
 from bot.domain.operations.budget import (
     PERSONAL_EXHAUSTED,
@@ -46,14 +46,14 @@ class Budget:
         self._personal = personal
         self._new_token = new_token
 
-    def explain_refusal(self, visit: Visit) -> str:
+    def explain_refusal(self, slack_request: SlackRequest) -> str:
         """Return why the model gives no answer, as a sentence for the asker; empty if it may.
 
         Raises:
             StoreUnavailable: the spending is unknown.
         """
         today = self._today()
-        caps = list_caps(today.date, name_payer(visit), CallPurpose.USUAL, self._daily, self._personal)
+        caps = list_caps(today.date, name_payer(slack_request), CallPurpose.USUAL, self._daily, self._personal)
         for cap in caps:
             if self._spending.get_spending(cap.name) >= cap.dollars:
                 return (_PERSONAL_SPENT if cap.reason == PERSONAL_EXHAUSTED else _DAILY_SPENT).format(today.zone)

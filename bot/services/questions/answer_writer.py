@@ -118,14 +118,14 @@ class _AnswerWork:
         return label_citation(*found)
 
     def build_model_answer(self, written: WrittenAnswer, model: str, stands_in: str) -> AnswerDraft:
-        ledger, note = self.toolbox.ledger, describe_end(written.end, written.failure)
+        provenance, note = self.toolbox.provenance, describe_end(written.end, written.failure)
         # those of a try that broke off may be gone
         held = {each: found for each, found in self._held.items() if label_citation(*found)[1] in written.text}
         is_unproven = "`" in written.text and not held
         blocks = render_footer(
             note,
-            ledger.sources,
-            ledger.gaps,
+            provenance.sources,
+            provenance.gaps,
             len(self._failed),
             is_unproven=is_unproven,
             stands_in=stands_in,

@@ -141,8 +141,8 @@ class ConversationService:
             self._replies.tell_asker(question.visit, said)
 
     def _show_answer(self, question: Question, key: str, record: AnsweredRequest, display: AnswerDisplay) -> None:
-        visit = question.visit
-        memory = self._memories.load_memory(visit.channel, visit.thread, question.ts)
+        slack_request = question.visit
+        memory = self._memories.load_memory(slack_request.channel, slack_request.thread, question.ts)
         draft = _load_draft(record.draft_json) if record.draft_json else None
         if draft is None:
             with deadlines.reserve_time(self._replies.promises.display_reserve):
@@ -151,20 +151,27 @@ class ConversationService:
         # a thumb may be pressed in the moment in which it is there
         begun = self._records.load(key).message
         if begun:
-            self._votes.remember_answer(visit.channel, begun, draft.inputs)
+            self._votes.remember_answer(slack_request.channel, begun, draft.inputs)
         try:
             message = display.finish(draft.text, draft.footer)
         except SlackCallRefused as error:
-            log.info("no answer in %s, the asker gets it [%s]: %s", visit.channel, visit.reference, error)
+            log.info(
+                "no answer in %s, the asker gets it [%s]: %s",
+                slack_request.channel,
+                slack_request.reference,
+                error,
+            )
             display.show_status("")
             private = Answer.for_asker(render_private_answer(draft.text, draft.footer))
-            self._replies.give_answer(visit, "private", Audience.ASKER, lambda: private)
+            self._replies.give_answer(slack_request, "private", Audience.ASKER, lambda: private)
         else:
             if message != begun:
-                self._votes.remember_answer(visit.channel, message, draft.inputs)
+                self._votes.remember_answer(slack_request.channel, message, draft.inputs)
         # something else may have been posted in the thread meanwhile
-        memory = self._memories.load_memory(visit.channel, visit.thread, question.ts)
-        self._memories.save_memory(visit.channel, visit.thread, memory.add_answer(question, draft.raw_text))
+        memory = self._memories.load_memory(slack_request.channel, slack_request.thread, question.ts)
+        self._memories.save_memory(
+            slack_request.channel, slack_request.thread, memory.add_answer(question, draft.raw_text)
+        )
 
     def _find_earlier_message(self, question: Question, key: str) -> str:
         """The message of a try that ended before it could say so. Who may not look begins a new one."""

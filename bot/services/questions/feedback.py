@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.keyspace.keys import ANSWER_INPUTS
 from bot.ports import Cache, FeedbackStore
 
@@ -27,18 +27,23 @@ class AnswerFeedback:
         """What the answer in a message was made of. Raises StoreUnavailable."""
         self._cache.put(_build_key(channel, message), json.dumps(inputs), ANSWER_INPUTS.lifetime)
 
-    def record_vote(self, visit: Visit, message: str, verdict: str) -> bool:
+    def record_vote(self, slack_request: SlackRequest, message: str, verdict: str) -> bool:
         """Keep what somebody thinks of an answer, in place of what they thought before; whether it is known still.
 
         Raises:
             StoreUnavailable: it was not kept.
         """
-        inputs = self._cache.get(_build_key(visit.channel, message))
+        inputs = self._cache.get(_build_key(slack_request.channel, message))
         if inputs is None:
-            log.info("a vote on an answer that is no longer known [%s]", visit.reference)
+            log.info("a vote on an answer that is no longer known [%s]", slack_request.reference)
             return False
-        cast = {"verdict": verdict, "at": self._now().isoformat(), "user": visit.user, **json.loads(inputs)}
-        self._ballot.put(f"{visit.channel}:{message}:{visit.user}", json.dumps(cast))
+        cast = {
+            "verdict": verdict,
+            "at": self._now().isoformat(),
+            "user": slack_request.user,
+            **json.loads(inputs),
+        }
+        self._ballot.put(f"{slack_request.channel}:{message}:{slack_request.user}", json.dumps(cast))
         return True
 
     def iterate_votes(self) -> Iterator[dict[str, Any]]:

@@ -48,10 +48,10 @@ def _render_days(toolbox: Toolbox) -> InitialContext:
         days.entries, _MAX_LENGTH - len(listed.text), toolbox.get_path_classes(days.repository)
     )
     if listed.hidden_count:
-        toolbox.ledger.add_gap(f"{format_count(listed.hidden_count, 'pull request')} of the list (too long)")
-    toolbox.ledger.add_days(days.span.title + (f" with {format_count(len(diffs), 'diff')}" if diffs else ""))
+        toolbox.provenance.add_gap(f"{format_count(listed.hidden_count, 'pull request')} of the list (too long)")
+    toolbox.provenance.add_days(days.span.title + (f" with {format_count(len(diffs), 'diff')}" if diffs else ""))
     for pull, _ in diffs:
-        toolbox.ledger.add_unread_files(pull)
+        toolbox.provenance.add_unread_files(pull)
     return InitialContext(
         fence_text("record", "\n".join([listed.text, *(text for _, text in diffs)])), days.entries
     )
@@ -64,8 +64,8 @@ def _render_pull_requests(toolbox: Toolbox, subject: ThreadSubject) -> InitialCo
         packed = context_text.fit_diff(
             entry.pull, _MAX_DIFF_LENGTH // len(entries), toolbox.get_path_classes(subject.repository)
         )
-        toolbox.ledger.add_summary(entry.number)
-        toolbox.ledger.add_diff(entry.pull, entry.pull.files or (), packed.left_out)
+        toolbox.provenance.add_summary(entry.number)
+        toolbox.provenance.add_diff(entry.pull, entry.pull.files or (), packed.left_out)
         diff = f"Diff ({packed.coverage}):\n{packed.text or '[no text diff]'}"
         texts.append(context_text.format_pull_request(entry) + ("" if entry.pull.files is None else f"\n{diff}"))
     return InitialContext(fence_text("record", "\n\n".join(texts)), entries)

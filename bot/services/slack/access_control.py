@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.ports import RateLimiter
 
 _ELSEWHERE = "I answer people of my own workspace only: ask whoever runs me to allow yours."
@@ -33,27 +33,29 @@ class AccessControl:
         self._allowed = allowed
         self._limiter = limiter
 
-    def explain_refusal(self, visit: Visit) -> str:
+    def explain_refusal(self, slack_request: SlackRequest) -> str:
         """Return why the visitor gets no answer, as a sentence for them; empty if they may ask.
 
         Raises:
             StoreUnavailable: the number of their requests is unknown.
         """
-        exclusion = self.explain_exclusion(visit)
-        return exclusion or ("" if self._limiter.try_acquire(f"{visit.team}:{visit.user}") else _TOO_FAST)
+        exclusion = self.explain_exclusion(slack_request)
+        return exclusion or (
+            "" if self._limiter.try_acquire(f"{slack_request.team}:{slack_request.user}") else _TOO_FAST
+        )
 
-    def explain_exclusion(self, visit: Visit) -> str:
+    def explain_exclusion(self, slack_request: SlackRequest) -> str:
         """Return why the visitor may never ask here, as a sentence for them; empty if they may.
 
         Rate limits do not count here.
         """
         allowed = self._allowed
-        if allowed.workspaces.isdisjoint((visit.team, visit.enterprise)):
+        if allowed.workspaces.isdisjoint((slack_request.team, slack_request.enterprise)):
             return _ELSEWHERE
         # App Home is no channel; what is done there to a channel's subscription is checked for that channel
-        if visit.channel and not _is_listed(allowed.channels, visit.channel):
+        if slack_request.channel and not _is_listed(allowed.channels, slack_request.channel):
             return _WRONG_CHANNEL
-        if not _is_listed(allowed.users, visit.user):
+        if not _is_listed(allowed.users, slack_request.user):
             return _WRONG_USER
         return ""
 

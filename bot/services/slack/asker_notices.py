@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import RateLimited, SlackUnavailable
 from bot.domain.keyspace.keys import ANSWER_PROGRESS
 from bot.ports import EphemeralMessenger, RecordStore
@@ -71,7 +71,7 @@ class AskerNotices:
         self._promises = promises
 
     @contextmanager
-    def excuse_failures(self, visit: Visit, key: str) -> Iterator[None]:
+    def excuse_failures(self, slack_request: SlackRequest, key: str) -> Iterator[None]:
         """Tell the asker in another way if Slack refuses what the block needs for an answer.
 
         Raise the error again.
@@ -82,14 +82,14 @@ class AskerNotices:
                 yield
         except SlackUnavailable as error:
             if error.retry_after is None:
-                self.send_excuse(visit, key, began)
+                self.send_excuse(slack_request, key, began)
             else:
-                self.postpone_answer(visit, error)
+                self.postpone_answer(slack_request, error)
             raise
 
-    def postpone_answer(self, visit: Visit, error: RateLimited | SlackUnavailable) -> bool:
+    def postpone_answer(self, slack_request: SlackRequest, error: RateLimited | SlackUnavailable) -> bool:
         """Tell whether an answer is of use after the pause that a service asks for; say once when it comes."""
-        key, now = ANSWER_PROGRESS.build_key(visit.key, "later"), self._now()
+        key, now = ANSWER_PROGRESS.build_key(slack_request.key, "later"), self._now()
         record, pause = self._records.load(key), timedelta(seconds=error.retry_after or 0.0)
         since = record.postponed_at or now
         if now + pause - since > timedelta(seconds=self._promises.later):
@@ -97,12 +97,12 @@ class AskerNotices:
         if record.postponed_at is None:
             record = self._records.save(key, record, record.record_postponement(now))
         if record.promised_at is None and pause > timedelta(seconds=self._promises.short_outage):
-            self._announce_delay(visit, error, now + pause, key, record)
+            self._announce_delay(slack_request, error, now + pause, key, record)
         return True
 
     def _announce_delay(
         self,
-        visit: Visit,
+        slack_request: SlackRequest,
         error: RateLimited | SlackUnavailable,
         answer_at: datetime,
         key: str,
@@ -111,16 +111,19 @@ class AskerNotices:
         """Tell the asker when the answer comes. A failure is only logged."""
         service = "GitHub" if isinstance(error, RateLimited) else "Slack"
         log.info(
-            "%s asks for a pause, the answer comes at %s [%s]", service, answer_at.isoformat(), visit.reference
+            "%s asks for a pause, the answer comes at %s [%s]",
+            service,
+            answer_at.isoformat(),
+            slack_request.reference,
         )
         try:
-            self._whispers.send(visit, render_delay(service, answer_at))
+            self._whispers.send(slack_request, render_delay(service, answer_at))
         except SlackUnavailable as refused:
-            log.warning("the asker is not told when [%s]: %s", visit.reference, refused)
+            log.warning("the asker is not told when [%s]: %s", slack_request.reference, refused)
         else:
             self._records.save(key, record, record.record_promise(answer_at))
 
-    def send_excuse(self, visit: Visit, key: str, began: datetime) -> None:
+    def send_excuse(self, slack_request: SlackRequest, key: str, began: datetime) -> None:
         """Tell the asker once that Slack accepts no answer, if that lasts.
 
         ``began`` (aware) is when this attempt began.
@@ -130,22 +133,25 @@ class AskerNotices:
         is_moment = self._now() - first < timedelta(seconds=self._promises.short_outage)
         if record.refused_at is None:
             record = self._records.save(key, record, record.record_refusal(began))
-        if is_moment or not visit.response_url or record.excused_at:
+        if is_moment or not slack_request.response_url or record.excused_at:
             return
         try:
-            self._whispers.send(visit, render_notice(_NOT_POSTED))
+            self._whispers.send(slack_request, render_notice(_NOT_POSTED))
         except SlackUnavailable as error:
-            log.warning("the asker is not told yet [%s]: %s", visit.reference, error)
+            log.warning("the asker is not told yet [%s]: %s", slack_request.reference, error)
         else:
             self._records.save(key, record, record.record_excuse(self._now()))
 
     @contextmanager
-    def report_progress(self, visit: Visit) -> Iterator[None]:
+    def report_progress(self, slack_request: SlackRequest) -> Iterator[None]:
         """Tell the asker once the block takes long that it is in progress, if there is a ``response_url``."""
-        if not visit.response_url or not self._promises.first_response < deadlines.get_seconds_left() < math.inf:
+        if (
+            not slack_request.response_url
+            or not self._promises.first_response < deadlines.get_seconds_left() < math.inf
+        ):
             yield
             return
-        timer = threading.Timer(self._promises.progress_notice, self._send_progress, [visit])
+        timer = threading.Timer(self._promises.progress_notice, self._send_progress, [slack_request])
         timer.daemon = True
         timer.start()
         try:
@@ -155,9 +161,9 @@ class AskerNotices:
             # the notice must not arrive after the answer
             timer.join(self._promises.reply_reserve)
 
-    def _send_progress(self, visit: Visit) -> None:
+    def _send_progress(self, slack_request: SlackRequest) -> None:
         """Send the notice that the work is in progress. A failure is only logged."""
         try:
-            self._whispers.send(visit, render_notice(_WORKING))
+            self._whispers.send(slack_request, render_notice(_WORKING))
         except SlackUnavailable as error:
-            log.info("the asker is not told that it is worked on [%s]: %s", visit.reference, error)
+            log.info("the asker is not told that it is worked on [%s]: %s", slack_request.reference, error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import PrdigestError, SlackCallRefused, StoreUnavailable
 from bot.domain.pull_requests.reference import Reference
 from bot.ports import Views
@@ -27,7 +27,7 @@ class DetailsModal:
         self._views = views
         self._replies = replies
 
-    def open_modal(self, visit: Visit, trigger: str, reference: Reference) -> None:
+    def open_modal(self, slack_request: SlackRequest, trigger: str, reference: Reference) -> None:
         """Open the modal at once, and fill it as soon as the pull request is read.
 
         Slack accepts a trigger for three seconds. A repeated call fills the same modal.
@@ -38,17 +38,19 @@ class DetailsModal:
         cached = self._entries.get_cached(reference)
         first = render_details_view(cached) if cached else render_loading_view(reference)
         try:
-            self._views.open_view(trigger, visit.key, first)
+            self._views.open_view(trigger, slack_request.key, first)
         except SlackCallRefused as error:
             # an earlier attempt of this job may have opened it
-            log.info("the window [%s] is not opened: %s", visit.reference, error)
-            if not self._views.update_view(visit.key, first):
-                self._replies.tell_asker(visit, _TOO_LATE)
+            log.info("the window [%s] is not opened: %s", slack_request.reference, error)
+            if not self._views.update_view(slack_request.key, first):
+                self._replies.tell_asker(slack_request, _TOO_LATE)
                 return
-        if not cached and not self._views.update_view(visit.key, self._build_view(visit, reference)):
-            log.info("the window [%s] was closed before it was filled", visit.reference)
+        if not cached and not self._views.update_view(
+            slack_request.key, self._build_view(slack_request, reference)
+        ):
+            log.info("the window [%s] was closed before it was filled", slack_request.reference)
 
-    def _build_view(self, visit: Visit, reference: Reference) -> dict[str, Any]:
+    def _build_view(self, slack_request: SlackRequest, reference: Reference) -> dict[str, Any]:
         """Return the view with the details, or with an error. Raise StoreUnavailable."""
         try:
             with deadlines.reserve_time(self._replies.promises.reply_reserve):
@@ -56,8 +58,8 @@ class DetailsModal:
         except StoreUnavailable:
             raise
         except PrdigestError as error:
-            log.warning("no details [%s]: %s", visit.reference, error)
-            return render_error_view(error, visit.reference, reference.number)
+            log.warning("no details [%s]: %s", slack_request.reference, error)
+            return render_error_view(error, slack_request.reference, reference.number)
         except Exception as error:
-            log.exception("a defect [%s]", visit.reference)
-            return render_error_view(error, visit.reference, reference.number)
+            log.exception("a defect [%s]", slack_request.reference)
+            return render_error_view(error, slack_request.reference, reference.number)

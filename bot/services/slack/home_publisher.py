@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused
 from bot.domain.operations.bot_health import LatestDigest
 from bot.domain.subscriptions.models import Subscription
@@ -36,10 +36,10 @@ class AppHome:
         self._homes = homes
         self._now = now
 
-    def open_home(self, visit: Visit) -> None:
+    def open_home(self, slack_request: SlackRequest) -> None:
         """Show it to somebody who opens it, if they may ask. Raises what :meth:`show` raises."""
-        if self._subscribing.is_welcome(visit):
-            self.show_home(visit.user)
+        if self._subscribing.is_welcome(slack_request):
+            self.show_home(slack_request.user)
 
     def show_home(self, user: str, note: str = "") -> None:
         """Show it as it is now; ``note`` is what came of the user's last click.

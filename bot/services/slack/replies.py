@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
 
-from bot.domain.conversations.slack_request import Audience, Visit
+from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import (
     DayUnavailable,
     PostingInProgress,
@@ -86,7 +86,7 @@ class ReplySender:
         whispers: EphemeralMessenger,
         records: RecordStore[AnsweredRequest],
         now: Callable[[], datetime],
-        posted: Callable[[Visit, Answer], None] = lambda visit, answer: None,
+        posted: Callable[[SlackRequest, Answer], None] = lambda slack_request, answer: None,
         promises: ResponseTimes = DEFAULT_TIMES,
     ) -> None:
         self._messenger = messenger
@@ -97,7 +97,9 @@ class ReplySender:
         self._notices = AskerNotices(whispers, records, now, promises)
         self.promises = promises
 
-    def give_answer(self, visit: Visit, part: str, audience: Audience, make: Callable[[], Answer | None]) -> None:
+    def give_answer(
+        self, slack_request: SlackRequest, part: str, audience: Audience, make: Callable[[], Answer | None]
+    ) -> None:
         """Answer one part of a request. ``make`` is called only if this was not done; None needs no words.
 
         What goes wrong in it is told to the asker as a sentence with the visit's reference, which the log has too.
@@ -106,159 +108,181 @@ class ReplySender:
         Raises:
             SlackUnavailable, StoreUnavailable, InProgress, RateLimited: trying again goes on from there.
         """
-        key = ANSWER_PROGRESS.build_key(visit.key, part)
+        key = ANSWER_PROGRESS.build_key(slack_request.key, part)
         with self._records.hold_lock(key):
             record = self._records.load(key)
             if record.is_answered:
                 return
-            self._give_once(visit, key, record, audience, make)
+            self._give_once(slack_request, key, record, audience, make)
             self._records.save(key, record, record.complete(self._now()))
 
     def _give_once(
         self,
-        visit: Visit,
+        slack_request: SlackRequest,
         key: str,
         record: AnsweredRequest,
         audience: Audience,
         make: Callable[[], Answer | None],
     ) -> None:
-        found = self._find_earlier_post(visit, key, record.begun_at) if record.begun_at else _EarlierPost.NOT_TRIED
-        answer = self._make_answer(visit, key, make) if found is not _EarlierPost.POSTED else None
+        found = (
+            self._find_earlier_post(slack_request, key, record.begun_at)
+            if record.begun_at
+            else _EarlierPost.NOT_TRIED
+        )
+        answer = self._make_answer(slack_request, key, make) if found is not _EarlierPost.POSTED else None
         if answer:
-            self._deliver_answer(visit, key, audience, answer, found)
+            self._deliver_answer(slack_request, key, audience, answer, found)
 
-    def tell_asker(self, visit: Visit, sentence: str) -> None:
+    def tell_asker(self, slack_request: SlackRequest, sentence: str) -> None:
         """Tell the asker something. Raises SlackUnavailable, StoreUnavailable."""
-        self.give_answer(visit, "tell", Audience.ASKER, lambda: Answer.for_asker(render_notice(sentence)))
+        self.give_answer(slack_request, "tell", Audience.ASKER, lambda: Answer.for_asker(render_notice(sentence)))
 
-    def end_job(self, visit: Visit, job: str, sentence: str) -> None:
+    def end_job(self, slack_request: SlackRequest, job: str, sentence: str) -> None:
         """Tell the asker, once, that nothing more comes of a job. Raises SlackUnavailable, StoreUnavailable."""
         self.give_answer(
-            visit, f"end:{job}", Audience.ASKER, lambda: Answer.for_asker(render_notice(sentence), is_private=True)
+            slack_request,
+            f"end:{job}",
+            Audience.ASKER,
+            lambda: Answer.for_asker(render_notice(sentence), is_private=True),
         )
 
-    def announce_change(self, visit: Visit, channel: str, part: str, post: Post) -> None:
+    def announce_change(self, slack_request: SlackRequest, channel: str, part: str, post: Post) -> None:
         """Tell a channel, once, what the visitor did to something of it, from wherever they are.
 
         Raises:
             SlackUnavailable, StoreUnavailable, InProgress: trying again goes on from there.
         """
-        there = Visit(f"news:{visit.key}", visit.team, channel, visit.user)
+        there = SlackRequest(f"news:{slack_request.key}", slack_request.team, channel, slack_request.user)
         self.give_answer(there, part, Audience.CHANNEL, lambda: Answer.for_asker(post))
 
-    def report_spent_budget(self, visit: Visit, today: LocalDay) -> None:
+    def report_spent_budget(self, slack_request: SlackRequest, today: LocalDay) -> None:
         """Tell somebody, once a day, that they have used up theirs. Raises SlackUnavailable, StoreUnavailable."""
-        own = replace(visit, key=f"budget:{today.date}:{name_payer(visit)}")
+        own = replace(slack_request, key=f"budget:{today.date}:{name_payer(slack_request)}")
         self.give_answer(own, "tell", Audience.ASKER, lambda: Answer.for_asker(render_budget_notice(today.end)))
 
-    def _make_answer(self, visit: Visit, key: str, make: Callable[[], Answer | None]) -> Answer | None:
+    def _make_answer(
+        self, slack_request: SlackRequest, key: str, make: Callable[[], Answer | None]
+    ) -> Answer | None:
         try:
             with (
-                self._notices.excuse_failures(visit, key),
-                self._notices.report_progress(visit),
+                self._notices.excuse_failures(slack_request, key),
+                self._notices.report_progress(slack_request),
                 deadlines.reserve_time(self.promises.reply_reserve),
             ):
                 return make()
         except PrdigestError as error:
-            if self.may_retry(visit, error):
+            if self.may_retry(slack_request, error):
                 raise
-            log_refusal(visit, error)
-            return Answer.for_asker(render_error(error, visit.reference), is_private=True)
+            log_refusal(slack_request, error)
+            return Answer.for_asker(render_error(error, slack_request.reference), is_private=True)
         except Exception as error:
-            log.exception("a defect [%s]", visit.reference)
-            return Answer.for_asker(render_error(error, visit.reference), is_private=True)
+            log.exception("a defect [%s]", slack_request.reference)
+            return Answer.for_asker(render_error(error, slack_request.reference), is_private=True)
 
-    def may_retry(self, visit: Visit, error: PrdigestError) -> bool:
+    def may_retry(self, slack_request: SlackRequest, error: PrdigestError) -> bool:
         """Tell whether trying again may help; where a service asks for a pause, its asker has heard until when."""
         if isinstance(error, RateLimited | SlackUnavailable) and error.retry_after is not None:
-            return self._notices.postpone_answer(visit, error)
+            return self._notices.postpone_answer(slack_request, error)
         return isinstance(error, StoreUnavailable | SlackUnavailable | PostingInProgress)
 
     def _deliver_answer(
-        self, visit: Visit, key: str, audience: Audience, answer: Answer, found: _EarlierPost
+        self, slack_request: SlackRequest, key: str, audience: Audience, answer: Answer, found: _EarlierPost
     ) -> None:
-        way = _choose_route(visit, audience, answer)
+        way = _choose_route(slack_request, audience, answer)
         # posting again what nobody can look for could post it twice; its asker gets it in any case
         if not way.is_posted or found is _EarlierPost.UNKNOWN:
-            self._whispers.send(visit, answer.private)
+            self._whispers.send(slack_request, answer.private)
             return
         if found is _EarlierPost.NOT_TRIED:
             # if another process has begun meanwhile, this one lost its right to while the store was away
             self._records.claim(key, AnsweredRequest(), AnsweredRequest().begin_posting(self._now()))
-        self._post_answer(visit, key, audience, answer, way.thread)
+        self._post_answer(slack_request, key, audience, answer, way.thread)
 
-    def _post_answer(self, visit: Visit, key: str, audience: Audience, answer: Answer, thread: str) -> None:
+    def _post_answer(
+        self, slack_request: SlackRequest, key: str, audience: Audience, answer: Answer, thread: str
+    ) -> None:
         """Post to the channel; where Slack does not let the bot, the asker gets it, or hears why not."""
         post, began = answer.public if audience in _PUBLIC_AUDIENCES else answer.private, self._now()
         try:
             with deadlines.reserve_time(self.promises.apology_reserve):
                 self._messenger.post_message(
-                    visit.channel, post.build_payload(), key, thread or None, answer.about
+                    slack_request.channel, post.build_payload(), key, thread or None, answer.about
                 )
         except SlackCallRefused as error:
-            log.info("not posted to %s, the asker gets it: %s", visit.channel, error)
+            log.info("not posted to %s, the asker gets it: %s", slack_request.channel, error)
             self._whispers.send(
-                visit, _explain_missing_post(visit, error) if audience is Audience.SHARED else answer.private
+                slack_request,
+                _explain_missing_post(slack_request, error) if audience is Audience.SHARED else answer.private,
             )
         except SlackUnavailable as error:
             if error.retry_after is None:
-                self._notices.send_excuse(visit, key, began)
+                self._notices.send_excuse(slack_request, key, began)
                 raise
             # with a pause it had no effect; one that is longer than the work may take is not waited for
             is_shared = audience is Audience.SHARED
-            if (is_shared or not visit.response_url) and self._notices.postpone_answer(visit, error):
+            if (is_shared or not slack_request.response_url) and self._notices.postpone_answer(
+                slack_request, error
+            ):
                 raise
-            log.info("no post to %s for %s s, the asker gets it", visit.channel, error.retry_after)
-            self._whispers.send(visit, render_error(error, visit.reference) if is_shared else answer.private)
+            log.info("no post to %s for %s s, the asker gets it", slack_request.channel, error.retry_after)
+            self._whispers.send(
+                slack_request, render_error(error, slack_request.reference) if is_shared else answer.private
+            )
         else:
-            if thread == visit.thread:
-                self._posted(visit, answer)
+            if thread == slack_request.thread:
+                self._posted(slack_request, answer)
 
-    def _find_earlier_post(self, visit: Visit, key: str, begun_at: datetime) -> _EarlierPost:
+    def _find_earlier_post(self, slack_request: SlackRequest, key: str, begun_at: datetime) -> _EarlierPost:
         """Whether an earlier try posted."""
         since = begun_at - CLOCK_SKEW
         try:
-            with self._notices.excuse_failures(visit, key):
+            with self._notices.excuse_failures(slack_request, key):
                 posts = [
-                    self._messenger.find_posts(visit.channel, since, thread or None)
-                    for thread in _list_threads(visit)
+                    self._messenger.find_posts(slack_request.channel, since, thread or None)
+                    for thread in _list_threads(slack_request)
                 ]
         except SlackCallRefused as error:
-            log.info("can't look into %s: %s", visit.channel, error)
+            log.info("can't look into %s: %s", slack_request.channel, error)
             # what is closed to the bot was not posted to
             return _EarlierPost.NOT_POSTED if error.code in _CLOSED_CHANNEL_CODES else _EarlierPost.UNKNOWN
         return _EarlierPost.POSTED if any(key in found for found in posts) else _EarlierPost.NOT_POSTED
 
 
-def _choose_route(visit: Visit, audience: Audience, answer: Answer) -> _Route:
+def _choose_route(slack_request: SlackRequest, audience: Audience, answer: Answer) -> _Route:
     """How an answer gets there, so that it is seen.
 
     What is for the asker alone is an ordinary message in direct messages: nobody else is there, and Slack shows
     nothing of it in a thread that nobody has replied to. The same holds for what everybody in a thread may read.
     """
     if audience in _PUBLIC_AUDIENCES and not answer.is_private:
-        return _Route(is_posted=True, thread=visit.thread)
-    is_written = bool(visit.message) and not visit.response_url
+        return _Route(is_posted=True, thread=slack_request.thread)
+    is_written = bool(slack_request.message) and not slack_request.response_url
     is_open = audience is Audience.HERE and not answer.is_private
-    if is_written and (visit.is_direct or (is_open and visit.existing_thread)):
-        return _Route(is_posted=True, thread=visit.existing_thread)
+    if is_written and (slack_request.is_direct or (is_open and slack_request.existing_thread)):
+        return _Route(is_posted=True, thread=slack_request.existing_thread)
     return _Route(is_posted=False)
 
 
-def _list_threads(visit: Visit) -> tuple[str, ...]:
+def _list_threads(slack_request: SlackRequest) -> tuple[str, ...]:
     """Where an earlier try may have posted; in direct messages also at top level, next to what was asked."""
-    return tuple(dict.fromkeys((visit.thread, visit.existing_thread) if visit.is_direct else (visit.thread,)))
+    return tuple(
+        dict.fromkeys(
+            (slack_request.thread, slack_request.existing_thread)
+            if slack_request.is_direct
+            else (slack_request.thread,)
+        )
+    )
 
 
-def log_refusal(visit: Visit, error: PrdigestError) -> None:
+def log_refusal(slack_request: SlackRequest, error: PrdigestError) -> None:
     """Log that there is no answer, for whoever runs the bot, unless it could not be otherwise."""
     level = logging.INFO if isinstance(error, DayUnavailable) else logging.WARNING
-    log.log(level, "no answer [%s]: %s", visit.reference, error)
+    log.log(level, "no answer [%s]: %s", slack_request.reference, error)
 
 
-def _explain_missing_post(visit: Visit, error: SlackCallRefused) -> Post:
+def _explain_missing_post(slack_request: SlackRequest, error: SlackCallRefused) -> Post:
     return (
         render_notice(_NOT_A_MEMBER_SENTENCE)
         if error.code in _CLOSED_CHANNEL_CODES
-        else render_error(error, visit.reference)
+        else render_error(error, slack_request.reference)
     )

@@ -7,7 +7,7 @@ import logging
 from zoneinfo import ZoneInfo
 
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused, UsageError
 from bot.ports import Views
 from bot.render.subscriptions.form import render_form
@@ -36,7 +36,7 @@ class FormOpener:
         self._replies = replies
         self._usual = usual
 
-    def open_form(self, visit: Visit, name: str) -> None:
+    def open_form(self, slack_request: SlackRequest, name: str) -> None:
         """Open the form for a new subscription, or for the existing one with the id ``name``.
 
         Slack accepts a trigger for three seconds.
@@ -46,13 +46,13 @@ class FormOpener:
         """
         repositories = self._repositories
         try:
-            old = self._subscribing.get_changeable(visit, name) if name else None
-            view = render_form((repositories.default, *repositories.others), self._usual, old, visit)
-            self._views.open_view(visit.trigger, visit.key, view)
+            old = self._subscribing.get_changeable(slack_request, name) if name else None
+            view = render_form((repositories.default, *repositories.others), self._usual, old, slack_request)
+            self._views.open_view(slack_request.trigger, slack_request.key, view)
         except UsageError as error:
-            self._replies.tell_asker(visit, str(error))
+            self._replies.tell_asker(slack_request, str(error))
         except SlackCallRefused as error:
-            log.info("the form [%s] is not opened: %s", visit.reference, error)
+            log.info("the form [%s] is not opened: %s", slack_request.reference, error)
             # an earlier attempt of this job may have opened it
             if error.code != "duplicate_external_id":
-                self._replies.tell_asker(visit, _TOO_LATE)
+                self._replies.tell_asker(slack_request, _TOO_LATE)

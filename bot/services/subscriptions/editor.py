@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused, SlackUnavailable, UsageError
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
@@ -66,26 +66,30 @@ class SubscriptionEditor:
         self._now = now
 
     def subscribe(
-        self, visit: Visit, wish: SubscriptionRequest, channel: str = "", replaces: str = ""
+        self, slack_request: SlackRequest, wish: SubscriptionRequest, channel: str = "", replaces: str = ""
     ) -> SubscriptionChange:
         """Make a subscription, or change the one of the same repository and filters, which stays its maker's.
 
         It goes to ``channel``, if one is named, else to where the visitor is; ``replaces`` is the id of the one
         that it takes the place of.
         """
-        is_personal = wish.is_personal or (visit.is_direct and not channel)
-        target = self._places.open_direct_messages(visit.user) if is_personal else channel or visit.channel
+        is_personal = wish.is_personal or (slack_request.is_direct and not channel)
+        target = (
+            self._places.open_direct_messages(slack_request.user)
+            if is_personal
+            else channel or slack_request.channel
+        )
         if target.startswith("D") and not is_personal:
             raise UsageError(_FOREIGN_DIRECT_MESSAGES)
-        place = self._require_channel(visit, target)
-        old = self._find_replaced(visit, replaces)
-        made = self._build_subscription(visit, wish, target, is_open=place.is_open)
+        place = self._require_channel(slack_request, target)
+        old = self._find_replaced(slack_request, replaces)
+        made = self._build_subscription(slack_request, wish, target, is_open=place.is_open)
         known = self._directory.get(made.id)
         if known and known.is_fixed:
             raise UsageError(_FIXED_REFUSAL)
         before = old or known
         if not is_personal:
-            self._rights.require_member(visit.user, target, before, is_open=place.is_open)
+            self._rights.require_member(slack_request.user, target, before, is_open=place.is_open)
             made = replace(made, by=before.by) if before else made
         is_more = known is None and (old is None or old.channel != target)
         if is_more and len(self._directory.list_for_channel(target)) >= MAX_PER_CHANNEL:
@@ -95,40 +99,48 @@ class SubscriptionEditor:
             self._remove_subscription(old)
         return SubscriptionChange(made, before)
 
-    def unsubscribe(self, visit: Visit, which: SubscriptionSelector) -> Sequence[Subscription]:
+    def unsubscribe(self, slack_request: SlackRequest, which: SubscriptionSelector) -> Sequence[Subscription]:
         """Remove them; what was posted stays."""
-        return [self._remove_subscription(each) for each in self._select_changeable(visit, which, stops=True)]
+        return [
+            self._remove_subscription(each) for each in self._select_changeable(slack_request, which, stops=True)
+        ]
 
-    def pause(self, visit: Visit, which: SubscriptionSelector) -> Sequence[SubscriptionChange]:
+    def pause(self, slack_request: SlackRequest, which: SubscriptionSelector) -> Sequence[SubscriptionChange]:
         """Post nothing until they are resumed."""
         return [
-            self._set_paused(each, is_paused=True) for each in self._select_changeable(visit, which, stops=True)
+            self._set_paused(each, is_paused=True)
+            for each in self._select_changeable(slack_request, which, stops=True)
         ]
 
-    def resume(self, visit: Visit, which: SubscriptionSelector) -> Sequence[SubscriptionChange]:
+    def resume(self, slack_request: SlackRequest, which: SubscriptionSelector) -> Sequence[SubscriptionChange]:
         """Go on with the next digest that is due; those of the meantime are not posted."""
         return [
-            self._set_paused(each, is_paused=False) for each in self._select_changeable(visit, which, stops=False)
+            self._set_paused(each, is_paused=False)
+            for each in self._select_changeable(slack_request, which, stops=False)
         ]
 
-    def list_here(self, visit: Visit) -> Sequence[Subscription]:
+    def list_here(self, slack_request: SlackRequest) -> Sequence[Subscription]:
         """Those of the visitor's channel that they may know of."""
-        return self._rights.filter_visible(visit.user, self._directory.list_for_channel(visit.channel))
+        return self._rights.filter_visible(
+            slack_request.user, self._directory.list_for_channel(slack_request.channel)
+        )
 
-    def is_welcome(self, visit: Visit) -> bool:
+    def is_welcome(self, slack_request: SlackRequest) -> bool:
         """Whether somebody who opens App Home may see it: the event does not say of which workspace they are."""
-        return not self._admission.explain_exclusion(replace(visit, team=self._places.fetch_team(visit.user)))
+        return not self._admission.explain_exclusion(
+            replace(slack_request, team=self._places.fetch_team(slack_request.user))
+        )
 
     def list_visible(self, user: str) -> Sequence[Subscription]:
         """Those that a user may know of: of public channels, of those that they are in, and their own."""
         return self._rights.filter_visible(user, self._directory.list_all())
 
-    def get_changeable(self, visit: Visit, name: str) -> Subscription:
+    def get_changeable(self, slack_request: SlackRequest, name: str) -> Subscription:
         """The one of an id, if the visitor may change it."""
         found = self._directory.get(name)
         if found is None:
             raise UsageError(GONE_REFUSAL)
-        if refusal := self._rights.find_refusal(visit.user, found):
+        if refusal := self._rights.find_refusal(slack_request.user, found):
             raise UsageError(refusal)
         return found
 
@@ -156,26 +168,26 @@ class SubscriptionEditor:
         )
 
     def _build_subscription(
-        self, visit: Visit, wish: SubscriptionRequest, target: str, *, is_open: bool
+        self, slack_request: SlackRequest, wish: SubscriptionRequest, target: str, *, is_open: bool
     ) -> Subscription:
         named = Subscription(target, wish.repository, Timing(*self._usual), wish.view)
         known = self._directory.get(named.id)
         timing = known.timing if known else named.timing
         # a personal digest is in the person's own zone unless they say otherwise
         is_mine = wish.is_mine or (wish.zone is None and known is None and named.is_personal)
-        follows = visit.user if is_mine else known.follows if known and wish.zone is None else ""
-        zone = self._places.fetch_time_zone(visit.user) if is_mine else wish.zone or timing.zone
+        follows = slack_request.user if is_mine else known.follows if known and wish.zone is None else ""
+        zone = self._places.fetch_time_zone(slack_request.user) if is_mine else wish.zone or timing.zone
         weekdays = timing.weekdays if wish.weekdays is None else wish.weekdays
         return replace(
             named,
             timing=Timing(wish.at or timing.at, zone, weekdays),
-            by=visit.user,
+            by=slack_request.user,
             follows=follows,
             is_open=is_open,
         )
 
-    def _require_channel(self, visit: Visit, channel: str) -> ChannelInfo:
-        if bar := self._admission.explain_exclusion(replace(visit, channel=channel)):
+    def _require_channel(self, slack_request: SlackRequest, channel: str) -> ChannelInfo:
+        if bar := self._admission.explain_exclusion(replace(slack_request, channel=channel)):
             raise UsageError(bar)
         try:
             place = self._places.fetch_channel(channel)
@@ -189,34 +201,38 @@ class SubscriptionEditor:
             raise UsageError(_BOT_NOT_MEMBER)
         return place
 
-    def _find_replaced(self, visit: Visit, name: str) -> Subscription | None:
+    def _find_replaced(self, slack_request: SlackRequest, name: str) -> Subscription | None:
         if not name:
             return None
-        found = self.get_changeable(visit, name)
+        found = self.get_changeable(slack_request, name)
         if found.is_fixed:
             raise UsageError(_FIXED_REFUSAL)
         return found
 
-    def select_subscriptions(self, visit: Visit, which: SubscriptionSelector) -> Sequence[Subscription]:
+    def select_subscriptions(
+        self, slack_request: SlackRequest, which: SubscriptionSelector
+    ) -> Sequence[Subscription]:
         """Which of the channel's somebody means, or one of another channel that they may know of."""
         one = self._directory.get(which.id) if which.id else None
-        if one is None or not self._rights.can_see(visit.user, one):
-            return which.select_from(tuple(self.list_here(visit)))
-        if bar := self._admission.explain_exclusion(replace(visit, channel=one.channel)):
+        if one is None or not self._rights.can_see(slack_request.user, one):
+            return which.select_from(tuple(self.list_here(slack_request)))
+        if bar := self._admission.explain_exclusion(replace(slack_request, channel=one.channel)):
             raise UsageError(bar)
         return (one,)
 
-    def preview_subscription(self, visit: Visit, wish: SubscriptionRequest) -> Subscription:
+    def preview_subscription(self, slack_request: SlackRequest, wish: SubscriptionRequest) -> Subscription:
         """What a wish would make, without making it."""
-        return self._build_subscription(visit, wish, visit.channel, is_open=False)
+        return self._build_subscription(slack_request, wish, slack_request.channel, is_open=False)
 
     def _select_changeable(
-        self, visit: Visit, which: SubscriptionSelector, *, stops: bool
+        self, slack_request: SlackRequest, which: SubscriptionSelector, *, stops: bool
     ) -> Sequence[Subscription]:
         """Those of the ones meant that the visitor may change, at least one."""
-        found = self.select_subscriptions(visit, which)
+        found = self.select_subscriptions(slack_request, which)
         refusals = {
-            each: _FIXED_REFUSAL if each.is_fixed else self._rights.find_refusal(visit.user, each, stops=stops)
+            each: _FIXED_REFUSAL
+            if each.is_fixed
+            else self._rights.find_refusal(slack_request.user, each, stops=stops)
             for each in found
         }
         changeable = [each for each, refusal in refusals.items() if not refusal]

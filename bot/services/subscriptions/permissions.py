@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused, UsageError
 from bot.domain.subscriptions.models import Subscription
 from bot.ports.workspace_directory import UserInfo, WorkspaceDirectory
@@ -63,7 +63,7 @@ class SubscriptionPermissions:
         if not is_makers or self._is_outsider(self._fetch_user(user)):
             raise UsageError(_JOIN_FIRST)
 
-    def require_presence(self, visit: Visit) -> None:
+    def require_presence(self, slack_request: SlackRequest) -> None:
         """Refuse who asks for something in a channel that they are not in, unless it is open to them.
 
         Of one that is closed to the bot Slack says nothing; nothing can be posted there either.
@@ -71,11 +71,11 @@ class SubscriptionPermissions:
         Raises:
             UsageError: says so.
         """
-        is_member = self._is_member(visit.user, visit.channel)
-        if is_member or (is_member is None and visit.is_direct):
+        is_member = self._is_member(slack_request.user, slack_request.channel)
+        if is_member or (is_member is None and slack_request.is_direct):
             return
-        is_outsider = self._is_outsider(self._fetch_user(visit.user))
-        if is_outsider or (is_member is False and not self._is_open(visit.channel)):
+        is_outsider = self._is_outsider(self._fetch_user(slack_request.user))
+        if is_outsider or (is_member is False and not self._is_open(slack_request.channel)):
             raise UsageError(_NOT_IN_CHANNEL)
 
     def filter_visible(self, user: str, subscriptions: Iterable[Subscription]) -> Sequence[Subscription]:

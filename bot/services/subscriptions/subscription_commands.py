@@ -9,7 +9,7 @@ from datetime import datetime
 from pydantic import TypeAdapter
 
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import UsageError
 from bot.domain.keyspace.keys import COMMAND_RESULT
 from bot.domain.subscriptions.models import DigestSpec, Subscription
@@ -76,7 +76,7 @@ class SubscriptionCommands:
 
     def answer_command(
         self,
-        visit: Visit,
+        slack_request: SlackRequest,
         verb: str,
         request: SubscriptionRequest | SubscriptionSelector | None,
         channel: str = "",
@@ -86,101 +86,112 @@ class SubscriptionCommands:
 
         A job that is run again because its answer was lost finds it: what is removed can't be removed again.
         """
-        key = COMMAND_RESULT.build_key(visit.key)
+        key = COMMAND_RESULT.build_key(slack_request.key)
         done = load_or_none(_RESULT_ADAPTER, self._cache.get(key))
         if done is None:
-            done = self._run_verb(visit, verb, request, channel, replaces)
+            done = self._run_verb(slack_request, verb, request, channel, replaces)
             self._cache.put(key, _RESULT_ADAPTER.dump_json(done).decode(), COMMAND_RESULT.lifetime)
         for each in done.news:
-            self._replies.announce_change(visit, each.subscription.channel, each.subscription.id, each.post)
+            self._replies.announce_change(
+                slack_request, each.subscription.channel, each.subscription.id, each.post
+            )
         return done.answer
 
-    def preview_digest(self, visit: Visit, name: str = "", wish: SubscriptionRequest | None = None) -> Answer:
+    def preview_digest(
+        self, slack_request: SlackRequest, name: str = "", wish: SubscriptionRequest | None = None
+    ) -> Answer:
         """Yesterday as a subscription would show it: the one of the id ``name``, a wish, or the only one here."""
-        spec = self._build_previewed_spec(visit, name, wish)
+        spec = self._build_previewed_spec(slack_request, name, wish)
         return Answer.for_asker(self._composer.compose_messages(spec, [_PREVIEW_NOTE]).lead)
 
     def _run_verb(
         self,
-        visit: Visit,
+        slack_request: SlackRequest,
         verb: str,
         request: SubscriptionRequest | SubscriptionSelector | None,
         channel: str,
         replaces: str,
     ) -> _CommandResult:
         if isinstance(request, SubscriptionRequest):
-            change = self._subscribing.subscribe(visit, request, channel, replaces)
+            change = self._subscribing.subscribe(slack_request, request, channel, replaces)
             post = render_confirmation(change.current, self._subscribing.get_next_due(change.current))
             return _CommandResult(
-                _build_answer(visit, [change.current], post), tuple(_iterate_move_notices(visit, change))
+                _build_answer(slack_request, [change.current], post),
+                tuple(_iterate_move_notices(slack_request, change)),
             )
         if verb == LIST:
-            here = self._subscribing.list_here(visit)
+            here = self._subscribing.list_here(slack_request)
             return _CommandResult(
                 _build_answer(
-                    visit, here, add_buttons(render_listing(self._add_due_times(here)), make_new_button())
+                    slack_request, here, add_buttons(render_listing(self._add_due_times(here)), make_new_button())
                 )
             )
         which = request or SubscriptionSelector()
         if verb == UNSUBSCRIBE:
-            found = self._subscribing.unsubscribe(visit, which)
+            found = self._subscribing.unsubscribe(slack_request, which)
             post = render_changes(found, "Unsubscribed", "What was posted stays.")
-            return _CommandResult(_build_answer(visit, found, post), _build_notices(visit, "removed", found))
-        return self._set_paused(visit, verb, which)
+            return _CommandResult(
+                _build_answer(slack_request, found, post), _build_notices(slack_request, "removed", found)
+            )
+        return self._set_paused(slack_request, verb, which)
 
-    def _set_paused(self, visit: Visit, verb: str, which: SubscriptionSelector) -> _CommandResult:
+    def _set_paused(self, slack_request: SlackRequest, verb: str, which: SubscriptionSelector) -> _CommandResult:
         if verb not in (PAUSE, RESUME):
             raise UsageError("I don't know that: /prdigest help says what I do.")
         turn = self._subscribing.pause if verb == PAUSE else self._subscribing.resume
-        changes = turn(visit, which)
+        changes = turn(slack_request, which)
         found = [each.current for each in changes]
         post = render_resumption(self._add_due_times(found))
         if verb == PAUSE:
             post = render_changes(found, "Paused", "/prdigest resume goes on.")
         turned = [each.current for each in changes if each.current != each.previous]
         return _CommandResult(
-            _build_answer(visit, found, post),
-            _build_notices(visit, "paused" if verb == PAUSE else "resumed", turned),
+            _build_answer(slack_request, found, post),
+            _build_notices(slack_request, "paused" if verb == PAUSE else "resumed", turned),
         )
 
     def _add_due_times(self, subscriptions: Sequence[Subscription]) -> list[DueSubscription]:
         return [(each, self._subscribing.get_next_due(each)) for each in subscriptions]
 
-    def _build_previewed_spec(self, visit: Visit, name: str, wish: SubscriptionRequest | None) -> DigestSpec:
+    def _build_previewed_spec(
+        self, slack_request: SlackRequest, name: str, wish: SubscriptionRequest | None
+    ) -> DigestSpec:
         """The digest of yesterday for one of the channel's subscriptions, or for what somebody thinks of."""
-        here = self._subscribing.list_here(visit)
+        here = self._subscribing.list_here(slack_request)
         if not name and wish is None and len(here) > 1:
             ids = ", ".join(each.id for each in here)
             raise UsageError(f"There are several here: write test with one of {ids}.")
         has_one = name or (wish is None and here)
         found = (
-            self._subscribing.select_subscriptions(visit, SubscriptionSelector(name))[0]
+            self._subscribing.select_subscriptions(slack_request, SubscriptionSelector(name))[0]
             if has_one
             else self._subscribing.preview_subscription(
-                visit, wish or SubscriptionRequest(self._repositories.default)
+                slack_request, wish or SubscriptionRequest(self._repositories.default)
             )
         )
         day = get_yesterday(self._now(), found.timing.zone)
         return DigestSpec(found.channel, found.repository, Span(day.date, day.date, day.zone), found.view)
 
 
-def _build_answer(visit: Visit, subscriptions: Sequence[Subscription], post: Post) -> Answer:
+def _build_answer(slack_request: SlackRequest, subscriptions: Sequence[Subscription], post: Post) -> Answer:
     """What came of it. A subscription of another place, as somebody's own is, is nobody's business here."""
-    return Answer.for_asker(post, is_private=any(each.channel != visit.channel for each in subscriptions))
+    return Answer.for_asker(post, is_private=any(each.channel != slack_request.channel for each in subscriptions))
 
 
-def _build_notices(visit: Visit, how: str, found: Iterable[Subscription]) -> tuple[ChangeNotice, ...]:
+def _build_notices(
+    slack_request: SlackRequest, how: str, found: Iterable[Subscription]
+) -> tuple[ChangeNotice, ...]:
     """What readers of the channels are told; who gets a digest alone knows what they did."""
     shared = (each for each in found if not each.is_personal)
-    return tuple(ChangeNotice(each, render_change_notice(visit.user, how, each)) for each in shared)
+    return tuple(ChangeNotice(each, render_change_notice(slack_request.user, how, each)) for each in shared)
 
 
-def _iterate_move_notices(visit: Visit, change: SubscriptionChange) -> Iterator[ChangeNotice]:
+def _iterate_move_notices(slack_request: SlackRequest, change: SubscriptionChange) -> Iterator[ChangeNotice]:
     """The same of one that was changed; the first of a channel tells of itself by coming."""
     now, before = change.current, change.previous
     if before is None or before == now:
         return
     if before.channel == now.channel:
-        yield from _build_notices(visit, "changed", [now])
+        yield from _build_notices(slack_request, "changed", [now])
     else:
-        yield from _build_notices(visit, "removed", [before])
+        yield from _build_notices(slack_request, "removed", [before])

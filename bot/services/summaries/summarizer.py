@@ -37,21 +37,21 @@ class SummaryResult:
 class Summariser:
     """Summarises pull requests whose files are loaded.
 
-    ``asker`` is None where no model is set up: every summary is then made of facts.
+    ``completion`` is None where no model is set up: every summary is then made of facts.
     ``budget`` is in tokens and bounds the diff in one prompt. With ``must_prove``, what a reader would act on is
     shown only where a quote of the diff bears it out.
     """
 
     def __init__(
         self,
-        asker: StructuredCompletion | None,
+        completion: StructuredCompletion | None,
         model: str,
         budget: int,
         classes_of: PathClassesLookup = get_default_classes,
         *,
         must_prove: bool = True,
     ) -> None:
-        self._asker = asker
+        self._completion = completion
         self._model = model
         self._budget = budget
         self._classes_of = classes_of
@@ -65,20 +65,20 @@ class Summariser:
         if diff.coverage is Coverage.NONE and any(file.is_unreadable for file in pull.files):
             log.warning("%s#%d could not be read (no diff of it is one)", pull.repository, pull.number)
             return SummaryResult(self._build_fallback(pull, UNREADABLE, diff.coverage))
-        if self._asker is None:
+        if self._completion is None:
             return SummaryResult(self._build_fallback(pull, NO_MODEL, diff.coverage))
-        return self._ask_model(self._asker, pull, diff)
+        return self._ask_model(self._completion, pull, diff)
 
-    def _ask_model(self, asker: StructuredCompletion, pull: PullRequest, diff: PackedDiff) -> SummaryResult:
+    def _ask_model(self, completion: StructuredCompletion, pull: PullRequest, diff: PackedDiff) -> SummaryResult:
         try:
-            answer = asker.request_answer(build_summary_prompt(self._model, pull, diff), SummaryAnswer)
+            answer = completion.request_answer(build_summary_prompt(self._model, pull, diff), SummaryAnswer)
         except ModelError as error:
             log.info("no model summary of %s#%d: %s", pull.repository, pull.number, error)
-            spent = asker.compute_cost(self._model, error.usage)
+            spent = completion.compute_cost(self._model, error.usage)
             return SummaryResult(self._build_fallback(pull, str(error), diff.coverage), cost=spent)
         summary = _build_summary(answer.value, pull, diff)
         summary = remove_unproven_claims(summary) if self._must_prove else summary
-        return SummaryResult(summary, answer.from_cache, asker.compute_cost(self._model, answer.usage))
+        return SummaryResult(summary, answer.from_cache, completion.compute_cost(self._model, answer.usage))
 
     def _build_fallback(self, pull: PullRequest, reason: str, coverage: Coverage) -> Summary:
         return build_fallback_summary(pull, reason, coverage, self._classes_of(pull.repository))

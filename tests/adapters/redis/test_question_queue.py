@@ -15,14 +15,14 @@ from redis import Redis
 
 from bot.adapters.redis.connection import connect_server
 from bot.adapters.redis.question_queue import RedisQuestionQueue, RedisSpendingStore
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.errors import StoreUnavailable
 from bot.domain.operations.budget import BudgetHold
 from tests.helpers.checks import closed_port, eventually, is_one_sentence
 
 PLACE = "C0HOME:1772300000.000100"
-VISIT = Visit("Ev1", "T0TEAM", "C0HOME", "U0ASKER", thread="1772300000.000100")
+VISIT = SlackRequest("Ev1", "T0TEAM", "C0HOME", "U0ASKER", thread="1772300000.000100")
 
 
 def question(ts: str = "1772300001.000100", text: str = "Why?") -> Question:
@@ -112,7 +112,7 @@ def test_places_are_kept_apart(line: RedisQuestionQueue) -> None:
     assert [served(line, place) for place in (PLACE, "C0HOME:2")] == [[question("1.1")], [question("2.2")]]
 
 
-ALL_FIELDS = Visit(
+ALL_FIELDS = SlackRequest(
     "Ev1", "T1", "C1", "U1", enterprise="E1", name="Größe 日本", response_url="https://x.example/1", thread="1.1"
 )
 

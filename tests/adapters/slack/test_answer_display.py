@@ -17,7 +17,7 @@ from slack_sdk import WebClient
 from bot.adapters.slack.answer_display import SlackAnswerDisplays
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.metadata import PostMetadata, write_metadata
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import AnswerCancelled, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.ports import AnswerDisplay, Attachment
 from bot.render.conversations.answers import render_footer
@@ -70,8 +70,8 @@ class Scene:
         self.slack.before = lambda method, _: self.calls.append((self.hands.now, method))
 
     @property
-    def visit(self) -> Visit:
-        return Visit("Ev1", "T0TEAM", self.channel, "U0ASKER", thread=self.thread)
+    def slack_request(self) -> SlackRequest:
+        return SlackRequest("Ev1", "T0TEAM", self.channel, "U0ASKER", thread=self.thread)
 
     @property
     def displays(self) -> SlackAnswerDisplays:
@@ -80,10 +80,10 @@ class Scene:
         return SlackAnswerDisplays(client, SlackMessenger(client), self.hands, self.hands.sleep)
 
     def open(self, message: str = "") -> AnswerDisplay:
-        return self.displays.open_display(self.visit, KEY, self.told.append, message)
+        return self.displays.open_display(self.slack_request, KEY, self.told.append, message)
 
     def begun_before(self) -> str:
-        return self.displays.find_earlier_message(self.visit, KEY, self.asked)
+        return self.displays.find_earlier_message(self.slack_request, KEY, self.asked)
 
     def show(self, display: AnswerDisplay, *pieces: str, every: float = 5.0) -> None:
         for piece in pieces:
@@ -513,7 +513,7 @@ def test_a_store_that_does_not_take_the_message_loses_no_answer(scene: Scene) ->
     def begun(_: str) -> None:
         raise StoreUnavailable("The store is away.")
 
-    display = scene.displays.open_display(scene.visit, KEY, begun)
+    display = scene.displays.open_display(scene.slack_request, KEY, begun)
     with pytest.raises(StoreUnavailable):
         display.append_text(PIECE)
     scene.told.append(scene.begun_before())
@@ -742,7 +742,7 @@ def test_a_stream_that_was_begun_after_the_question_is_found(scene: Scene) -> No
 
 def test_an_answer_that_was_posted_is_found_by_its_key(scene: Scene) -> None:
     post = scene.displays
-    other = post.open_display(scene.visit, "answer:Ev0:question", lambda _: None).finish("Another.", BELOW)
+    other = post.open_display(scene.slack_request, "answer:Ev0:question", lambda _: None).finish("Another.", BELOW)
     mine = scene.open().finish("Mine.", BELOW)
     assert (scene.begun_before(), other != mine) == (mine, True)
 

@@ -12,14 +12,14 @@ from localslack.state.workspace import START
 
 from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger, SlackViews
 from bot.adapters.slack.messenger import make_slack_client
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused, SlackUnavailable
 from tests.adapters.worlds import Moved, WebPage
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.checks import closed_port, is_one_sentence
 from tests.hostile.tables.addresses import FOREIGN, OURS, SLACK
 from tests.services.digest.posting import HOME, post
-from tests.services.doubles import visit
+from tests.services.doubles import slack_request
 
 HELLO = post("Hello")
 
@@ -32,8 +32,8 @@ def views(slack: SlackEmulator) -> SlackViews:
     return SlackViews(make_slack_client(slack.token, slack.url))
 
 
-def asked(slack: SlackEmulator, channel: str = HOME) -> Visit:
-    return visit(channel=channel, response_url=slack.make_response_url(channel, "U0ASKER"))
+def asked(slack: SlackEmulator, channel: str = HOME) -> SlackRequest:
+    return slack_request(channel=channel, response_url=slack.make_response_url(channel, "U0ASKER"))
 
 
 def window(text: str = "Reading") -> dict[str, Any]:
@@ -60,13 +60,13 @@ def test_a_whisper_goes_to_the_response_url_as_it_was_made(slack: SlackEmulator)
 def test_the_message_with_the_button_stays_as_it_is(slack: SlackEmulator) -> None:
     origin = slack.add_message(HOME, "with a button")
     url = slack.make_response_url(HOME, "U0ASKER", origin=origin)
-    whispers(slack).send(visit(response_url=url), HELLO)
+    whispers(slack).send(slack_request(response_url=url), HELLO)
     assert [message["text"] for message in slack.list_messages(HOME)] == ["with a button"]
     assert len(slack.ephemerals) == 1
 
 
 def test_without_a_response_url_it_is_an_ephemeral_message(slack: SlackEmulator) -> None:
-    whispers(slack).send(visit(), HELLO)
+    whispers(slack).send(slack_request(), HELLO)
     (told,) = slack.ephemerals
     assert (told["text"], told["channel"], told["user"], told["thread_ts"]) == ("Hello", HOME, "U0ASKER", None)
     assert told["blocks"] == HELLO.build_payload()["blocks"]
@@ -75,13 +75,13 @@ def test_without_a_response_url_it_is_an_ephemeral_message(slack: SlackEmulator)
 def test_without_a_response_url_it_goes_to_the_thread_where_they_asked(slack: SlackEmulator) -> None:
     thread = slack.add_message(HOME, "lead")
     asked_for = slack.add_message(HOME, "look at 7", thread_ts=thread)
-    whispers(slack).send(visit(thread=thread, message=asked_for), HELLO)
+    whispers(slack).send(slack_request(thread=thread, message=asked_for), HELLO)
     assert [told["thread_ts"] for told in slack.ephemerals] == [thread]
 
 
 def test_the_thread_that_a_message_may_begin_shows_nothing_so_it_goes_to_the_channel(slack: SlackEmulator) -> None:
     message = slack.add_message(HOME, "look at 7")
-    whispers(slack).send(visit(thread=message, message=message), HELLO)
+    whispers(slack).send(slack_request(thread=message, message=message), HELLO)
     assert [told["thread_ts"] for told in slack.ephemerals] == [None]
     assert slack.unshown == []
 
@@ -92,7 +92,7 @@ def test_in_direct_messages_it_is_an_ordinary_message_beside_what_was_asked(
 ) -> None:
     lead = slack.add_message("D0ASKER", "lead")
     asked_for = slack.add_message("D0ASKER", "look at 7", thread_ts=lead) if is_in_thread else lead
-    whispers(slack).send(visit(channel="D0ASKER", thread=lead, message=asked_for), HELLO)
+    whispers(slack).send(slack_request(channel="D0ASKER", thread=lead, message=asked_for), HELLO)
     assert (slack.ephemerals, slack.unshown) == ([], [])
     said = slack.list_replies("D0ASKER", lead) if is_in_thread else slack.list_messages("D0ASKER")
     assert [message["text"] for message in said] == ["look at 7" if is_in_thread else "lead", "Hello"]
@@ -150,25 +150,25 @@ def test_a_response_url_that_fails_is_unavailable_and_not_replaced(
 
 
 def test_a_network_that_is_away_is_unavailable(slack: SlackEmulator) -> None:
-    visitor = visit(response_url=f"http://127.0.0.1:{closed_port()}/response/R1")
+    visitor = slack_request(response_url=f"http://127.0.0.1:{closed_port()}/response/R1")
     with pytest.raises(SlackUnavailable):
         whispers(slack).send(visitor, HELLO)
     with pytest.raises(SlackUnavailable):
         SlackEphemeralMessenger(make_slack_client("xoxb-test", f"http://127.0.0.1:{closed_port()}")).send(
-            visit(), HELLO
+            slack_request(), HELLO
         )
 
 
 def test_a_page_of_whoever_stands_between_is_unavailable(slack: SlackEmulator) -> None:
     with WebPage(502) as world, pytest.raises(SlackUnavailable):
-        whispers(slack).send(visit(response_url=f"{world.url}/response/R1"), HELLO)
+        whispers(slack).send(slack_request(response_url=f"{world.url}/response/R1"), HELLO)
 
 
 @pytest.mark.parametrize("failure", [{"status": 503}, {"hang_up": True}, {"error": "fatal_error"}], ids=str)
 def test_an_ephemeral_message_that_fails_is_unavailable(slack: SlackEmulator, failure: dict[str, Any]) -> None:
     slack.fail_next("chat.postEphemeral", **failure)
     with pytest.raises(SlackUnavailable):
-        whispers(slack).send(visit(), HELLO)
+        whispers(slack).send(slack_request(), HELLO)
 
 
 UNREACHABLE = ["not_in_channel", "channel_not_found", "is_archived", "user_not_in_channel", "missing_scope"]
@@ -179,7 +179,7 @@ UNREACHABLE = ["not_in_channel", "channel_not_found", "is_archived", "user_not_i
 def test_someone_who_can_not_be_reached_is_only_logged(
     slack: SlackEmulator, caplog: pytest.LogCaptureFixture, code: str, url: str
 ) -> None:
-    visitor = visit(response_url=f"{slack.url}/response/{url}" if url else "")
+    visitor = slack_request(response_url=f"{slack.url}/response/{url}" if url else "")
     slack.fail_next("chat.postEphemeral", error=code)
     whispers(slack).send(visitor, HELLO)
     assert slack.ephemerals == []
@@ -191,7 +191,7 @@ def test_a_rate_limit_is_no_reason_to_give_somebody_up(slack: SlackEmulator) -> 
     client.retry_handlers.clear()
     slack.fail_next("chat.postEphemeral", retry_after=1)
     with pytest.raises(SlackUnavailable):
-        SlackEphemeralMessenger(client).send(visit(), HELLO)
+        SlackEphemeralMessenger(client).send(slack_request(), HELLO)
 
 
 @pytest.mark.parametrize("address", FOREIGN, ids=ascii)
@@ -205,7 +205,7 @@ def test_the_addresses_that_slack_gives_are_slacks(address: str) -> None:
 
 
 def test_who_came_with_a_foreign_address_is_told_all_the_same(slack: SlackEmulator) -> None:
-    whispers(slack).send(visit(response_url="http://localhost:1/response/R1"), HELLO)
+    whispers(slack).send(slack_request(response_url="http://localhost:1/response/R1"), HELLO)
     assert [call["text"] for call in slack.list_calls_to("chat.postEphemeral")] == ["Hello"]
 
 
@@ -213,8 +213,8 @@ def test_who_came_with_a_foreign_address_is_told_all_the_same(slack: SlackEmulat
 def test_no_answer_and_no_token_is_sent_on_to_another_address(slack: SlackEmulator, status: int) -> None:
     with WebPage() as elsewhere, Moved(status, elsewhere.url) as world:
         with pytest.raises((SlackCallRefused, SlackUnavailable)):
-            SlackEphemeralMessenger(make_slack_client("xoxb-test", world.url)).send(visit(), HELLO)
-        whispers(slack).send(visit(response_url=f"{world.url}/response/R1"), HELLO)
+            SlackEphemeralMessenger(make_slack_client("xoxb-test", world.url)).send(slack_request(), HELLO)
+        whispers(slack).send(slack_request(response_url=f"{world.url}/response/R1"), HELLO)
         assert elsewhere.asked == []
     assert [told["text"] for told in slack.ephemerals] == ["Hello"]
 
@@ -222,7 +222,7 @@ def test_no_answer_and_no_token_is_sent_on_to_another_address(slack: SlackEmulat
 def test_the_response_url_is_not_in_the_log(slack: SlackEmulator, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "bot")
     url = f"{slack.url}/response/secret-part"
-    whispers(slack).send(visit(response_url=url, channel="C0UNKNOWN"), HELLO)
+    whispers(slack).send(slack_request(response_url=url, channel="C0UNKNOWN"), HELLO)
     assert caplog.records
     assert not [record for record in caplog.records if "secret-part" in record.getMessage()]
 
@@ -303,7 +303,7 @@ def test_what_slack_refuses_to_show_is_an_error(slack: SlackEmulator, code: str)
 
 # --- App Home, which is no channel
 
-AT_HOME = replace(visit(), channel="")
+AT_HOME = replace(slack_request(), channel="")
 
 
 def test_who_is_in_app_home_is_told_by_direct_message(slack: SlackEmulator) -> None:

@@ -24,7 +24,7 @@ from bot.services.jobs.payloads import DigestPayload, NoticePayload, ThreadPaylo
 from handlers import COMMANDS
 from tests.doctor.checks.test_store import records_of
 from tests.doctor.findings import NOW, now, told
-from tests.services.doubles import visit
+from tests.services.doubles import slack_request
 
 SECOND = timedelta(seconds=1)
 START = "Start `prdigest clock` or `prdigest run`."
@@ -173,7 +173,7 @@ def test_jobs_are_counted_on_every_queue_that_there_is(fixture: Fixture) -> None
     with closing(
         DramatiqJobQueue(cast("Wiring", SimpleNamespace(keys=UNPREFIXED)), fixture.store, COMMANDS.jobs)
     ) as jobs:
-        jobs.send(SEND_PRIVATE_NOTICE, NoticePayload(visit(), ""))
+        jobs.send(SEND_PRIVATE_NOTICE, NoticePayload(slack_request(), ""))
         jobs.send(REPAIR_DIGEST, DigestPayload(""))
         jobs.send(REPAIR_DIGEST, DigestPayload(""))
         jobs.send(ANSWER_QUESTIONS, ThreadPayload(""))

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.slack_request import Audience, Visit
+from bot.domain.conversations.slack_request import Audience, SlackRequest
 
-VISIT = Visit("command:123.456", "T1", "C1", "U1")
+VISIT = SlackRequest("command:123.456", "T1", "C1", "U1")
 
 
 @given(st.text())
 def test_a_reference_is_six_hexadecimal_digits(key: str) -> None:
-    assert re.fullmatch("[0-9a-f]{6}", Visit(key, "T1", "C1", "U1").reference)
+    assert re.fullmatch("[0-9a-f]{6}", SlackRequest(key, "T1", "C1", "U1").reference)
 
 
 def test_a_reference_depends_on_the_key_alone() -> None:
-    again = Visit(VISIT.key, "T2", "C2", "U2", "E2", "ada", "https://hooks.slack.com/x", "1.2")
+    again = SlackRequest(VISIT.key, "T2", "C2", "U2", "E2", "ada", "https://hooks.slack.com/x", "1.2")
     assert again.reference == VISIT.reference
 
 
@@ -30,7 +30,7 @@ def test_a_reference_is_the_same_in_every_process() -> None:
 
 
 def test_requests_one_after_the_other_have_different_references() -> None:
-    found = {Visit(f"mention:C1:1700000000.{n:06}", "T1", "C1", "U1").reference for n in range(200)}
+    found = {SlackRequest(f"mention:C1:1700000000.{n:06}", "T1", "C1", "U1").reference for n in range(200)}
     assert len(found) == 200
 
 
@@ -41,9 +41,9 @@ def test_a_reference_does_not_give_the_key_away() -> None:
 texts = st.text(max_size=20)
 
 
-@given(st.builds(Visit, texts, texts, texts, texts, texts, texts, texts, texts))
-def test_a_visit_comes_out_of_a_queue_as_it_went_in(visit: Visit) -> None:
-    assert Visit(**json.loads(json.dumps(asdict(visit)))) == visit
+@given(st.builds(SlackRequest, texts, texts, texts, texts, texts, texts, texts, texts))
+def test_a_visit_comes_out_of_a_queue_as_it_went_in(slack_request: SlackRequest) -> None:
+    assert SlackRequest(**json.loads(json.dumps(asdict(slack_request)))) == slack_request
 
 
 @pytest.mark.parametrize("audience", Audience)

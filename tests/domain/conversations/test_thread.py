@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import (
     MAX_MEMORY_LENGTH,
     Question,
@@ -172,7 +172,7 @@ def test_a_message_that_names_the_bot_is_for_it(before: str, after: str) -> None
 
 
 def question(key: str, text: str = "Why?") -> Question:
-    return Question(Visit(key, "T1", "C1", "U1"), text, "1.0")
+    return Question(SlackRequest(key, "T1", "C1", "U1"), text, "1.0")
 
 
 def size(memory: ThreadMemory) -> int:

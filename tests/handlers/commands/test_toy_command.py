@@ -36,7 +36,7 @@ from tests.helpers.checks import closed_port, eventually, waiting_jobs
 from tests.helpers.command import ROOT
 from tests.helpers.world import CHANNEL, World, world
 from tests.project.manifest_check import entry_of, find_faults
-from tests.services.doubles import visit
+from tests.services.doubles import slack_request
 
 SECRET = "signing-secret"
 REGISTRY = CommandRegistry((*COMMANDS.commands, toy.COMMAND))
@@ -114,7 +114,7 @@ def test_it_is_understood_in_a_message_and_part_of_the_help(play: Play) -> None:
 
 
 def test_a_job_of_it_that_is_lost_is_told_and_named(play: Play) -> None:
-    asked = visit(response_url=play.world.slack.make_response_url(CHANNEL, "U0ASKER"))
+    asked = slack_request(response_url=play.world.slack.make_response_url(CHANNEL, "U0ASKER"))
     payload = toy.TOY.encode(CommandPayload(asked, toy.ToyRequest(Repository("octo", "engine"), "ball")))
     message: Message[Any] = Message(QueueName.QUICK, "toy", (payload,), {}, {})
     play.store.set(f"attempts:{message.message_id}", MAX_ATTEMPTS)
@@ -142,7 +142,7 @@ def test_the_demo_offers_it() -> None:
 
 def test_its_request_is_what_its_job_and_its_button_carry() -> None:
     request = toy.ToyRequest(Repository("octo", "engine"), "ball")
-    assert toy.TOY.encode(CommandPayload(visit(), request, Audience.ASKER)) == {
+    assert toy.TOY.encode(CommandPayload(slack_request(), request, Audience.ASKER)) == {
         "version": 2,
         "asker": {
             "key": "command:1.2.3",

@@ -16,7 +16,7 @@ from localslack.rules.messages import find_mentions
 from localslack.state.element_values import add_default_ids, get_initial_settings
 
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import Filters
@@ -27,7 +27,7 @@ from bot.render.subscriptions.form import FormErrors, parse_form, render_form, s
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence
 from tests.render.hostile_days import LONGEST, texts
-from tests.services.doubles import visit
+from tests.services.doubles import slack_request
 
 WEB = Repository("Acme", "web.app")
 KNOWN = AllowedRepositories(REPOSITORY, (WEB,))
@@ -38,8 +38,8 @@ OLD = Subscription("C0OPEN", WEB, Timing(dt.time(17, 30), BERLIN, weekdays=True)
 Json = dict[str, Any]
 
 
-def opened(old: Subscription | None = None, asked: Visit | None = None) -> Json:
-    return render_form((REPOSITORY, WEB), USUAL, old, asked or visit())
+def opened(old: Subscription | None = None, asked: SlackRequest | None = None) -> Json:
+    return render_form((REPOSITORY, WEB), USUAL, old, asked or slack_request())
 
 
 def sent(view: Json, **values: Json) -> Json:
@@ -80,7 +80,7 @@ def test_the_largest_is_opened_too() -> None:
     long = Subscription(
         "C0OPEN", LONGEST, OLD.timing, DigestView(Filters(labels=("x" * 490,))), by="U0ADA", follows="U0ADA"
     )
-    view = render_form(many, USUAL, long, visit(response_url="https://hooks.slack.test/" + "x" * 200))
+    view = render_form(many, USUAL, long, slack_request(response_url="https://hooks.slack.test/" + "x" * 200))
     assert VIEW(view)
 
 
@@ -105,7 +105,7 @@ def test_a_new_one_comes_back_with_what_is_usual() -> None:
 
 
 def test_in_direct_messages_it_is_personal_and_in_ones_own_zone() -> None:
-    wish, channel, _ = parse_form(sent(opened(asked=visit(channel="D0ADA"))), KNOWN)
+    wish, channel, _ = parse_form(sent(opened(asked=slack_request(channel="D0ADA"))), KNOWN)
     assert (wish.is_personal, wish.is_mine, wish.zone, channel) == (True, True, None, "")
 
 
@@ -190,7 +190,7 @@ def test_a_repository_that_was_taken_from_the_settings_meanwhile_is_told_at_its_
 
 def test_what_is_too_long_in_all_is_told_at_the_filters() -> None:
     values = {"filter": {"value": "label:" + "x" * 900}}
-    found = errors(render_form((LONGEST,), USUAL, None, visit()), values, AllowedRepositories(LONGEST))
+    found = errors(render_form((LONGEST,), USUAL, None, slack_request()), values, AllowedRepositories(LONGEST))
     assert found == {"filter": "That is too long to be a command: use up to 1,000 characters."}
 
 
@@ -205,7 +205,7 @@ def test_whatever_is_typed_is_read_or_refused(typed: str) -> None:
 
 
 def test_what_it_knows_of_where_it_was_opened_fits() -> None:
-    view = opened(OLD, visit(response_url="https://hooks.slack.test/1"))
+    view = opened(OLD, slack_request(response_url="https://hooks.slack.test/1"))
     assert json.loads(view["private_metadata"]) == {
         "version": 2,
         "id": OLD.id,

@@ -23,7 +23,7 @@ from tests.services.digest.posting import (
     publish,
     rendered,
 )
-from tests.services.doubles import MemoryWhispers, visit
+from tests.services.doubles import MemoryWhispers, slack_request
 
 ANSWER = Answer(post("For everybody"), post("For you"))
 
@@ -31,7 +31,7 @@ ANSWER = Answer(post("For everybody"), post("For you"))
 @pytest.mark.parametrize("audience", [Audience.CHANNEL, Audience.SHARED])
 def test_an_answer_that_another_process_gave_meanwhile_is_not_given_again(audience: Audience) -> None:
     messenger, whispers = MemoryMessenger(), MemoryWhispers()
-    replies, asked = ReplySender(messenger, whispers, memory_answers(), lambda: MORNING), visit()
+    replies, asked = ReplySender(messenger, whispers, memory_answers(), lambda: MORNING), slack_request()
 
     def slowly() -> Answer:
         """The records of this test let everybody in, as after a lease that ran out."""

@@ -36,13 +36,13 @@ from handlers import COMMANDS
 from handlers.commands.digest import DIGEST_JOB, OVERVIEW_JOB
 from handlers.commands.risks import LONG_RISKS_JOB, RISKS_JOB, SCORE_JOB
 from handlers.commands.summary import SUMMARY_JOB
-from tests.services.doubles import visit
+from tests.services.doubles import slack_request
 
 ENGINE = Repository("octo", "engine")
 BERLIN = ZoneInfo("Europe/Berlin")
 SPAN = Span(dt.date(2026, 2, 22), dt.date(2026, 2, 28), BERLIN)
 FILTERS = Filters(("engine/", "*.cu"), ("ada",), ("good first issue",), ("bots",))
-ASKER = visit(response_url="https://hooks.slack.test/1", thread="100.1", message="100.2", trigger="1.2.3")
+ASKER = slack_request(response_url="https://hooks.slack.test/1", thread="100.1", message="100.2", trigger="1.2.3")
 CONTEXT = ParseContext(
     AllowedRepositories(ENGINE), lambda zone=None: LocalDay(dt.date(2026, 3, 1), zone or BERLIN)
 )

@@ -9,20 +9,20 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import BudgetExceeded, StoreUnavailable
 from bot.domain.operations.budget import PEOPLE_SHARE, BudgetHold, CallPurpose
 from bot.domain.time.day import LocalDay, get_today, parse_zone
 from bot.services.operations.billing import name_payer
 from bot.services.operations.budget import Budget
 from tests.helpers.checks import is_one_sentence
-from tests.services.doubles import visit
+from tests.services.doubles import slack_request
 
 # eight in the morning in UTC is midnight in California
 MIDNIGHT = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
-ADA = visit()
-GRACE = visit(user="U0GRACE")
-NAMESAKE = visit(team="T0OTHER")
+ADA = slack_request()
+GRACE = slack_request(user="U0GRACE")
+NAMESAKE = slack_request(team="T0OTHER")
 
 
 @dataclass
@@ -63,7 +63,7 @@ def budget(daily: float = 5.0, personal: float = 1.0, now: Now | None = None) ->
     return Budget(MemorySpending(), now or Now(), daily, personal)
 
 
-def spend(there: Budget, asked: Visit, dollars: float) -> None:
+def spend(there: Budget, asked: SlackRequest, dollars: float) -> None:
     there.settle_cost(there.reserve_cost(name_payer(asked), CallPurpose.USUAL, dollars), dollars)
 
 
@@ -92,7 +92,7 @@ def test_all_together_have_one_too() -> None:
     spend(there, GRACE, 0.7)
     assert there.explain_refusal(NAMESAKE) == ""
     spend(there, NAMESAKE, 0.2)
-    for somebody in (ADA, GRACE, NAMESAKE, visit(user="U0NEW")):
+    for somebody in (ADA, GRACE, NAMESAKE, slack_request(user="U0NEW")):
         said = there.explain_refusal(somebody)
         assert said.startswith("Today's budget for the model is used up; it begins anew at midnight")
         assert is_one_sentence(said)
@@ -184,7 +184,7 @@ def test_what_can_be_missed_most_easily_is_given_up_first(spent: float, given_up
 def test_people_together_leave_the_rest_to_what_comes_by_itself() -> None:
     there = budget(daily=10.0, personal=1.0)
     for number in range(40):
-        asked = visit(user=f"U{number}")
+        asked = slack_request(user=f"U{number}")
         if not there.explain_refusal(asked):
             spend(there, asked, 0.99)
     assert there.read_spending_today()[0] == pytest.approx(10.0 * PEOPLE_SHARE, abs=1.0)

@@ -494,9 +494,9 @@ def test_a_tool_is_told_what_the_model_asked() -> None:
     (exchange,) = written.exchanges
     assert "#8 Change number 8" in exchange.result
     assert inside(there.toolbox.run_tool("pull_request", {"number": 8})) in exchange.result
-    assert there.toolbox.ledger.sources == "the summary of #8"
+    assert there.toolbox.provenance.sources == "the summary of #8"
     there.toolbox.run_tool("pull_request", {"number": 7})
-    assert there.toolbox.ledger.sources == "summaries of #8, #7"
+    assert there.toolbox.provenance.sources == "summaries of #8, #7"
 
 
 def test_the_status_says_whether_diffs_are_searched() -> None:

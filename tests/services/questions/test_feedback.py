@@ -11,12 +11,12 @@ import pytest
 from bot.domain.errors import StoreUnavailable
 from bot.services.questions.feedback import AnswerFeedback
 from tests.helpers.builders import NOON
-from tests.services.doubles import MemoryCache, visit
+from tests.services.doubles import MemoryCache, slack_request
 
 CHANNEL, MESSAGE = "C0DIGEST", "101.000000"
 INPUTS = {"question": "Who?", "answer": "Ada.", "numbers": [7], "usage": {"input": 3}}
-ADA = visit()
-GRACE = visit(user="U0GRACE")
+ADA = slack_request()
+GRACE = slack_request(user="U0GRACE")
 
 
 @dataclass
@@ -69,7 +69,7 @@ def test_each_person_and_each_answer_has_a_vote() -> None:
 @pytest.mark.parametrize(("channel", "message"), [(CHANNEL, "999.000000"), ("C0OTHER", MESSAGE)])
 def test_a_vote_on_an_answer_that_is_no_longer_known(channel: str, message: str) -> None:
     ballot = MemoryBallot()
-    assert not votes(ballot).record_vote(visit(channel=channel), message, "good")
+    assert not votes(ballot).record_vote(slack_request(channel=channel), message, "good")
     assert ballot.votes == {}
 
 

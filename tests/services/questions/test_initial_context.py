@@ -75,7 +75,7 @@ def test_it_holds_the_list_of_the_day() -> None:
     assert numbers(marked(begun.text)) == [7, 8]
     assert [entry.number for entry in begun.entries] == [7, 8]
     assert "octo/engine, 2026-02-28 (America/Los_Angeles): 2 pull requests merged, newest first" in begun.text
-    assert toolbox.ledger.sources.startswith("the list of Saturday 28 February 2026")
+    assert toolbox.provenance.sources.startswith("the list of Saturday 28 February 2026")
 
 
 def test_it_holds_single_ones_with_their_diffs() -> None:
@@ -87,8 +87,8 @@ def test_it_holds_single_ones_with_their_diffs() -> None:
     assert [entry.number for entry in begun.entries] == [8, 7]
     for line in ("Description:", "Because.", "Diff (full):", "-old line 0", "+new line 2 of engine/count.py"):
         assert line in text
-    assert toolbox.ledger.sources == "diffs of #8, #7"
-    assert toolbox.ledger.gaps == ""
+    assert toolbox.provenance.sources == "diffs of #8, #7"
+    assert toolbox.provenance.gaps == ""
 
 
 def test_it_holds_what_the_summaries_say() -> None:
@@ -119,7 +119,7 @@ def test_what_can_not_be_had_is_said(
 def test_a_diff_that_could_not_be_loaded_is_told() -> None:
     toolbox = shelf(SEVEN, failing={"files 7": AWAY}).toolbox(replace(ABOUT_BOTH, numbers=(7,)))
     text = build_initial_context(toolbox, replace(ABOUT_BOTH, numbers=(7,))).text
-    assert toolbox.ledger.gaps == "#7 (its files could not be loaded)"
+    assert toolbox.provenance.gaps == "#7 (its files could not be loaded)"
     assert "Files: could not be loaded." in text
     assert "3,000" not in text
 
@@ -194,7 +194,7 @@ def test_a_month_is_cut_with_a_note() -> None:
 def test_who_reads_the_answer_hears_that_the_list_was_cut() -> None:
     toolbox = day_of(1_400, summarised=False).toolbox()
     build_initial_context(toolbox, ABOUT_DAY)
-    assert toolbox.ledger.gaps
+    assert toolbox.provenance.gaps
 
 
 @pytest.mark.slow
@@ -208,8 +208,8 @@ def test_large_diffs_share_the_room() -> None:
     assert text.count("Diff (clipped):") == 5
     assert text.count("[Not shown, too large") == 5
     assert len(text) <= MOST + 5 * 8_000
-    assert toolbox.ledger.gaps.startswith("parts of engine/part_0.py of #1 (clipped), ")
-    assert re.search(r"\d+ more$", toolbox.ledger.gaps)
+    assert toolbox.provenance.gaps.startswith("parts of engine/part_0.py of #1 (clipped), ")
+    assert re.search(r"\d+ more$", toolbox.provenance.gaps)
 
 
 @needs_shared
@@ -233,15 +233,15 @@ def test_there_is_room_for_small_diffs() -> None:
     assert "-old line 0" in text
     assert "+new line 2 of engine/count.py" in text
     assert "of engine/all.py" not in text
-    assert toolbox.ledger.sources == "the list of Saturday 28 February 2026 with 2 diffs"
-    assert toolbox.ledger.gaps == "logo.png of #8 (binary or empty)"
+    assert toolbox.provenance.sources == "the list of Saturday 28 February 2026 with 2 diffs"
+    assert toolbox.provenance.gaps == "logo.png of #8 (binary or empty)"
 
 
 def test_there_are_no_diffs_where_none_is_to_be_had() -> None:
     there = shelf(replace(SEVEN, files=(changed_file("engine/retry.py", 2, 1, patch=""),)))
     toolbox = there.toolbox()
     assert "Diff of" not in build_initial_context(toolbox, ABOUT_DAY).text
-    assert toolbox.ledger.sources == "the list of Saturday 28 February 2026"
+    assert toolbox.provenance.sources == "the list of Saturday 28 February 2026"
 
 
 def test_diffs_take_no_more_room_than_there_is() -> None:

@@ -12,7 +12,7 @@ from bot.domain.conversations.thread import Question, RememberedMessage, ThreadM
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.ports import ThreadMessage
 from bot.services.questions.thread_memory import ThreadMemories, describe_post
-from tests.services.doubles import MemoryContexts, visit
+from tests.services.doubles import MemoryContexts, slack_request
 
 CHANNEL, THREAD = "C0DIGEST", "100.000000"
 DIGEST = "digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28"
@@ -90,7 +90,7 @@ def test_what_an_older_version_kept_is_read_anew(kept: str) -> None:
 
 def test_a_question_is_remembered_with_its_answer() -> None:
     memories = ThreadMemories(MemoryContexts(), ScriptedThreads())
-    question = Question(visit("event:1"), "Who?", "101.0")
+    question = Question(slack_request("event:1"), "Who?", "101.0")
     memory = memories.load_memory(CHANNEL, THREAD, question.ts).add_answer(question, "Ada.")
     memories.save_memory(CHANNEL, THREAD, memory)
     again = memories.load_memory(CHANNEL, THREAD, "103.0")

@@ -274,7 +274,7 @@ def test_another_day_may_be_named() -> None:
     assert numbers(told(toolbox, "list_pull_requests", days=BUSIEST)) == of_day(BUSIEST)
     assert numbers(told(toolbox, "list_pull_requests", days="yesterday")) == of_day("2026-02-28")
     assert numbers(told(toolbox, "list_pull_requests")) == of_day("2026-02-28")
-    assert "Tuesday 24 February 2026" in toolbox.ledger.sources
+    assert "Tuesday 24 February 2026" in toolbox.provenance.sources
 
 
 @pytest.mark.parametrize("named", ["2026-02-22..2026-02-28", "8d", "2026-02-20 ... 2026-03-01"])
@@ -291,7 +291,7 @@ def test_a_list_that_is_too_long_says_so() -> None:
     assert listed == newest_first(list(every_record()))[: len(listed)]
     if len(listed) < 71:
         assert f"[cut: {71 - len(listed)} pull requests not shown; narrow it with filters]" in text
-        assert f"{71 - len(listed)} pull requests of the list" in toolbox.ledger.gaps
+        assert f"{71 - len(listed)} pull requests of the list" in toolbox.provenance.gaps
     assert len(text) <= MAX_RESULT_LENGTH + 100
 
 
@@ -391,7 +391,7 @@ def test_a_cut_hides_lines_but_no_number() -> None:
     assert len(text) <= MAX_RESULT_LENGTH + 100
     assert len(counts(text)) > 25
     assert {int(number) for number, *_ in FOUND.findall(text)} <= set(counts(text))
-    assert "matching lines (too long)" in toolbox.ledger.gaps
+    assert "matching lines (too long)" in toolbox.provenance.gaps
 
 
 def test_of_many_pull_requests_each_has_a_line() -> None:
@@ -418,9 +418,9 @@ def test_a_whole_diff_holds_every_changed_line_or_says_that_it_is_cut() -> None:
         missing = Counter(changed(record)) - Counter(text.split("\n"))
         is_cut = text.endswith("[cut: not the whole diff; name paths to see the rest]")
         assert bool(missing) == is_cut, number
-        assert ("clipped" in toolbox.ledger.gaps) == is_cut, number
+        assert ("clipped" in toolbox.provenance.gaps) == is_cut, number
         assert len(text) <= MAX_DIFF_LENGTH + 300
-        assert toolbox.ledger.sources == f"the diff of #{number}"
+        assert toolbox.provenance.sources == f"the diff of #{number}"
         if is_cut:
             cut_ones.add(number)
             assert "is not shown: " in text or "[Not shown, too large" in text
@@ -467,7 +467,7 @@ def test_the_places_of_a_diff_are_whole_hunks() -> None:
                 assert hunk in text or "[cut: " in text
     assert expected
     assert len(re.findall(r"^@@ -\d", text, re.M)) == expected or "[cut: " in text
-    assert "33726" in toolbox.ledger.sources
+    assert "33726" in toolbox.provenance.sources
 
 
 def test_every_real_hunk_can_be_found_by_a_line_of_it() -> None:
@@ -505,7 +505,7 @@ def test_a_revert_of_something_older_is_told() -> None:
     assert [int(line[1:].split()[0]) for line in lines] == [35211]
     assert "takes back what was merged before these days" in lines[0]
     assert "says: nothing" in lines[0], "the record has no description"
-    assert "what was taken back of Tuesday 24 February 2026 until 1 March 2026" in toolbox.ledger.sources
+    assert "what was taken back of Tuesday 24 February 2026 until 1 March 2026" in toolbox.provenance.sources
 
 
 @pytest.mark.parametrize("date", ["2026-02-22", "2026-02-28"])
@@ -541,5 +541,5 @@ def test_the_real_adapter_gives_the_same() -> None:
         there, here = replayed(BUSIEST, github.pulls(LONG_AFTER)), replayed(BUSIEST)
         for name, arguments in asked:
             assert there.run_tool(name, arguments) == here.run_tool(name, arguments)
-        assert there.ledger.sources == here.ledger.sources
+        assert there.provenance.sources == here.provenance.sources
         assert len(github.calls_to("/repos/")) == COUNTS[BUSIEST], "one call for the files of each, once"

@@ -43,7 +43,7 @@ from bot.services.summaries.reader import EntryBuilder
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull, summary
 from tests.services.digest.posting import HOME
-from tests.services.doubles import KnownPulls, MemoryCache, Summaries, visit
+from tests.services.doubles import KnownPulls, MemoryCache, Summaries, slack_request
 
 HEAVY = (changed_file("engine/core.py", 500, 500),)
 TODAY = LocalDay(DAY.date + timedelta(days=30), DAY.zone)
@@ -154,7 +154,7 @@ def test_slack_takes_both_forms(slack: SlackEmulator, ask: Ask, share: str, text
     found = ask(answers(*many, REVERT, said=Summaries(said)), text)
     client = make_slack_client(slack.token, slack.url)
     SlackMessenger(client).post_message(HOME, found.public.build_payload(), "key")
-    asked = visit(response_url=slack.make_response_url(HOME, "U0ASKER"))
+    asked = slack_request(response_url=slack.make_response_url(HOME, "U0ASKER"))
     SlackEphemeralMessenger(client).send(asked, found.private)
     assert (len(slack.list_messages(HOME)), len(slack.ephemerals)) == (1, 1)
     assert slack.list_calls_to("chat.postEphemeral") == []

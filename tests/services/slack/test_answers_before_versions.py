@@ -18,7 +18,7 @@ from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import NOON
 from tests.helpers.records import answer_store, plant_hash
 from tests.services.digest.posting import HOME, post
-from tests.services.doubles import visit
+from tests.services.doubles import slack_request
 
 KEY = "answer:command:1:risks"
 BEGUN = {"begun": (NOON - timedelta(days=1)).isoformat()}
@@ -33,7 +33,7 @@ def give(slack: SlackEmulator, store: Redis) -> list[str]:
         SlackMessenger(client), SlackEphemeralMessenger(client), answer_store(store), lambda: NOON
     )
     answer = Answer(post("For everybody"), post("For you"))
-    replies.give_answer(visit(key="command:1", channel=HOME), "risks", Audience.CHANNEL, lambda: answer)
+    replies.give_answer(slack_request(key="command:1", channel=HOME), "risks", Audience.CHANNEL, lambda: answer)
     return [message["text"] for message in slack.list_messages(HOME)]
 
 

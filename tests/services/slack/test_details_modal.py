@@ -18,7 +18,7 @@ from redis import Redis
 from bot.adapters.redis.connection import RedisCache
 from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger, SlackViews
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import (
     GitHubAccessDenied,
     GitHubUnavailable,
@@ -37,7 +37,7 @@ from tests.helpers.builders import REPOSITORY, changed_file, pull, summary
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.records import answer_store
 from tests.services.digest.posting import HOME, Crash, Fragile, Fuse
-from tests.services.doubles import KnownPulls, Summaries, visit
+from tests.services.doubles import KnownPulls, Summaries, slack_request
 
 SEVEN = Reference(REPOSITORY, 7)
 MERGED = pull(7, title="Count retries once", files=(changed_file("engine/core.py", 40, 20),))
@@ -63,10 +63,10 @@ class Desk:
         replies = ReplySender(SlackMessenger(client), SlackEphemeralMessenger(client), records, lambda: now)
         return DetailsModal(entries or self.entries(), Fragile(views, fuse) if fuse else views, replies)
 
-    def clicked(self, **fields: Any) -> tuple[Visit, str]:
+    def clicked(self, **fields: Any) -> tuple[SlackRequest, str]:
         trigger = self.slack.make_trigger_id()
         url = self.slack.make_response_url(HOME, "U0ASKER")
-        return visit(key=f"action:{trigger}", response_url=url, **fields), trigger
+        return slack_request(key=f"action:{trigger}", response_url=url, **fields), trigger
 
     def shown(self) -> list[str]:
         return [json.dumps(view["blocks"], ensure_ascii=False) for view in self.slack.views]

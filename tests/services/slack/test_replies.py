@@ -16,7 +16,7 @@ from redis import Redis
 
 from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
-from bot.domain.conversations.slack_request import Audience, Visit
+from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import (
     GitHubAccessDenied,
     GitHubUnavailable,
@@ -37,7 +37,7 @@ from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.records import answer_store, memory_answers
 from tests.services.digest.posting import HOME, MemoryMessenger, post
-from tests.services.doubles import MemoryWhispers, visit
+from tests.services.doubles import MemoryWhispers, slack_request
 
 NOW = datetime.fromtimestamp(START, UTC)
 ANSWER = Answer(post("For everybody"), post("For you"))
@@ -69,9 +69,11 @@ class Office:
         records = answer_store(self.store)
         return ReplySender(SlackMessenger(client), SlackEphemeralMessenger(client), records, lambda: now)
 
-    def asked(self, channel: str = HOME, **fields: Any) -> Visit:
+    def asked(self, channel: str = HOME, **fields: Any) -> SlackRequest:
         """A visit with a ``response_url``."""
-        return visit(channel=channel, response_url=self.slack.make_response_url(channel, "U0ASKER"), **fields)
+        return slack_request(
+            channel=channel, response_url=self.slack.make_response_url(channel, "U0ASKER"), **fields
+        )
 
     def said(self, channel: str = HOME) -> list[str]:
         return [message["text"] for message in self.slack.list_messages(channel)]
@@ -150,7 +152,7 @@ def test_who_shares_where_it_is_refused_for_another_reason_is_not_told_to_invite
 @pytest.mark.parametrize("audience", [Audience.CHANNEL, Audience.SHARED])
 def test_who_asks_in_a_thread_is_answered_there(office: Office, audience: Audience) -> None:
     thread = office.slack.add_message(HOME, "look at 7")
-    office.replies().give_answer(visit(thread=thread), "summary", audience, Make())
+    office.replies().give_answer(slack_request(thread=thread), "summary", audience, Make())
     assert [reply["text"] for reply in office.slack.list_replies(HOME, thread)] == ["For everybody"]
     assert office.said() == ["look at 7"]
 
@@ -158,7 +160,7 @@ def test_who_asks_in_a_thread_is_answered_there(office: Office, audience: Audien
 def test_a_whisper_to_someone_in_a_thread_goes_there(office: Office) -> None:
     thread = office.slack.add_message(HOME, "lead")
     message = office.slack.add_message(HOME, "look at 7", thread_ts=thread)
-    office.replies().give_answer(visit(thread=thread, message=message), "summary", Audience.ASKER, Make())
+    office.replies().give_answer(slack_request(thread=thread, message=message), "summary", Audience.ASKER, Make())
     (told,) = office.slack.ephemerals
     assert (told["text"], told["thread_ts"], told["channel"]) == ("For you", thread, HOME)
 
@@ -239,7 +241,7 @@ def test_threads_that_run_different_visits_do_not_wait_for_each_other(office: Of
 
     with ThreadPoolExecutor(3) as pool:
         for key in ("one", "two", "three"):
-            pool.submit(office.replies().give_answer, visit(key), "summary", Audience.CHANNEL, make)
+            pool.submit(office.replies().give_answer, slack_request(key), "summary", Audience.CHANNEL, make)
     assert len(office.said()) == 3
 
 
@@ -247,7 +249,7 @@ def test_a_visit_that_another_process_answers_is_left_to_it() -> None:
     messenger, make = MemoryMessenger(), Make()
     busy = ReplySender(messenger, MemoryWhispers(), memory_answers(busy=True), lambda: NOW)
     with pytest.raises(PostingInProgress):
-        busy.give_answer(visit(), "summary", Audience.CHANNEL, make)
+        busy.give_answer(slack_request(), "summary", Audience.CHANNEL, make)
     assert (messenger.messages, make.count) == ([], 0)
 
 
@@ -401,7 +403,7 @@ def test_what_is_to_be_shared_waits_for_a_channel_that_is_limited(office: Office
 
 def test_who_asked_in_a_thread_hears_that_slack_asks_for_a_pause(office: Office) -> None:
     thread = office.slack.add_message(HOME, "hello")
-    asked = visit("mention:1", channel=HOME, thread=thread, message=thread)
+    asked = slack_request("mention:1", channel=HOME, thread=thread, message=thread)
     office.slack.fail_next("chat.postMessage", retry_after=720)
     with pytest.raises(SlackUnavailable):
         office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make())
@@ -427,7 +429,7 @@ def test_an_asker_who_can_not_be_reached_at_all_is_no_error(
     caplog.set_level(logging.WARNING, "bot")
     if asked:
         asked = {"response_url": f"{office.slack.url}/response/never-given"}
-    visitor, make = visit(channel=channel, **asked), Make()
+    visitor, make = slack_request(channel=channel, **asked), Make()
     for _ in range(2):
         office.replies().give_answer(visitor, "summary", Audience.CHANNEL, make)
     assert (office.whispered(), make.count) == ([], 1)
@@ -466,7 +468,7 @@ def test_without_the_scope_to_write_the_asker_gets_the_answer_by_the_response_ur
 def test_a_notice_is_what_is_typed_and_nothing_more() -> None:
     whispers = MemoryWhispers()
     replies = ReplySender(MemoryMessenger(), whispers, memory_answers(), lambda: NOW)
-    replies.tell_asker(visit(), "Which *pull* request? Write <@U1> & its number, such as 35617.")
+    replies.tell_asker(slack_request(), "Which *pull* request? Write <@U1> & its number, such as 35617.")
     assert only_text(whispers) == "Which *pull* request? Write <@U1> & its number, such as 35617."
 
 
@@ -485,5 +487,5 @@ def test_a_rate_limit_is_tried_again_and_not_taken_for_a_channel_without_the_bot
     whispers = MemoryWhispers()
     replies = ReplySender(BusyMessenger(), whispers, memory_answers(), lambda: NOW)
     with pytest.raises(SlackUnavailable):
-        replies.give_answer(visit(), "summary", audience, Make())
+        replies.give_answer(slack_request(), "summary", audience, Make())
     assert whispers.said == []

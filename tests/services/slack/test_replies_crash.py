@@ -16,13 +16,13 @@ from redis import Redis
 
 from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
-from bot.domain.conversations.slack_request import Audience, Visit
+from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.services.slack.replies import Answer, ReplySender
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.records import answer_store, memory_answers
 from tests.services.digest.posting import HOME, Crash, Fragile, Fuse, MemoryMessenger, post
-from tests.services.doubles import MemoryWhispers, visit
+from tests.services.doubles import MemoryWhispers, slack_request
 
 pytestmark = pytest.mark.slow
 
@@ -61,8 +61,8 @@ class Office:
         messenger, whispers, kept = (Fragile(port, fuse) if fuse else port for port in ports)
         return ReplySender(messenger, whispers, kept, lambda: now)
 
-    def asked(self, channel: str = HOME) -> Visit:
-        return visit(channel=channel, response_url=self.slack.make_response_url(channel, "U0ASKER"))
+    def asked(self, channel: str = HOME) -> SlackRequest:
+        return slack_request(channel=channel, response_url=self.slack.make_response_url(channel, "U0ASKER"))
 
     def said(self) -> list[str]:
         return [message["text"] for message in self.slack.list_messages(HOME)]
@@ -176,7 +176,7 @@ def test_a_post_whose_answer_was_lost_is_found_and_not_posted_again(
 @pytest.mark.parametrize("after_effect", EITHER)
 def test_a_reply_whose_answer_was_lost_is_found_in_its_thread(office: Office, after_effect: bool) -> None:
     thread = office.slack.add_message(HOME, "look at 7")
-    asked, make = visit(thread=thread), Make()
+    asked, make = slack_request(thread=thread), Make()
     office.slack.fail_next("chat.postMessage", status=503, after_effect=after_effect)
     with pytest.raises(SlackUnavailable):
         office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
@@ -219,11 +219,11 @@ def test_a_search_that_fails_is_passed_on_and_nothing_is_posted_blindly(office: 
 
 
 def test_another_visits_post_is_not_taken_for_this_ones(office: Office) -> None:
-    office.replies().give_answer(visit("one"), "summary", Audience.CHANNEL, Make())
+    office.replies().give_answer(slack_request("one"), "summary", Audience.CHANNEL, Make())
     office.slack.fail_next("chat.postMessage", status=503)
     with pytest.raises(SlackUnavailable):
-        office.replies().give_answer(visit("two"), "summary", Audience.CHANNEL, Make())
-    office.replies().give_answer(visit("two"), "summary", Audience.CHANNEL, Make())
+        office.replies().give_answer(slack_request("two"), "summary", Audience.CHANNEL, Make())
+    office.replies().give_answer(slack_request("two"), "summary", Audience.CHANNEL, Make())
     assert len(office.said()) == 2
 
 
@@ -274,7 +274,7 @@ def test_a_channel_that_can_not_be_read_for_another_reason_is_not_posted_to_blin
     replies = ReplySender(messenger, MemoryWhispers(), memory_answers(), lambda: NOW)
     for _ in range(3):
         with suppress(PrdigestError):
-            replies.give_answer(visit(), "summary", Audience.CHANNEL, Make())
+            replies.give_answer(slack_request(), "summary", Audience.CHANNEL, Make())
     assert len(messenger.messages) == 1
 
 
@@ -293,11 +293,11 @@ def test_without_leave_to_read_a_try_that_broke_off_is_not_repeated_blindly(stor
 # --- in direct messages
 
 
-def written(office: Office, *, is_in_thread: bool) -> Visit:
+def written(office: Office, *, is_in_thread: bool) -> SlackRequest:
     """A message in direct messages, at top level or in a thread."""
     lead = office.slack.add_message("D0ASKER", "lead", "U0ASKER")
     message = office.slack.add_message("D0ASKER", "look", "U0ASKER", lead) if is_in_thread else lead
-    return visit(channel="D0ASKER", thread=lead, message=message)
+    return slack_request(channel="D0ASKER", thread=lead, message=message)
 
 
 @pytest.mark.parametrize("is_in_thread", EITHER)

@@ -12,7 +12,7 @@ from redis import Redis
 
 from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger, SlackViews
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackUnavailable
 from bot.services.slack.replies import ReplySender
 from bot.services.slack.subscription_form import FormOpener
@@ -39,7 +39,7 @@ def forms(team: Team) -> FormOpener:
     return FormOpener(team.subscribing, REPOSITORIES, SlackViews(client), replies, USUAL)
 
 
-def clicked(team: Team, channel: str = HOME, user: str = "U0ADA") -> Visit:
+def clicked(team: Team, channel: str = HOME, user: str = "U0ADA") -> SlackRequest:
     trigger = team.slack.make_trigger_id(user, channel or HOME)
     url = team.slack.make_response_url(channel, user) if channel else ""
     return ask(channel, user, key=f"action:{trigger}", trigger=trigger, response_url=url)

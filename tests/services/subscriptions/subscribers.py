@@ -16,7 +16,7 @@ from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.workspace_directory import SlackWorkspaceDirectory
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
@@ -36,7 +36,7 @@ from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.records import MemoryRecords, answer_store, memory_digests, memory_reports, plant
 from tests.services.digest.posting import HOME, MemoryMessenger
-from tests.services.doubles import CountingLimiter, visit
+from tests.services.doubles import CountingLimiter, slack_request
 
 WEB = Repository("Acme", "web.app")
 REPOSITORIES = AllowedRepositories(REPOSITORY, (WEB,))
@@ -152,8 +152,8 @@ def key_of(edition: DigestSpec) -> str:
     return edition.build_key(TEAM)
 
 
-def ask(channel: str = HOME, user: str = "U0ADA", **fields: Any) -> Visit:
-    return replace(visit(), channel=channel, user=user, **fields)
+def ask(channel: str = HOME, user: str = "U0ADA", **fields: Any) -> SlackRequest:
+    return replace(slack_request(), channel=channel, user=user, **fields)
 
 
 def which(text: str = "") -> SubscriptionSelector:

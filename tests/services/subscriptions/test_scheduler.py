@@ -37,7 +37,7 @@ from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import digest_store, plant, report_store
 from tests.services.aging_cache import AgingCache
 from tests.services.digest.posting import Fragile, Fuse, MemoryMessenger
-from tests.services.doubles import CountingLimiter, visit
+from tests.services.doubles import CountingLimiter, slack_request
 from tests.services.subscriptions.year import Everywhere
 
 TEAM, ADMIN = "T0TEAM", "C0ADMIN"
@@ -483,11 +483,11 @@ def test_a_change_that_puts_a_digest_over_a_day_ago_skips_it_and_says_so(tower: 
         lambda: tower.now,
     )
     made = people.subscribe(
-        visit(), SubscriptionRequest.parse("at 23:59 tz America/Havana", AllowedRepositories(REPOSITORY))
+        slack_request(), SubscriptionRequest.parse("at 23:59 tz America/Havana", AllowedRepositories(REPOSITORY))
     ).current
     tower.tick(MINUTE)
     people.subscribe(
-        visit(), SubscriptionRequest.parse("at 09:00 tz Pacific/Apia", AllowedRepositories(REPOSITORY))
+        slack_request(), SubscriptionRequest.parse("at 09:00 tz Pacific/Apia", AllowedRepositories(REPOSITORY))
     )
     assert tower.tick(MINUTE) == []
     tower.tick(MINUTE)

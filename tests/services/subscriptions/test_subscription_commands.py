@@ -9,7 +9,7 @@ import pytest
 from localslack.rules.messages import check_message
 from redis import Redis
 
-from bot.domain.conversations.slack_request import Audience, Visit
+from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.digest.models import Entry, Overview
 from bot.domain.errors import RepositoryNotFound, SlackUnavailable, UsageError
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
@@ -187,8 +187,8 @@ def test_the_form_names_its_channel_and_what_it_replaces(team: Team) -> None:
 class DeafOnce(MemoryWhispers):
     """Somebody whom Slack does not reach the first time."""
 
-    def send(self, visit: Visit, post: Post) -> None:
-        super().send(visit, post)
+    def send(self, slack_request: SlackRequest, post: Post) -> None:
+        super().send(slack_request, post)
         if len(self.said) == 1:
             raise SlackUnavailable("Slack did not take the answer: try again in a few minutes.")
 

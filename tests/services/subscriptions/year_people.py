@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import settings
 
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.digest.view import FULL_VIEW, DigestView
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
@@ -21,7 +21,7 @@ from bot.domain.time.date_range import Span
 from bot.services.subscriptions.editor import SubscriptionEditor
 from tests.domain.time.wall_clocks import Walls
 from tests.helpers.builders import REPOSITORY
-from tests.services.doubles import visit
+from tests.services.doubles import slack_request
 from tests.services.subscriptions.year import AWAY, BACK, DAY, END, FIXED, HOUR, START, WINDOW, Year
 
 # more of the same where there is time for it: with eighty, each zone and time is there three times
@@ -185,8 +185,8 @@ class Subscriber:
         self.people.unsubscribe(self._visit, SubscriptionSelector(id=self.name))
 
     @property
-    def _visit(self) -> Visit:
-        return visit(channel=self.channel, user=self.user)
+    def _visit(self) -> SlackRequest:
+        return slack_request(channel=self.channel, user=self.user)
 
     def _end(self, now: datetime) -> None:
         self.lives[-1] = replace(self.lives[-1], until=min(now, self.lives[-1].until))

@@ -35,7 +35,7 @@ from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.checks import closed_port
 from tests.helpers.records import answer_store
 from tests.services.digest.posting import HOME
-from tests.services.doubles import KnownPulls, Summaries, visit
+from tests.services.doubles import KnownPulls, Summaries, slack_request
 from tests.services.questions.archives import ABOUT_DAY, REPOSITORIES, TODAY, told
 
 DAYS, MINUTE = timedelta(days=1), timedelta(minutes=1)
@@ -108,7 +108,7 @@ class House:
         )
         trigger = self.slack.make_trigger_id()
         url = self.slack.make_response_url(HOME, "U0ASKER")
-        asked = visit(key=f"action:{trigger}", response_url=url)
+        asked = slack_request(key=f"action:{trigger}", response_url=url)
         DetailsModal(self.entries, SlackViews(client), replies).open_modal(asked, trigger, SEVEN)
         return json.dumps(self.slack.views[-1]["blocks"])
 

@@ -70,7 +70,7 @@ class ToolOutput:
 
 
 class Toolbox:
-    """The tools for one answer. What was read is remembered in it, and accounted for in ``ledger``."""
+    """The tools for one answer. What was read is remembered in it, and accounted for in ``provenance``."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Toolbox:
         self._pulls: dict[Reference, Entry] = {}
         self._missing: set[Reference] = set()
         self._addresses: dict[Reference, str | None] = {}
-        self.ledger = Provenance()
+        self.provenance = Provenance()
 
     @cached_property
     def _tools(self) -> dict[str, tuple[type[ToolArguments], Callable[[Any], str]]]:
@@ -188,7 +188,7 @@ class Toolbox:
         if any(word.strip() for word in asked.words):
             hits = {match.number for match in search_entries(fitting, asked.words, Where.TEXT)}
             fitting = tuple(entry for entry in fitting if entry.number in hits)
-        self.ledger.add_days(days.span.title)
+        self.provenance.add_days(days.span.title)
         head = [context_text.format_head(days), f"{len(fitting)} of them fit:"]
         found = context_text.format_entries(
             head, fitting, MAX_RESULT_LENGTH, (context_text.format_line, context_text.format_short_line)
@@ -198,7 +198,7 @@ class Toolbox:
     def _search_lines(self, asked: SearchArguments) -> str:
         days, fitting = self._select_entries(asked)
         found = tuple(search_entries(restrict_files(fitting, asked.paths), asked.any_of, asked.where))
-        self.ledger.add_search(days.span.title)
+        self.provenance.add_search(days.span.title)
         for entry in fitting:
             self._note_unsearched(entry.pull, asked.where)
         counts = Counter(match.number for match in found)
@@ -220,7 +220,7 @@ class Toolbox:
 
     def _describe_pull_request(self, asked: PullArguments) -> str:
         entry = self.get_entry(self._parse_repository(asked.repository), asked.number)
-        self.ledger.add_summary(entry.number)
+        self.provenance.add_summary(entry.number)
         return self._note_cut(
             limit_lines(
                 context_text.format_pull_request(entry).split("\n"), MAX_RESULT_LENGTH, "line", "read its diff"
@@ -232,12 +232,12 @@ class Toolbox:
         pull = self.get_entry(self._parse_repository(asked.repository), asked.number).pull
         files = select_files(pull, asked.paths)
         if pull.files is None:
-            self.ledger.add_diff(pull, files, ())
+            self.provenance.add_diff(pull, files, ())
             return f"#{pull.number}: its files could not be loaded, so there is no diff to read."
         total = format_count(pull.changed_files, "file")
         head = f"#{pull.number} {collapse_lines(pull.title)}: {len(files)} of {total}"
         if asked.contains.strip():
-            self.ledger.add_diff(pull, files, ())
+            self.provenance.add_diff(pull, files, ())
             lines = [head, *find_places(files, asked.contains)]
             return self._note_cut(
                 limit_lines(lines, MAX_DIFF_LENGTH, "line", "name a path"), f"places in #{pull.number}"
@@ -248,7 +248,7 @@ class Toolbox:
             MAX_DIFF_LENGTH,
             self.get_path_classes(pull.repository),
         )
-        self.ledger.add_diff(pull, files, packed.left_out)
+        self.provenance.add_diff(pull, files, packed.left_out)
         clipped = (
             "" if packed.coverage is Coverage.FULL else "\n[cut: not the whole diff; name paths to see the rest]"
         )
@@ -261,8 +261,8 @@ class Toolbox:
         watched = later.pulls
         self._note_addresses(watched)
         for doubt in later.caveats:
-            self.ledger.add_gap(f"perhaps some of what was merged after {days.span.title} ({doubt})")
-        self.ledger.add_days(f"what was taken back of {days.span.title} until {last:%-d %B %Y}")
+            self.provenance.add_gap(f"perhaps some of what was merged after {days.span.title} ({doubt})")
+        self.provenance.add_days(f"what was taken back of {days.span.title} until {last:%-d %B %Y}")
         lines = [
             context_text.format_head(days),
             *describe_reverts(watched, {entry.number for entry in days.entries}),
@@ -285,7 +285,7 @@ class Toolbox:
         days = self._read_days(self._parse_repository(asked.repository), self._parse_days(asked.days))
         if asked.paths or asked.areas or asked.least_risk:
             # they can't be told from those that do not fit
-            self.ledger.add_unloaded(entry.pull for entry in days.entries)
+            self.provenance.add_unloaded(entry.pull for entry in days.entries)
         fitting = (entry for entry in days.entries if filters.is_match(entry.pull) and is_selected(entry, asked))
         return days, tuple(fitting)
 
@@ -296,7 +296,7 @@ class Toolbox:
             self._pulls |= {Reference(repository, entry.number): entry for entry in found.entries}
             self._note_addresses(entry.pull for entry in found.entries)
             for doubt in found.caveats:
-                self.ledger.add_gap(f"{span.title}: {doubt}")
+                self.provenance.add_gap(f"{span.title}: {doubt}")
         return self._days[repository, span]
 
     def _note_addresses(self, pulls: Iterable[PullRequest]) -> None:
@@ -331,14 +331,16 @@ class Toolbox:
 
     def _note_unsearched(self, pull: PullRequest, where: Where) -> None:
         if where is not Where.TEXT:
-            self.ledger.add_unloaded([pull])
+            self.provenance.add_unloaded([pull])
         for file in pull.files or ():
             if where is not Where.TEXT and file.patch is None and file.changed_lines:
-                self.ledger.add_gap(f"{truncate_text(file.path, 80)} of #{pull.number} (GitHub sends no diff)")
+                self.provenance.add_gap(f"{truncate_text(file.path, 80)} of #{pull.number} (GitHub sends no diff)")
             elif where is not Where.TEXT and file.unread:
-                self.ledger.add_gap(f"parts of {truncate_text(file.path, 80)} of #{pull.number} (its diff is cut)")
+                self.provenance.add_gap(
+                    f"parts of {truncate_text(file.path, 80)} of #{pull.number} (its diff is cut)"
+                )
 
     def _note_cut(self, found: context_text.BoundedText, what: str) -> str:
         if found.hidden_count:
-            self.ledger.add_gap(f"{found.hidden_count} {what} (too long)")
+            self.provenance.add_gap(f"{found.hidden_count} {what} (too long)")
         return found.text

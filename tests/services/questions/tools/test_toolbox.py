@@ -127,7 +127,7 @@ def test_of_another_repository_nothing_is_read(name: str, repository: str) -> No
     assert is_one_sentence(text)
     assert text.startswith("I don't speak of ")
     assert calls(there) == []
-    assert (toolbox.ledger.sources, toolbox.ledger.gaps) == ("", "")
+    assert (toolbox.provenance.sources, toolbox.provenance.gaps) == ("", "")
 
 
 @pytest.mark.parametrize("repository", ["octo/tools", "Octo/Tools", " https://github.com/octo/tools/ "])
@@ -145,7 +145,7 @@ def test_a_pull_request_that_is_not_there(name: str) -> None:
     toolbox = shelf(SEVEN).toolbox()
     assert refused(toolbox, name, {"number": 8}) == "octo/engine has no pull request #8."
     assert toolbox.find_address(8) is None
-    assert toolbox.ledger.sources == ""
+    assert toolbox.provenance.sources == ""
 
 
 FAILURES: list[tuple[PrdigestError, str]] = [
@@ -241,7 +241,7 @@ def test_places_of_a_diff() -> None:
     text = told(toolbox, DIFF, number=7, contains=" Retries ")
     assert text == f"#7 Wait longer: 2 of 2 files\n=== engine/retry.py (modified, +2 -1)\n{PATCH}"
     assert "No place in it contains 'nowhere'." in told(toolbox, DIFF, number=7, contains="nowhere")
-    assert toolbox.ledger.sources == "the diff of #7"
+    assert toolbox.provenance.sources == "the diff of #7"
 
 
 REVERT = pull(
@@ -278,7 +278,8 @@ def test_what_was_taken_back_later_and_why() -> None:
         ),
     ]
     assert (
-        toolbox.ledger.sources == "the list of what was taken back of Saturday 28 February 2026 until 1 March 2026"
+        toolbox.provenance.sources
+        == "the list of what was taken back of Saturday 28 February 2026 until 1 March 2026"
     )
 
 
@@ -328,7 +329,7 @@ def test_where_a_thread_is_about_single_ones_its_day_is_that_of_the_first() -> N
 def test_the_ledger_tells_what_a_diff_does_not_show(file: ChangedFile, says: str) -> None:
     toolbox = shelf(pull(7, files=(file,))).toolbox()
     text = told(toolbox, DIFF, number=7)
-    assert toolbox.ledger.gaps == says
+    assert toolbox.provenance.gaps == says
     assert file.path in text
     assert ("[cut" in text) == (file is TOO_LARGE)
 
@@ -337,23 +338,25 @@ def test_no_diff_was_read_where_none_is_to_be_had() -> None:
     there = shelf(pull(7, files=(replace(RETRY, patch=""), replace(RETRY, path="engine/more.py", patch=""))))
     toolbox = there.toolbox()
     told(toolbox, DIFF, number=7)
-    assert (toolbox.ledger.sources, toolbox.ledger.gaps) == ("", "the diff of #7 (there is none at hand)")
+    assert (toolbox.provenance.sources, toolbox.provenance.gaps) == ("", "the diff of #7 (there is none at hand)")
 
 
 def test_the_ledger_tells_what_was_not_searched() -> None:
     there = shelf(pull(7, files=(RETRY, BINARY, TOO_LARGE)), pull(8), failing={"files 8": AWAY})
     toolbox = there.toolbox()
     told(toolbox, SEARCH, any_of=["timeout"], where="text")
-    assert toolbox.ledger.gaps == ""
+    assert toolbox.provenance.gaps == ""
     told(toolbox, SEARCH, any_of=["timeout"])
-    assert toolbox.ledger.gaps == ("data.json of #7 (GitHub sends no diff), #8 (its files could not be loaded)")
-    assert toolbox.ledger.sources == "searched Saturday 28 February 2026"
+    assert toolbox.provenance.gaps == (
+        "data.json of #7 (GitHub sends no diff), #8 (its files could not be loaded)"
+    )
+    assert toolbox.provenance.sources == "searched Saturday 28 February 2026"
 
 
 def test_the_ledger_tells_of_a_diff_that_could_not_be_loaded() -> None:
     toolbox = shelf(SEVEN, failing={"files 7": AWAY}).toolbox()
     toolbox.run_tool(DIFF, {"number": 7})
-    assert toolbox.ledger.gaps == "#7 (its files could not be loaded)"
+    assert toolbox.provenance.gaps == "#7 (its files could not be loaded)"
     text = told(toolbox, PULL, number=7)
     assert "Files: could not be loaded." in text
     assert "risk not assessed (files not loaded)" in text
@@ -378,7 +381,7 @@ def test_the_model_hears_that_a_diff_could_not_be_loaded(more: dict[str, Any]) -
 def test_the_ledger_tells_of_one_that_no_filter_could_judge(name: str, arguments: dict[str, Any]) -> None:
     toolbox = shelf(SEVEN, pull(8), failing={"files 8": AWAY}).toolbox()
     told(toolbox, name, **arguments)
-    assert "#8 (its files could not be loaded)" in toolbox.ledger.gaps
+    assert "#8 (its files could not be loaded)" in toolbox.provenance.gaps
 
 
 def test_doubts_of_a_day_are_told() -> None:
@@ -387,7 +390,7 @@ def test_doubts_of_a_day_are_told() -> None:
     there.pulls.counted["2026-02-28"] = 3
     toolbox = there.toolbox()
     assert "1 pull request merged, newest first [incomplete? " in told(toolbox, LIST)
-    assert toolbox.ledger.gaps.startswith("Saturday 28 February 2026: incomplete? ")
+    assert toolbox.provenance.gaps.startswith("Saturday 28 February 2026: incomplete? ")
 
 
 def test_doubts_of_the_days_that_are_watched_are_told() -> None:
@@ -396,7 +399,7 @@ def test_doubts_of_the_days_that_are_watched_are_told() -> None:
     there.pulls.counted["2026-03-01"] = 3
     toolbox = there.toolbox()
     told(toolbox, BACK)
-    assert "incomplete? " in toolbox.ledger.gaps
+    assert "incomplete? " in toolbox.provenance.gaps
 
 
 # results have a size
@@ -428,7 +431,7 @@ def test_a_result_is_bounded_and_says_what_was_cut(name: str, arguments: dict[st
     assert re.search(r"\[cut: |…", text)
     if name != PULL:
         assert "[cut: " in text
-        assert toolbox.ledger.gaps
+        assert toolbox.provenance.gaps
 
 
 def test_a_list_that_was_cut_counts_what_it_hides() -> None:
@@ -438,7 +441,7 @@ def test_a_list_that_was_cut_counts_what_it_hides() -> None:
     hidden = re.search(r"\[cut: (\d+) pull requests not shown; narrow it with filters\]$", text)
     assert hidden
     assert len(numbers(text)) + int(hidden[1]) == 150
-    assert toolbox.ledger.gaps == f"{hidden[1]} pull requests of the list (too long)"
+    assert toolbox.provenance.gaps == f"{hidden[1]} pull requests of the list (too long)"
 
 
 @pytest.mark.slow
