@@ -113,7 +113,7 @@ def test_a_cache_holds_the_lease_of_its_deployment(store: Redis) -> None:
 
 # --- whoever builds what uses the store hands it the keyspace
 
-NEEDS = ("migrate", "broker_of", "Moving")
+NEEDS = ("migrate_schema", "make_broker", "StoreTransfer")
 
 
 def calls(tree: ast.AST) -> list[ast.Call]:
@@ -123,7 +123,7 @@ def calls(tree: ast.AST) -> list[ast.Call]:
 
 def has_keys(call: ast.Call) -> bool:
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return any(ast.unparse(each).rpartition(".")[2] == "keys" for each in arguments)
+    return any(ast.unparse(each).rpartition(".")[2] == "keyspace" for each in arguments)
 
 
 def test_all_that_the_wiring_builds_on_the_store_gets_the_keyspace() -> None:
