@@ -49,13 +49,13 @@ class AllowedRepositories:
     others: tuple[Repository, ...] = ()
     web: str = GITHUB_WEB
 
-    def require_known(self, wanted: Repository) -> Repository:
+    def require_known(self, requested: Repository) -> Repository:
         """The same repository as it is spelt in the settings. Raises UsageError if the bot may not speak of it."""
         for repository in (self.default, *self.others):
-            if str(repository).casefold() == str(wanted).casefold():
+            if str(repository).casefold() == str(requested).casefold():
                 return repository
-        known = ", ".join(str(repository) for repository in (self.default, *self.others))
-        raise UsageError(f"I don't speak of {wanted} here: ask about {known}.")
+        names = ", ".join(str(repository) for repository in (self.default, *self.others))
+        raise UsageError(f"I don't speak of {requested} here: ask about {names}.")
 
     def parse_repository(self, text: str) -> Repository:
         """The repository that someone named. Raises UsageError."""
@@ -63,8 +63,8 @@ class AllowedRepositories:
 
     def parse_pull_request(self, text: str) -> Reference:
         """The pull request that someone named. Raises UsageError."""
-        found = parse_reference(text, self.default, self.web)
-        return Reference(self.require_known(found.repository), found.number)
+        reference = parse_reference(text, self.default, self.web)
+        return Reference(self.require_known(reference.repository), reference.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,20 +114,22 @@ class SummaryRequest:
     def parse(cls, text: str, repositories: AllowedRepositories) -> SummaryRequest:
         """Raises UsageError."""
         words = split_words(text.replace(",", " "))
-        named = [word for word in words if word.lower() != PRIVATE_WORD]
-        if not named:
+        texts = [word for word in words if word.lower() != PRIVATE_WORD]
+        if not texts:
             raise UsageError("Which pull request? Write its number, such as 35617.")
-        references = tuple(dict.fromkeys(repositories.parse_pull_request(word) for word in named))
+        references = tuple(dict.fromkeys(repositories.parse_pull_request(word) for word in texts))
         if len(references) > MAX_PULL_REQUESTS:
             raise UsageError(
                 f"{len(references)} are too many at once: name up to {MAX_PULL_REQUESTS} pull requests."
             )
-        return cls(references, is_private=len(named) < len(words))
+        return cls(references, is_private=len(texts) < len(words))
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
         """Raises UsageError."""
-        known = (Reference(repositories.require_known(each.repository), each.number) for each in self.references)
-        return replace(self, references=tuple(known))
+        references = (
+            Reference(repositories.require_known(each.repository), each.number) for each in self.references
+        )
+        return replace(self, references=tuple(references))
 
     def __str__(self) -> str:
         return " ".join(map(str, self.references))
@@ -154,13 +156,13 @@ class RisksRequest:
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> RisksRequest:
         """Raises UsageError."""
-        found = QueryOptions.parse(text, (*FILTER_NAMES, "top", "repo"))
+        options = QueryOptions.parse(text, (*FILTER_NAMES, "top", "repo"))
         return cls(
-            _parse_repository(found, repositories),
-            _parse_days(found, today, MAX_RISKS_DAYS),
-            found.filters,
-            _parse_top(found),
-            found.is_private,
+            _parse_repository(options, repositories),
+            _parse_days(options, today, MAX_RISKS_DAYS),
+            options.filters,
+            _parse_top(options),
+            options.is_private,
         )
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
@@ -184,11 +186,11 @@ class ScoreRequest:
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> ScoreRequest:
         """Raises UsageError."""
-        found = QueryOptions.parse(text, ("repo",))
-        is_named = found.arguments[:1] and found.arguments[0].lower() == SCORE_WORD
-        days = found.arguments[1:] if is_named else found.arguments
+        options = QueryOptions.parse(text, ("repo",))
+        is_named = options.arguments[:1] and options.arguments[0].lower() == SCORE_WORD
+        days = options.arguments[1:] if is_named else options.arguments
         span = parse_span(" ".join(days) or DEFAULT_SCORE_SPAN, today, MAX_SCORE_DAYS)
-        return cls(_parse_repository(found, repositories), span, found.is_private)
+        return cls(_parse_repository(options, repositories), span, options.is_private)
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
         """Raises UsageError."""
@@ -223,35 +225,35 @@ class DigestRequest:
 
         Raises UsageError.
         """
-        found = QueryOptions.parse(text, ("repo", "tz"))
-        zone = parse_zone(found.get_last("tz")) if found.get_last("tz") else None
+        options = QueryOptions.parse(text, ("repo", "tz"))
+        zone = parse_zone(options.get_last("tz")) if options.get_last("tz") else None
         if zone:
             today = today_in(zone) if today_in else replace(today, zone=zone)
-        span = _parse_days(found, today, MAX_DIGEST_DAYS)
-        return cls(_parse_repository(found, repositories), span, found.is_private, zone)
+        span = _parse_days(options, today, MAX_DIGEST_DAYS)
+        return cls(_parse_repository(options, repositories), span, options.is_private, zone)
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
         """Raises UsageError."""
         return replace(self, repository=repositories.require_known(self.repository))
 
     def __str__(self) -> str:
-        where = [f"tz:{self.zone}"] if self.zone else []
-        return " ".join([str(self.span), f"repo:{self.repository}", *where])
+        zone = [f"tz:{self.zone}"] if self.zone else []
+        return " ".join([str(self.span), f"repo:{self.repository}", *zone])
 
 
-def _parse_repository(found: QueryOptions, repositories: AllowedRepositories) -> Repository:
-    named = found.get_last("repo")
-    return repositories.parse_repository(named) if named else repositories.default
+def _parse_repository(options: QueryOptions, repositories: AllowedRepositories) -> Repository:
+    text = options.get_last("repo")
+    return repositories.parse_repository(text) if text else repositories.default
 
 
-def _parse_days(found: QueryOptions, today: LocalDay, longest: int) -> Span:
-    return parse_span(" ".join(found.arguments), today, longest)
+def _parse_days(options: QueryOptions, today: LocalDay, longest: int) -> Span:
+    return parse_span(" ".join(options.arguments), today, longest)
 
 
-def _parse_top(found: QueryOptions) -> int | None:
-    named = found.get_last("top")
-    if not named:
+def _parse_top(options: QueryOptions) -> int | None:
+    text = options.get_last("top")
+    if not text:
         return None
-    if not (named.isascii() and named.isdecimal() and len(named) < 4 and 1 <= int(named) <= MAX_TOP_RISKS):
-        raise UsageError(f"top:{quote_input(named)} can't be used: write a number from 1 to {MAX_TOP_RISKS}.")
-    return int(named)
+    if not (text.isascii() and text.isdecimal() and len(text) < 4 and 1 <= int(text) <= MAX_TOP_RISKS):
+        raise UsageError(f"top:{quote_input(text)} can't be used: write a number from 1 to {MAX_TOP_RISKS}.")
+    return int(text)

@@ -35,14 +35,16 @@ class SearchMatch:
 
 def search_entries(entries: Iterable[Entry], words: Iterable[str], where: Where) -> Iterator[SearchMatch]:
     """The lines that hold any of the words, whatever their case."""
-    wanted = tuple(word.casefold() for word in words if word.strip())
+    folded_words = tuple(word.casefold() for word in words if word.strip())
     for entry in entries:
         is_text, is_changed = where is Where.TEXT, where is Where.CHANGED
-        found = (
-            _iterate_texts(entry) if is_text else _iterate_diff_lines(entry.pull, wanted, only_changed=is_changed)
+        lines = (
+            _iterate_texts(entry)
+            if is_text
+            else _iterate_diff_lines(entry.pull, folded_words, only_changed=is_changed)
         )
-        for place, text in found:
-            if has_word(text, wanted):
+        for place, text in lines:
+            if has_word(text, folded_words):
                 yield SearchMatch(entry.number, place, text)
 
 
@@ -85,11 +87,11 @@ def format_match(match: SearchMatch) -> str:
     return f"#{match.number} {match.place}: {truncate_text(match.text.rstrip(), 200)}"
 
 
-def interleave_matches(found: tuple[SearchMatch, ...]) -> list[SearchMatch]:
+def interleave_matches(matches: tuple[SearchMatch, ...]) -> list[SearchMatch]:
     """The first lines of every pull request before the further ones of any: a cut shall hide no pull request."""
     seen: Counter[int] = Counter()
     ranked = []
-    for match in found:
+    for match in matches:
         seen[match.number] += 1
         ranked.append((seen[match.number], match))
     return [match for _, match in sorted(ranked, key=lambda pair: pair[0])]

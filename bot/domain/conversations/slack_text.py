@@ -16,13 +16,13 @@ def restore_user_text(text: str) -> str:
     return html.unescape(_LINK.sub(_restore_link, MENTION.sub(" ", text))).strip()
 
 
-def _restore_link(found: re.Match[str]) -> str:
+def _restore_link(match: re.Match[str]) -> str:
     """The label where Slack made the address of it, else the address."""
-    address, label = found["address"], found["label"] or ""
-    made_of_label = address in {f"{scheme}{label}" for scheme in ("http://", "https://", "mailto:")}
-    return label if made_of_label else address
+    address, label = match["address"], match["label"] or ""
+    label_addresses = address in {f"{scheme}{label}" for scheme in ("http://", "https://", "mailto:")}
+    return label if label_addresses else address
 
 
 def restore_bot_text(text: str) -> str:
     """What the bot itself wrote, with the labels of its links alone."""
-    return html.unescape(_LINK.sub(lambda found: found["label"] or "", text)).strip()
+    return html.unescape(_LINK.sub(lambda match: match["label"] or "", text)).strip()

@@ -47,14 +47,14 @@ def is_remark(text: str) -> bool:
         return False
     if not any(unicodedata.category(char)[0] in "LN" for char in words):
         return True
-    said = (part.strip(" -~,;") for part in _SENTENCE_BREAK.split(words))
-    return len(words) <= _MAX_REMARK_LENGTH and all(_ACKNOWLEDGEMENTS.fullmatch(part) for part in said if part)
+    parts = (part.strip(" -~,;") for part in _SENTENCE_BREAK.split(words))
+    return len(words) <= _MAX_REMARK_LENGTH and all(_ACKNOWLEDGEMENTS.fullmatch(part) for part in parts if part)
 
 
 def is_for_others(text: str, bot: str) -> bool:
     """Whether a reply speaks to colleagues: it begins by naming some, and does not name the bot."""
-    begins = MENTION.match(text.lstrip()) or _GROUP_MENTION.match(text.lstrip())
-    return bool(begins) and bot not in [found["user"] for found in MENTION.finditer(text)]
+    first_mention = MENTION.match(text.lstrip()) or _GROUP_MENTION.match(text.lstrip())
+    return bool(first_mention) and bot not in [match["user"] for match in MENTION.finditer(text)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,31 +90,31 @@ class ThreadMemory:
         """After one more question."""
         if question.visit.key == self.answered:
             return self
-        more = self.add_messages(RememberedMessage("person", question.text), RememberedMessage("bot", answer))
-        return replace(more, answered=question.visit.key)
+        memory = self.add_messages(RememberedMessage("person", question.text), RememberedMessage("bot", answer))
+        return replace(memory, answered=question.visit.key)
 
-    def add_messages(self, *more: RememberedMessage) -> ThreadMemory:
+    def add_messages(self, *new_messages: RememberedMessage) -> ThreadMemory:
         """After more was said; the older half is shortened when it becomes too much, then the oldest forgotten.
 
         Much at once, because what stands unchanged at the beginning is what the model's prompt cache knows. What
         looks like a credential that somebody typed by mistake is not kept.
         """
-        said = (*self.said, *(replace(each, text=redact_text(each.text)) for each in more))
-        if _count_characters(said) > MAX_MEMORY_LENGTH:
-            half = len(said) // 2
-            said = (*(_shorten_message(each) for each in said[:half]), *said[half:])
-        if _count_characters(said) > MAX_MEMORY_LENGTH:
-            while len(said) > 2 and _count_characters(said) > _TRIMMED_MEMORY_LENGTH:
-                said = said[2:]
-        return replace(self, said=said)
+        messages = (*self.said, *(replace(each, text=redact_text(each.text)) for each in new_messages))
+        if _count_characters(messages) > MAX_MEMORY_LENGTH:
+            half = len(messages) // 2
+            messages = (*(_shorten_message(each) for each in messages[:half]), *messages[half:])
+        if _count_characters(messages) > MAX_MEMORY_LENGTH:
+            while len(messages) > 2 and _count_characters(messages) > _TRIMMED_MEMORY_LENGTH:
+                messages = messages[2:]
+        return replace(self, said=messages)
 
 
-def _count_characters(said: Iterable[RememberedMessage]) -> int:
-    return sum(len(each.text) for each in said)
+def _count_characters(messages: Iterable[RememberedMessage]) -> int:
+    return sum(len(each.text) for each in messages)
 
 
-def _shorten_message(said: RememberedMessage) -> RememberedMessage:
-    limit = _MAX_OLD_QUESTION_LENGTH if said.by == "person" else _MAX_OLD_ANSWER_LENGTH
-    if len(said.text) <= limit:
-        return said
-    return RememberedMessage(said.by, truncate_text(collapse_lines(said.text), limit), is_short=True)
+def _shorten_message(message: RememberedMessage) -> RememberedMessage:
+    limit = _MAX_OLD_QUESTION_LENGTH if message.by == "person" else _MAX_OLD_ANSWER_LENGTH
+    if len(message.text) <= limit:
+        return message
+    return RememberedMessage(message.by, truncate_text(collapse_lines(message.text), limit), is_short=True)

@@ -65,9 +65,9 @@ def _parse_request(
 ) -> ThreadSubject:
     match SubjectKind(kind):
         case SubjectKind.SUMMARY:
-            named = SummaryRequest.parse(request, repositories).references
-            repository = named[0].repository
-            numbers = tuple(one.number for one in named if one.repository == repository)
+            references = SummaryRequest.parse(request, repositories).references
+            repository = references[0].repository
+            numbers = tuple(one.number for one in references if one.repository == repository)
             return ThreadSubject(repository, get_default_subject(repositories, today).span, numbers)
         case SubjectKind.RISKS:
             risks = RisksRequest.parse(request, repositories, today)

@@ -104,8 +104,8 @@ class Timing:
         That is the day before, and on a Monday that follows no weekend posts also Friday and Saturday.
         """
         date = self._find_due_date(due) or due.astimezone(self.zone).date()
-        before = next(self._iterate_dates(date - _DAY, -_DAY))
-        return Span(before, date - _DAY, self.zone)
+        previous = next(self._iterate_dates(date - _DAY, -_DAY))
+        return Span(previous, date - _DAY, self.zone)
 
     def _iterate_dates(self, first: dt.date, step: timedelta) -> Iterator[dt.date]:
         """The dates with a post from ``first`` on, forwards or backwards."""
@@ -141,8 +141,8 @@ class Subscription:
     @property
     def id(self) -> str:
         """Short and stable: a channel has one subscription for each repository and view."""
-        named = "\n".join([self.channel, str(self.repository).casefold(), str(self.view)])
-        return hashlib.sha256(named.encode()).hexdigest()[:8]
+        identity = "\n".join([self.channel, str(self.repository).casefold(), str(self.view)])
+        return hashlib.sha256(identity.encode()).hexdigest()[:8]
 
     @property
     def is_personal(self) -> bool:

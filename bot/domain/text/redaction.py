@@ -48,8 +48,8 @@ def measure_settled_prefix(text: str) -> int:
     if key >= 0 and not ended:
         return key
     end = max(_find_word_start(text, len(text)), ended.end() if ended else 0)
-    begun = _POSSIBLE_BEGINNING.search(text, max(0, end - _MAX_NAME_LENGTH), end)
-    return max(_find_word_start(text, begun.start()), ended.end() if ended else 0) if begun else end
+    beginning = _POSSIBLE_BEGINNING.search(text, max(0, end - _MAX_NAME_LENGTH), end)
+    return max(_find_word_start(text, beginning.start()), ended.end() if ended else 0) if beginning else end
 
 
 def _find_word_start(text: str, at: int) -> int:
@@ -64,12 +64,12 @@ def _select_patterns(text: str) -> Iterator[re.Pattern[str]]:
                 yield form
 
 
-def _redact_match(found: re.Match[str]) -> str:
-    return "".join(kept or "" for kept in found.groups()) + REDACTED
+def _redact_match(match: re.Match[str]) -> str:
+    return "".join(group or "" for group in match.groups()) + REDACTED
 
 
-def _redact_matched_lines(found: re.Match[str]) -> str:
-    others = found[0].split("\n")[1:]
+def _redact_matched_lines(match: re.Match[str]) -> str:
+    others = match[0].split("\n")[1:]
     return "\n".join(
-        [_redact_match(found), *((line[:1] if line[:1] in _MARKS else "") + REDACTED for line in others)]
+        [_redact_match(match), *((line[:1] if line[:1] in _MARKS else "") + REDACTED for line in others)]
     )

@@ -53,9 +53,9 @@ def _read_greeting(_: ParseContext, slack_request: StoredFields, why: str) -> Gr
     return GreetingPayload(read_slack_request(slack_request), Greeting(why))
 
 
-def _read_details(context: ParseContext, slack_request: StoredFields, trigger: str, named: str) -> DetailsPayload:
+def _read_details(context: ParseContext, slack_request: StoredFields, trigger: str, text: str) -> DetailsPayload:
     asker = replace(read_slack_request(slack_request), trigger=trigger)
-    return DetailsPayload(asker, context.repositories.parse_pull_request(named))
+    return DetailsPayload(asker, context.repositories.parse_pull_request(text))
 
 
 def _read_vote(_: ParseContext, slack_request: StoredFields, message: str, verdict: str) -> VotePayload:
@@ -65,10 +65,10 @@ def _read_vote(_: ParseContext, slack_request: StoredFields, message: str, verdi
 def _read_subscription(
     context: ParseContext, slack_request: StoredFields, verb: str, text: str, channel: str = "", replaces: str = ""
 ) -> SubscriptionPayload:
-    asker, known = read_slack_request(slack_request), context.repositories
-    wish = SubscriptionRequest.parse(text, known) if verb == SUBSCRIBE else None
-    which = None if verb in (SUBSCRIBE, LIST) else SubscriptionSelector.parse(text, known)
-    return SubscriptionPayload(asker, verb, wish, which, channel, replaces)
+    asker, repositories = read_slack_request(slack_request), context.repositories
+    request = SubscriptionRequest.parse(text, repositories) if verb == SUBSCRIBE else None
+    selector = None if verb in (SUBSCRIBE, LIST) else SubscriptionSelector.parse(text, repositories)
+    return SubscriptionPayload(asker, verb, request, selector, channel, replaces)
 
 
 def _read_preview(context: ParseContext, slack_request: StoredFields, text: str) -> PreviewPayload:
@@ -111,12 +111,12 @@ def _read_repository(_: ParseContext, repository: str) -> RepositoryPayload:
 
 
 def _read_lost_job(
-    _: ParseContext, job: str, name: str, loss: str, at: str, given: StoredFields | str = ""
+    _: ParseContext, job: str, name: str, loss: str, at: str, origin: StoredFields | str = ""
 ) -> LostJobPayload:
     lost = LostJob(job, name, LossReason(loss), datetime.fromisoformat(at))
-    if not isinstance(given, str):
-        return LostJobPayload(lost, read_slack_request(given))
-    return LostJobPayload(lost, place=given if name == ANSWER_QUESTIONS.name else "")
+    if not isinstance(origin, str):
+        return LostJobPayload(lost, read_slack_request(origin))
+    return LostJobPayload(lost, place=origin if name == ANSWER_QUESTIONS.name else "")
 
 
 SEND_PRIVATE_NOTICE = JobType("tell", NoticePayload, _read_sentence)

@@ -54,11 +54,11 @@ class CallMeter:
         Raises:
             BudgetSpent: there is no more money, or there were too many calls in this minute.
         """
-        charge, own = CallCharge(), get_account()
-        if own.payer == OPERATOR:
+        charge, account = CallCharge(), get_account()
+        if account.payer == OPERATOR:
             yield charge
             return
-        hold = self._reserve_cost(own, model, need, expected)
+        hold = self._reserve_cost(account, model, need, expected)
         try:
             yield charge
         except ModelError as error:
@@ -69,12 +69,12 @@ class CallMeter:
             used = replace(expected, output=0) if charge.usage is None else charge.usage
             self._budget.settle_cost(hold, self._prices.cautious_cost(model, used))
 
-    def _reserve_cost(self, own: BillingAccount, model: str, need: CallPurpose, expected: Usage) -> BudgetHold:
+    def _reserve_cost(self, account: BillingAccount, model: str, need: CallPurpose, expected: Usage) -> BudgetHold:
         try:
-            self._wait_for_turn(own.payer)
-            return self._budget.reserve_cost(own.payer, need, self._prices.cautious_cost(model, expected))
+            self._wait_for_turn(account.payer)
+            return self._budget.reserve_cost(account.payer, need, self._prices.cautious_cost(model, expected))
         except BudgetExceeded as error:
-            _log_refusal(own, error)
+            _log_refusal(account, error)
             raise
 
     def _wait_for_turn(self, payer: str) -> None:
@@ -114,16 +114,16 @@ class MeteredChat:
         turns = [asdict(turn) for turn in chat.turns]
         characters = len(chat.system) + len(json.dumps([*chat.tools, *turns], default=str))
         expected = Usage(cache_write=characters // _CHARACTERS_PER_TOKEN, output=chat.max_tokens)
-        charged = self._meter.charge_call(chat.model, CallPurpose.USUAL, expected)
-        with charged as charge, closing(self._chat.stream_turn(chat)) as events:
+        charged_call = self._meter.charge_call(chat.model, CallPurpose.USUAL, expected)
+        with charged_call as charge, closing(self._chat.stream_turn(chat)) as events:
             for event in events:
                 if isinstance(event, TurnUsage):
                     charge.usage = event.usage
                 yield event
 
 
-def _log_refusal(own: BillingAccount, error: BudgetExceeded) -> None:
+def _log_refusal(account: BillingAccount, error: BudgetExceeded) -> None:
     """The log has it once for each piece of work: a day has hundreds of calls."""
-    if str(error) not in own.refusals:
-        log.info("no more model calls for %s: %s", own.payer or "the schedule", error)
-    own.refusals.add(str(error))
+    if str(error) not in account.refusals:
+        log.info("no more model calls for %s: %s", account.payer or "the schedule", error)
+    account.refusals.add(str(error))

@@ -33,11 +33,11 @@ class DeadlineExecutor(Executor):
         self._lock = threading.Lock()
         self._busy = 0
 
-    def submit(self, work: Callable[P, T], /, *arguments: P.args, **named: P.kwargs) -> Future[T]:
+    def submit(self, work: Callable[P, T], /, *arguments: P.args, **keywords: P.kwargs) -> Future[T]:
         """Run a part as soon as a thread is free."""
         future: Future[T] = Future()
         with self._lock:
-            self._waiting.append((future, lambda: work(*arguments, **named)))
+            self._waiting.append((future, lambda: work(*arguments, **keywords)))
             is_needed = self._busy < self._workers
             self._busy += is_needed
         if is_needed:

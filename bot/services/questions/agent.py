@@ -90,8 +90,8 @@ class _ModelTurn:
 def _compute_pause(state: RetryCallState) -> float:
     """Seconds until the model is asked again: what it asks for, else ever longer."""
     error = state.outcome.exception() if state.outcome else None
-    asked = error.retry_after if isinstance(error, ModelBusy) else None
-    return asked if asked is not None else float(_BACKOFF(state))
+    requested = error.retry_after if isinstance(error, ModelBusy) else None
+    return requested if requested is not None else float(_BACKOFF(state))
 
 
 class AnswerAgent:
@@ -125,8 +125,8 @@ class AnswerAgent:
             ModelError: there is nothing to show. It carries what asking took.
             SlackUnavailable, StoreUnavailable: trying again may help.
         """
-        begun = self._clock() if started is None else started
-        answer = AnswerProgress(turns, AnswerMarkdown(links), self._clock, begun + self._limits.seconds)
+        start = self._clock() if started is None else started
+        answer = AnswerProgress(turns, AnswerMarkdown(links), self._clock, start + self._limits.seconds)
         with closing(self._stream_events(answer, toolbox)) as events:
             for event in events:
                 try:
@@ -165,16 +165,16 @@ class AnswerAgent:
 
     def _use_tools(self, answer: AnswerProgress, toolbox: Toolbox, turn: _ModelTurn) -> None:
         """Have the results ready for the model's next turn, which may be its last."""
-        results = [self._run_tool(answer, toolbox, call, place) for place, call in enumerate(turn.calls)]
+        results = [self._run_tool(answer, toolbox, call, index) for index, call in enumerate(turn.calls)]
         late = answer.seconds_left < self._limits.seconds - self._limits.reading_seconds
         spent = answer.rounds >= self._limits.rounds - 1 or answer.usage.prompt_tokens > self._limits.tokens
         answer.may_use_tools = not (late or spent)
-        more = () if answer.may_use_tools else (TextPart(_LAST_TURN_NOTE),)
-        own = (turn.end.turn,) if turn.end else ()
-        answer.turns = (*answer.turns, *own, Turn("person", (*results, *more)))
+        notes = () if answer.may_use_tools else (TextPart(_LAST_TURN_NOTE),)
+        model_turn = (turn.end.turn,) if turn.end else ()
+        answer.turns = (*answer.turns, *model_turn, Turn("person", (*results, *notes)))
 
-    def _run_tool(self, answer: AnswerProgress, toolbox: Toolbox, call: ToolCall, place: int) -> ToolResult:
-        if place >= self._limits.calls:
+    def _run_tool(self, answer: AnswerProgress, toolbox: Toolbox, call: ToolCall, index: int) -> ToolResult:
+        if index >= self._limits.calls:
             return ToolResult(call.id, f"Use up to {self._limits.calls} tools at a time.", is_error=True)
         result = toolbox.run_tool(call.name, call.arguments)
         answer.exchanges.append(ToolExchange(call.name, dict(call.arguments), result.text))

@@ -80,17 +80,17 @@ class AnswerWriter:
         subject = parse_subject(memory.about, self._repositories, today, self._today)
         work = _AnswerWork(question, memory, subject, Toolbox(self._archive, self._repositories, today, subject))
         display.show_status("is reading the pull requests…")
-        begun = build_initial_context(work.toolbox, subject)
+        context = build_initial_context(work.toolbox, subject)
         refusal = self._budget.explain_refusal(question.visit) if self._answerer else _NO_MODEL_REASON
         if refusal or self._answerer is None:
-            return work.build_search_answer(begun, refusal, {"refused": refusal})
+            return work.build_search_answer(context, refusal, {"refused": refusal})
 
         try:
-            talk = build_turns(begun, memory, question.text, today)
-            written = self._answerer.answer_question(talk, work.toolbox, work.links, display, started)
+            turns = build_turns(context, memory, question.text, today)
+            written = self._answerer.answer_question(turns, work.toolbox, work.links, display, started)
         except ModelError as error:
             log.info("no answer by the model [%s]: %s", question.visit.reference, error)
-            return work.build_search_answer(begun, f"It gave no answer: {error}.", {"failed": str(error)})
+            return work.build_search_answer(context, f"It gave no answer: {error}.", {"failed": str(error)})
         return work.build_model_answer(written, self._model, self._stands_in)
 
 
@@ -102,7 +102,7 @@ class _AnswerWork:
         self._memory = memory
         self._subject = subject
         self.toolbox = toolbox
-        self._held: dict[Citation, tuple[PullRequest, Evidence]] = {}
+        self._cited: dict[Citation, tuple[PullRequest, Evidence]] = {}
         self._failed: dict[Citation, None] = {}
 
     @property
@@ -110,18 +110,22 @@ class _AnswerWork:
         return Links(self._link_citation, self.toolbox.find_address)
 
     def _link_citation(self, citation: Citation) -> tuple[str, str] | None:
-        found = self.toolbox.find_evidence(citation)
-        if found is None:
+        evidence = self.toolbox.find_evidence(citation)
+        if evidence is None:
             self._failed[citation] = None
             return None
-        self._held[citation] = found
-        return label_citation(*found)
+        self._cited[citation] = evidence
+        return label_citation(*evidence)
 
     def build_model_answer(self, written: WrittenAnswer, model: str, stands_in: str) -> AnswerDraft:
         provenance, note = self.toolbox.provenance, describe_end(written.end, written.failure)
         # those of a try that broke off may be gone
-        held = {each: found for each, found in self._held.items() if label_citation(*found)[1] in written.text}
-        is_unproven = "`" in written.text and not held
+        cited = {
+            each: evidence
+            for each, evidence in self._cited.items()
+            if label_citation(*evidence)[1] in written.text
+        }
+        is_unproven = "`" in written.text and not cited
         blocks = render_footer(
             note,
             provenance.sources,
@@ -130,24 +134,24 @@ class _AnswerWork:
             is_unproven=is_unproven,
             stands_in=stands_in,
         )
-        made = {
+        details = {
             "model": stands_in or model,
             "prompt": ANSWER_VERSION,
             "rounds": written.rounds,
             "usage": asdict(written.usage),
             "exchanges": [asdict(each) for each in written.exchanges],
-            "citations": [{**asdict(each), "number": found[0].number} for each, found in held.items()],
+            "citations": [{**asdict(each), "number": evidence[0].number} for each, evidence in cited.items()],
             "failed_citations": [asdict(each) for each in self._failed],
             "note": note,
         }
-        return AnswerDraft(written.text, written.raw_text, blocks, self._collect_inputs(written.text, made))
+        return AnswerDraft(written.text, written.raw_text, blocks, self._collect_inputs(written.text, details))
 
-    def build_search_answer(self, begun: InitialContext, reason: str, made: Mapping[str, Any]) -> AnswerDraft:
-        found = search_by_words(self._question.text, begun.entries)
-        text = format_search_answer(reason, self.toolbox.span.title, found)
-        return AnswerDraft(text, text, (), self._collect_inputs(text, made))
+    def build_search_answer(self, context: InitialContext, reason: str, details: Mapping[str, Any]) -> AnswerDraft:
+        matches = search_by_words(self._question.text, context.entries)
+        text = format_search_answer(reason, self.toolbox.span.title, matches)
+        return AnswerDraft(text, text, (), self._collect_inputs(text, details))
 
-    def _collect_inputs(self, text: str, made: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _collect_inputs(self, text: str, details: Mapping[str, Any]) -> Mapping[str, Any]:
         """Enough to ask the same again, and to judge the answer."""
         return {
             "question": redact_text(self._question.text),
@@ -156,5 +160,5 @@ class _AnswerWork:
             "numbers": list(self._subject.numbers),
             "thread": [asdict(each) for each in self._memory.said],
             "answer": text,
-            **made,
+            **details,
         }

@@ -56,15 +56,17 @@ class PullRequestArchive:
     def read_days(self, repository: Repository, span: Span) -> DayEntries:
         """All that was merged in some days. Raises what :meth:`bot.ports.PullRequests.merged_on` raises."""
         merged = self.list_merges(repository, span)
-        with DeadlineExecutor(self._workers, "archive") as crew:
+        with DeadlineExecutor(self._workers, "archive") as executor:
             return DayEntries(
-                repository, span, tuple(crew.map_items(self.build_entry, merged.pulls)), merged.caveats
+                repository, span, tuple(executor.map_items(self.build_entry, merged.pulls)), merged.caveats
             )
 
     def list_merges(self, repository: Repository, span: Span) -> MergeList:
         """What was merged in some days, without files. Raises as :meth:`days`."""
-        with DeadlineExecutor(self._workers, "archive") as crew:
-            return combine_lists(crew.map_items(partial(list_day, self._pulls.list_merged, repository), span.days))
+        with DeadlineExecutor(self._workers, "archive") as executor:
+            return combine_lists(
+                executor.map_items(partial(list_day, self._pulls.list_merged, repository), span.days)
+            )
 
     def read_pull_request(self, reference: Reference) -> Entry:
         """One pull request, open or merged. Raises what :meth:`bot.ports.PullRequests.pull` raises."""
@@ -81,9 +83,9 @@ class PullRequestArchive:
     def build_entry(self, pull: PullRequest) -> Entry:
         """A pull request with its files and patches, as far as they can be had."""
         loaded = _redact_patches(self._reader.load_files(pull))
-        known = self._entries.get_cached(Reference(pull.repository, pull.number)) if pull.is_merged else None
-        if known:
-            return replace(known, pull=loaded)
+        cached = self._entries.get_cached(Reference(pull.repository, pull.number)) if pull.is_merged else None
+        if cached:
+            return replace(cached, pull=loaded)
         classes = self._classes_of(loaded.repository)
         summary = build_fallback_summary(loaded, _NO_SUMMARY_REASON, Coverage.NONE, classes)
         return Entry(loaded, summary, self._entries.rate_pull_request(loaded), determine_area(loaded, classes))

@@ -35,21 +35,21 @@ class ConversationService:
 
     def __init__(
         self,
-        line: QuestionQueue,
+        question_queue: QuestionQueue,
         records: RecordStore[AnsweredRequest],
         displays: AnswerDisplays,
         memories: ThreadMemories,
         writer: AnswerWriter,
-        votes: AnswerFeedback,
+        feedback: AnswerFeedback,
         replies: ReplySender,
         now: Callable[[], datetime],
     ) -> None:
-        self._line = line
+        self._question_queue = question_queue
         self._records = records
         self._displays = displays
         self._memories = memories
         self._writer = writer
-        self._votes = votes
+        self._feedback = feedback
         self._replies = replies
         self._now = now
 
@@ -60,18 +60,20 @@ class ConversationService:
             SlackUnavailable, StoreUnavailable: trying again goes on from there.
         """
         # whoever joined while we were about to leave found the place taken, and relies on us
-        while self._line.get_first(place) is not None:
-            with self._line.try_lock(place) as is_ours:
+        while self._question_queue.get_first(place) is not None:
+            with self._question_queue.try_lock(place) as is_ours:
                 if not is_ours:
                     return
                 self._serve_waiting(place)
 
     def _serve_waiting(self, place: str) -> None:
-        while question := self._line.get_first(place):
-            limited = deadlines.bound_work(self._replies.promises.question_time, waits=deadlines.MAX_WAITS)
-            with limited, bill_to(name_payer(question.visit)):
+        while question := self._question_queue.get_first(place):
+            time_limit = deadlines.bound_work(
+                self._replies.response_times.question_time, waits=deadlines.MAX_WAITS
+            )
+            with time_limit, bill_to(name_payer(question.visit)):
                 self._answer_question(question)
-            self._line.remove_question(place, question)
+            self._question_queue.remove_question(place, question)
 
     def _answer_question(self, question: Question) -> None:
         """Raises what trying again may mend; all else the asker is told."""
@@ -102,10 +104,10 @@ class ConversationService:
 
         Gives that question, if there is one. Raises SlackUnavailable, StoreUnavailable: again goes on.
         """
-        question = self._line.get_first(place)
+        question = self._question_queue.get_first(place)
         if question:
             self._end_question(question, _build_key(question), sentence)
-            self._line.remove_question(place, question)
+            self._question_queue.remove_question(place, question)
         return question
 
     def _end_question(self, question: Question, key: str, sentence: str) -> None:
@@ -133,25 +135,25 @@ class ConversationService:
 
     def _show_error(self, question: Question, key: str, display: AnswerDisplay, error: Exception) -> None:
         """What went wrong, in the place of an answer that was begun, else to the asker alone."""
-        said = describe_error(error, question.visit.reference)
+        sentence = describe_error(error, question.visit.reference)
         if self._records.load(key).message and not isinstance(error, SlackCallRefused):
-            display.finish(sanitize_text(said), ())
+            display.finish(sanitize_text(sentence), ())
         else:
             display.show_status("")
-            self._replies.tell_asker(question.visit, said)
+            self._replies.tell_asker(question.visit, sentence)
 
     def _show_answer(self, question: Question, key: str, record: AnsweredRequest, display: AnswerDisplay) -> None:
         slack_request = question.visit
         memory = self._memories.load_memory(slack_request.channel, slack_request.thread, question.ts)
         draft = _load_draft(record.draft_json) if record.draft_json else None
         if draft is None:
-            with deadlines.reserve_time(self._replies.promises.display_reserve):
+            with deadlines.reserve_time(self._replies.response_times.display_reserve):
                 draft = self._writer.write_answer(question, memory, display)
             self._records.save(key, record, record.record_draft(_dump_draft(draft)))
         # a thumb may be pressed in the moment in which it is there
-        begun = self._records.load(key).message
-        if begun:
-            self._votes.remember_answer(slack_request.channel, begun, draft.inputs)
+        begun_message = self._records.load(key).message
+        if begun_message:
+            self._feedback.remember_answer(slack_request.channel, begun_message, draft.inputs)
         try:
             message = display.finish(draft.text, draft.footer)
         except SlackCallRefused as error:
@@ -165,8 +167,8 @@ class ConversationService:
             private = Answer.for_asker(render_private_answer(draft.text, draft.footer))
             self._replies.give_answer(slack_request, "private", Audience.ASKER, lambda: private)
         else:
-            if message != begun:
-                self._votes.remember_answer(slack_request.channel, message, draft.inputs)
+            if message != begun_message:
+                self._feedback.remember_answer(slack_request.channel, message, draft.inputs)
         # something else may have been posted in the thread meanwhile
         memory = self._memories.load_memory(slack_request.channel, slack_request.thread, question.ts)
         self._memories.save_memory(
@@ -187,11 +189,16 @@ def _build_key(question: Question) -> str:
 
 
 def _dump_draft(draft: AnswerDraft) -> str:
-    found = {"text": draft.text, "said": draft.raw_text, "below": list(draft.footer), "inputs": dict(draft.inputs)}
-    return json.dumps(found, default=str)
+    fields = {
+        "text": draft.text,
+        "said": draft.raw_text,
+        "below": list(draft.footer),
+        "inputs": dict(draft.inputs),
+    }
+    return json.dumps(fields, default=str)
 
 
 def _load_draft(text: str) -> AnswerDraft:
-    found: dict[str, Any] = json.loads(text)
-    below: Sequence[Mapping[str, Any]] = found["below"]
-    return AnswerDraft(found["text"], found["said"], below, found["inputs"])
+    fields: dict[str, Any] = json.loads(text)
+    below: Sequence[Mapping[str, Any]] = fields["below"]
+    return AnswerDraft(fields["text"], fields["said"], below, fields["inputs"])

@@ -18,9 +18,9 @@ log = logging.getLogger(__name__)
 class AnswerFeedback:
     """Keeps answers for a while, and those that somebody voted on for good."""
 
-    def __init__(self, cache: Cache, ballot: FeedbackStore, now: Callable[[], datetime]) -> None:
+    def __init__(self, cache: Cache, store: FeedbackStore, now: Callable[[], datetime]) -> None:
         self._cache = cache
-        self._ballot = ballot
+        self._store = store
         self._now = now
 
     def remember_answer(self, channel: str, message: str, inputs: Mapping[str, Any]) -> None:
@@ -37,19 +37,19 @@ class AnswerFeedback:
         if inputs is None:
             log.info("a vote on an answer that is no longer known [%s]", slack_request.reference)
             return False
-        cast = {
+        vote = {
             "verdict": verdict,
             "at": self._now().isoformat(),
             "user": slack_request.user,
             **json.loads(inputs),
         }
-        self._ballot.put(f"{slack_request.channel}:{message}:{slack_request.user}", json.dumps(cast))
+        self._store.put(f"{slack_request.channel}:{message}:{slack_request.user}", json.dumps(vote))
         return True
 
     def iterate_votes(self) -> Iterator[dict[str, Any]]:
         """Every vote with its question, answer and inputs. Raises StoreUnavailable."""
-        for found in self._ballot.list_votes():
-            yield json.loads(found)
+        for vote in self._store.list_votes():
+            yield json.loads(vote)
 
 
 def _build_key(channel: str, message: str) -> str:

@@ -71,35 +71,35 @@ def _render_pull_requests(toolbox: Toolbox, subject: ThreadSubject) -> InitialCo
     return InitialContext(fence_text("record", "\n\n".join(texts)), entries)
 
 
-def build_turns(begun: InitialContext, memory: ThreadMemory, question: str, today: LocalDay) -> tuple[Turn, ...]:
+def build_turns(context: InitialContext, memory: ThreadMemory, question: str, today: LocalDay) -> tuple[Turn, ...]:
     """The talk up to a question: the record, what was said in the thread, the question, and what day it is."""
     # the day comes last: what stands before it is the same when the next question is asked
-    asked = (
+    question_parts = (
         TextPart(fence_text("question", question)),
         TextPart(f"Today is {today.date:%A} {today.date} ({today.zone})."),
     )
-    said = (*(_build_turn(each) for each in memory.said if _has_text(each)), Turn("person", asked))
-    first = Turn("person", (TextPart(begun.text, stable=True),))
-    return _merge_turns((first, *said))
+    dialogue = (*(_build_turn(each) for each in memory.said if _has_text(each)), Turn("person", question_parts))
+    first = Turn("person", (TextPart(context.text, stable=True),))
+    return _merge_turns((first, *dialogue))
 
 
-def _has_text(said: RememberedMessage) -> bool:
+def _has_text(message: RememberedMessage) -> bool:
     """Whether the model may get it: of its own words, no blank ones. A person's stand between marks."""
-    return said.by == "person" or bool(said.text.strip())
+    return message.by == "person" or bool(message.text.strip())
 
 
-def _build_turn(said: RememberedMessage) -> Turn:
-    if said.by == "bot":
-        return Turn("model", (TextPart(said.text),))
-    return Turn("person", (TextPart(fence_text("question", said.text)),))
+def _build_turn(message: RememberedMessage) -> Turn:
+    if message.by == "bot":
+        return Turn("model", (TextPart(message.text),))
+    return Turn("person", (TextPart(fence_text("question", message.text)),))
 
 
-def _merge_turns(said: tuple[Turn, ...]) -> tuple[Turn, ...]:
+def _merge_turns(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
     """One turn for all that one side said without the other."""
-    found: list[Turn] = []
-    for turn in said:
-        if found and found[-1].by == turn.by:
-            found[-1] = replace(found[-1], parts=(*found[-1].parts, *turn.parts))
+    merged: list[Turn] = []
+    for turn in turns:
+        if merged and merged[-1].by == turn.by:
+            merged[-1] = replace(merged[-1], parts=(*merged[-1].parts, *turn.parts))
         else:
-            found.append(turn)
-    return tuple(found)
+            merged.append(turn)
+    return tuple(merged)

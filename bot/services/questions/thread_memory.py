@@ -24,8 +24,8 @@ _MAX_MESSAGE_LENGTH = 4_000
 class ThreadMemories:
     """Keeps what was said in threads. Every method may raise StoreUnavailable."""
 
-    def __init__(self, contexts: ThreadStateStore, threads: ThreadReader) -> None:
-        self._contexts = contexts
+    def __init__(self, states: ThreadStateStore, threads: ThreadReader) -> None:
+        self._states = states
         self._threads = threads
 
     def load_memory(self, channel: str, thread: str, until: str) -> ThreadMemory:
@@ -34,24 +34,24 @@ class ThreadMemories:
         Raises:
             SlackUnavailable: Slack does not say; trying again may help.
         """
-        found = self._load_saved(channel, thread)
-        if found is None:
-            found = self._rebuild_memory(channel, thread, until)
-            self.save_memory(channel, thread, found)
-        return found
+        memory = self._load_saved(channel, thread)
+        if memory is None:
+            memory = self._rebuild_memory(channel, thread, until)
+            self.save_memory(channel, thread, memory)
+        return memory
 
     def save_memory(self, channel: str, thread: str, memory: ThreadMemory) -> None:
         """Remember."""
-        self._contexts.put(_build_key(channel, thread), _MEMORY_ADAPTER.dump_json(memory).decode())
+        self._states.put(_build_key(channel, thread), _MEMORY_ADAPTER.dump_json(memory).decode())
 
     def note_post(self, channel: str, thread: str, text: str) -> None:
         """The bot posted something else into a thread; of one that nobody asked in yet, Slack will tell."""
-        found = self._load_saved(channel, thread)
-        if found is not None:
-            self.save_memory(channel, thread, found.add_messages(RememberedMessage("bot", text)))
+        memory = self._load_saved(channel, thread)
+        if memory is not None:
+            self.save_memory(channel, thread, memory.add_messages(RememberedMessage("bot", text)))
 
     def _load_saved(self, channel: str, thread: str) -> ThreadMemory | None:
-        return load_or_none(_MEMORY_ADAPTER, self._contexts.get(_build_key(channel, thread)))
+        return load_or_none(_MEMORY_ADAPTER, self._states.get(_build_key(channel, thread)))
 
     def _rebuild_memory(self, channel: str, thread: str, until: str) -> ThreadMemory:
         try:
@@ -59,15 +59,15 @@ class ThreadMemories:
         except SlackCallRefused as error:
             log.info("the thread is not read, its memory begins anew: %s", error)
             return ThreadMemory("")
-        before = [message for message in messages if float(message.ts) < float(until)]
-        own = [message for message in before if message.is_own]
-        about = next((found for message in own if (found := message.about or message.key)), "")
-        first = before[0] if before and before[0].is_own else None
+        earlier = [message for message in messages if float(message.ts) < float(until)]
+        own_messages = [message for message in earlier if message.is_own]
+        about = next((subject for message in own_messages if (subject := message.about or message.key)), "")
+        first = earlier[0] if earlier and earlier[0].is_own else None
         memory = ThreadMemory(about)
-        for message in before:
-            said = _convert_message(message)
-            if message is not first and said.text and _is_conversation(message):
-                memory = memory.add_messages(said)
+        for message in earlier:
+            remembered = _convert_message(message)
+            if message is not first and remembered.text and _is_conversation(message):
+                memory = memory.add_messages(remembered)
         return memory
 
 

@@ -14,25 +14,25 @@ class ThreadMuting:
     Every method may raise StoreUnavailable.
     """
 
-    def __init__(self, contexts: ThreadStateStore) -> None:
-        self._contexts = contexts
+    def __init__(self, states: ThreadStateStore) -> None:
+        self._states = states
 
     def is_listening(self, channel: str, thread: str, *, is_own: bool) -> bool:
         """Whether replies that name nobody are for the bot; ``is_own`` says that it began the thread."""
-        state = self._contexts.get(_build_key(channel, thread))
+        state = self._states.get(_build_key(channel, thread))
         return state != _MUTED if is_own else state in (_STARTED, _UNMUTED)
 
     def start_thread(self, channel: str, thread: str) -> None:
         """Somebody began the thread by asking the bot."""
-        self._contexts.put(_build_key(channel, thread), _STARTED)
+        self._states.put(_build_key(channel, thread), _STARTED)
 
     def mute(self, channel: str, thread: str) -> None:
         """Answer here only who names the bot."""
-        self._contexts.put(_build_key(channel, thread), _MUTED)
+        self._states.put(_build_key(channel, thread), _MUTED)
 
     def unmute(self, channel: str, thread: str) -> None:
         """Answer here again."""
-        self._contexts.put(_build_key(channel, thread), _UNMUTED)
+        self._states.put(_build_key(channel, thread), _UNMUTED)
 
 
 def _build_key(channel: str, thread: str) -> str:

@@ -67,12 +67,14 @@ class AnswerBuilder:
 
     def build_risks(self, request: RisksRequest, asker: str) -> Answer:
         """What was taken back in some days, and what deserves a second look."""
-        found = self._risks.build_list(request, self._name_of(request.repository), self._today())
-        taken_back = [pair.pull for pair in found.taken_back]
-        menu = buttons.make_details_menu([entry.pull for entry in (*found.riskiest, *found.below)] + taken_back)
+        risk_list = self._risks.build_list(request, self._name_of(request.repository), self._today())
+        taken_back = [pair.pull for pair in risk_list.taken_back]
+        menu = buttons.make_details_menu(
+            [entry.pull for entry in (*risk_list.riskiest, *risk_list.below)] + taken_back
+        )
         share = buttons.make_share_button(buttons.SHARE_RISKS, request)
         return _build_answer(
-            asker, render_risk_list(found), share, menu, SubjectKind.RISKS.format_subject(request)
+            asker, render_risk_list(risk_list), share, menu, SubjectKind.RISKS.format_subject(request)
         )
 
     def build_score(self, request: ScoreRequest, asker: str) -> Answer:
@@ -98,11 +100,11 @@ class AnswerBuilder:
 
     def build_overview(self, request: DigestRequest, asker: str, channel: str) -> Answer:
         """Several days as one overview, for the readers of a channel."""
-        found = self._days_of(DigestSpec(channel, request.repository, request.span))
-        menu = buttons.make_details_menu(entry.pull for entry in found.combined.riskiest_entries)
+        overview = self._days_of(DigestSpec(channel, request.repository, request.span))
+        menu = buttons.make_details_menu(entry.pull for entry in overview.combined.riskiest_entries)
         share = buttons.make_share_button(buttons.SHARE_DIGEST, request)
         return _build_answer(
-            asker, render_catch_up(found), share, menu, SubjectKind.DIGEST.format_subject(request)
+            asker, render_catch_up(overview), share, menu, SubjectKind.DIGEST.format_subject(request)
         )
 
 

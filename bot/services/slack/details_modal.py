@@ -53,7 +53,7 @@ class DetailsModal:
     def _build_view(self, slack_request: SlackRequest, reference: Reference) -> dict[str, Any]:
         """Return the view with the details, or with an error. Raise StoreUnavailable."""
         try:
-            with deadlines.reserve_time(self._replies.promises.reply_reserve):
+            with deadlines.reserve_time(self._replies.response_times.reply_reserve):
                 return render_details_view(self._entries.get_entry(reference))
         except StoreUnavailable:
             raise

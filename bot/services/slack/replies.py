@@ -83,19 +83,19 @@ class ReplySender:
     def __init__(
         self,
         messenger: Messenger,
-        whispers: EphemeralMessenger,
+        ephemeral_messenger: EphemeralMessenger,
         records: RecordStore[AnsweredRequest],
         now: Callable[[], datetime],
-        posted: Callable[[SlackRequest, Answer], None] = lambda slack_request, answer: None,
-        promises: ResponseTimes = DEFAULT_TIMES,
+        on_posted: Callable[[SlackRequest, Answer], None] = lambda slack_request, answer: None,
+        response_times: ResponseTimes = DEFAULT_TIMES,
     ) -> None:
         self._messenger = messenger
-        self._whispers = whispers
+        self._ephemeral_messenger = ephemeral_messenger
         self._records = records
         self._now = now
-        self._posted = posted
-        self._notices = AskerNotices(whispers, records, now, promises)
-        self.promises = promises
+        self._on_posted = on_posted
+        self._notices = AskerNotices(ephemeral_messenger, records, now, response_times)
+        self.response_times = response_times
 
     def give_answer(
         self, slack_request: SlackRequest, part: str, audience: Audience, make: Callable[[], Answer | None]
@@ -124,14 +124,14 @@ class ReplySender:
         audience: Audience,
         make: Callable[[], Answer | None],
     ) -> None:
-        found = (
+        earlier = (
             self._find_earlier_post(slack_request, key, record.begun_at)
             if record.begun_at
             else _EarlierPost.NOT_TRIED
         )
-        answer = self._make_answer(slack_request, key, make) if found is not _EarlierPost.POSTED else None
+        answer = self._make_answer(slack_request, key, make) if earlier is not _EarlierPost.POSTED else None
         if answer:
-            self._deliver_answer(slack_request, key, audience, answer, found)
+            self._deliver_answer(slack_request, key, audience, answer, earlier)
 
     def tell_asker(self, slack_request: SlackRequest, sentence: str) -> None:
         """Tell the asker something. Raises SlackUnavailable, StoreUnavailable."""
@@ -152,13 +152,17 @@ class ReplySender:
         Raises:
             SlackUnavailable, StoreUnavailable, InProgress: trying again goes on from there.
         """
-        there = SlackRequest(f"news:{slack_request.key}", slack_request.team, channel, slack_request.user)
-        self.give_answer(there, part, Audience.CHANNEL, lambda: Answer.for_asker(post))
+        channel_request = SlackRequest(
+            f"news:{slack_request.key}", slack_request.team, channel, slack_request.user
+        )
+        self.give_answer(channel_request, part, Audience.CHANNEL, lambda: Answer.for_asker(post))
 
     def report_spent_budget(self, slack_request: SlackRequest, today: LocalDay) -> None:
         """Tell somebody, once a day, that they have used up theirs. Raises SlackUnavailable, StoreUnavailable."""
-        own = replace(slack_request, key=f"budget:{today.date}:{name_payer(slack_request)}")
-        self.give_answer(own, "tell", Audience.ASKER, lambda: Answer.for_asker(render_budget_notice(today.end)))
+        daily_request = replace(slack_request, key=f"budget:{today.date}:{name_payer(slack_request)}")
+        self.give_answer(
+            daily_request, "tell", Audience.ASKER, lambda: Answer.for_asker(render_budget_notice(today.end))
+        )
 
     def _make_answer(
         self, slack_request: SlackRequest, key: str, make: Callable[[], Answer | None]
@@ -167,7 +171,7 @@ class ReplySender:
             with (
                 self._notices.excuse_failures(slack_request, key),
                 self._notices.report_progress(slack_request),
-                deadlines.reserve_time(self.promises.reply_reserve),
+                deadlines.reserve_time(self.response_times.reply_reserve),
             ):
                 return make()
         except PrdigestError as error:
@@ -186,17 +190,17 @@ class ReplySender:
         return isinstance(error, StoreUnavailable | SlackUnavailable | PostingInProgress)
 
     def _deliver_answer(
-        self, slack_request: SlackRequest, key: str, audience: Audience, answer: Answer, found: _EarlierPost
+        self, slack_request: SlackRequest, key: str, audience: Audience, answer: Answer, earlier: _EarlierPost
     ) -> None:
-        way = _choose_route(slack_request, audience, answer)
+        route = _choose_route(slack_request, audience, answer)
         # posting again what nobody can look for could post it twice; its asker gets it in any case
-        if not way.is_posted or found is _EarlierPost.UNKNOWN:
-            self._whispers.send(slack_request, answer.private)
+        if not route.is_posted or earlier is _EarlierPost.UNKNOWN:
+            self._ephemeral_messenger.send(slack_request, answer.private)
             return
-        if found is _EarlierPost.NOT_TRIED:
+        if earlier is _EarlierPost.NOT_TRIED:
             # if another process has begun meanwhile, this one lost its right to while the store was away
             self._records.claim(key, AnsweredRequest(), AnsweredRequest().begin_posting(self._now()))
-        self._post_answer(slack_request, key, audience, answer, way.thread)
+        self._post_answer(slack_request, key, audience, answer, route.thread)
 
     def _post_answer(
         self, slack_request: SlackRequest, key: str, audience: Audience, answer: Answer, thread: str
@@ -204,13 +208,13 @@ class ReplySender:
         """Post to the channel; where Slack does not let the bot, the asker gets it, or hears why not."""
         post, began = answer.public if audience in _PUBLIC_AUDIENCES else answer.private, self._now()
         try:
-            with deadlines.reserve_time(self.promises.apology_reserve):
+            with deadlines.reserve_time(self.response_times.apology_reserve):
                 self._messenger.post_message(
                     slack_request.channel, post.build_payload(), key, thread or None, answer.about
                 )
         except SlackCallRefused as error:
             log.info("not posted to %s, the asker gets it: %s", slack_request.channel, error)
-            self._whispers.send(
+            self._ephemeral_messenger.send(
                 slack_request,
                 _explain_missing_post(slack_request, error) if audience is Audience.SHARED else answer.private,
             )
@@ -225,12 +229,12 @@ class ReplySender:
             ):
                 raise
             log.info("no post to %s for %s s, the asker gets it", slack_request.channel, error.retry_after)
-            self._whispers.send(
+            self._ephemeral_messenger.send(
                 slack_request, render_error(error, slack_request.reference) if is_shared else answer.private
             )
         else:
             if thread == slack_request.thread:
-                self._posted(slack_request, answer)
+                self._on_posted(slack_request, answer)
 
     def _find_earlier_post(self, slack_request: SlackRequest, key: str, begun_at: datetime) -> _EarlierPost:
         """Whether an earlier try posted."""
@@ -245,7 +249,7 @@ class ReplySender:
             log.info("can't look into %s: %s", slack_request.channel, error)
             # what is closed to the bot was not posted to
             return _EarlierPost.NOT_POSTED if error.code in _CLOSED_CHANNEL_CODES else _EarlierPost.UNKNOWN
-        return _EarlierPost.POSTED if any(key in found for found in posts) else _EarlierPost.NOT_POSTED
+        return _EarlierPost.POSTED if any(key in messages for messages in posts) else _EarlierPost.NOT_POSTED
 
 
 def _choose_route(slack_request: SlackRequest, audience: Audience, answer: Answer) -> _Route:

@@ -48,22 +48,22 @@ class DigestDelivery:
 
     def __init__(
         self,
-        directory: SubscriptionRepository,
+        repository: SubscriptionRepository,
         poster: DigestPoster,
         composer: DigestComposer,
         records: DigestRecords,
-        agenda: DueQueue,
-        journal: RunLog,
-        watchdog: IncidentReporter,
+        due_queue: DueQueue,
+        run_log: RunLog,
+        incident_reporter: IncidentReporter,
         now: Callable[[], datetime],
     ) -> None:
-        self._directory = directory
+        self._repository = repository
         self._poster = poster
         self._composer = composer
         self._records = records
-        self._agenda = agenda
-        self._journal = journal
-        self._watchdog = watchdog
+        self._due_queue = due_queue
+        self._run_log = run_log
+        self._incident_reporter = incident_reporter
         self._now = now
 
     def deliver_digest(self, name: str, due: datetime) -> None:
@@ -74,16 +74,16 @@ class DigestDelivery:
         Raises:
             StoreUnavailable: nothing could be recorded.
         """
-        subscription = self._directory.get(name)
+        subscription = self._repository.get(name)
         if subscription is None or subscription.is_paused:
             return
         digest, item = self._records.find_digest(subscription.build_digest_spec(due)), NextDigest(name)
         title = digest.spec.title
-        if self._agenda.get_time(item) != due and not digest.record.lead:
+        if self._due_queue.get_time(item) != due and not digest.record.lead:
             log.info("%s is planned for another time, or was skipped", title)
             return
         try:
-            published = self._post_digest(digest, lambda: self._compose_digest(digest))
+            result = self._post_digest(digest, lambda: self._compose_digest(digest))
         except StoreUnavailable:
             raise
         except PostingInProgress as error:
@@ -95,9 +95,9 @@ class DigestDelivery:
             log.exception("%s is not posted", title)
             self._record_failure(digest.key, error, _DEFECT_REASON)
         else:
-            self._report_gaps(subscription, digest, published)
+            self._report_gaps(subscription, digest, result)
             # whoever changes the zone now begins with the next day, not with this one in the other zone
-            self._agenda.move(item, due, subscription.timing.find_next_after(due))
+            self._due_queue.move(item, due, subscription.timing.find_next_after(due))
 
     def post_digest(self, spec: DigestSpec, build: Callable[[], RenderedDigest] | None = None) -> PostingResult:
         """Post a digest, once, and plan to mend it if it has gaps. Raises what the poster raises.
@@ -108,23 +108,23 @@ class DigestDelivery:
         return self._post_digest(digest, build or (lambda: self._compose_digest(digest)))
 
     def _post_digest(self, digest: TrackedDigest, build: Callable[[], RenderedDigest]) -> PostingResult:
-        published = self._poster.post_digest(digest, build)
-        log.info("%s: %s", digest.spec.title, published.permalink)
-        return published if published.record.spec_json else self._record_posting(digest, published)
+        result = self._poster.post_digest(digest, build)
+        log.info("%s: %s", digest.spec.title, result.permalink)
+        return result if result.record.spec_json else self._record_posting(digest, result)
 
-    def _record_posting(self, digest: TrackedDigest, published: PostingResult) -> PostingResult:
+    def _record_posting(self, digest: TrackedDigest, result: PostingResult) -> PostingResult:
         """Note, once, what follows from a post."""
         key, now = digest.key, self._now()
-        detail = "; ".join([*published.gaps, *published.notes])
-        self._journal.add_run(Run(now, key, RunOutcome.POSTED, detail))
-        if published.gaps:
-            self._agenda.add(DigestRepair(key), now + FIRST_REPAIR_DELAY)
-        self._watchdog.resolve(key, IncidentKind.MISSING, f"posted after all, {published.permalink}", now)
+        detail = "; ".join([*result.gaps, *result.notes])
+        self._run_log.add_run(Run(now, key, RunOutcome.POSTED, detail))
+        if result.gaps:
+            self._due_queue.add(DigestRepair(key), now + FIRST_REPAIR_DELAY)
+        self._incident_reporter.resolve(key, IncidentKind.MISSING, f"posted after all, {result.permalink}", now)
         payer = get_account().payer
         # what is mended later is mended by the bot, whoever ran a command
-        noted = published.record.record_posting(digest.spec, "" if payer == OPERATOR else payer)
+        record = result.record.record_posting(digest.spec, "" if payer == OPERATOR else payer)
         # last: a try that died before did none of this, and the next one does all of it
-        return replace(published, record=self._records.store.save(key, published.record, noted))
+        return replace(result, record=self._records.store.save(key, result.record, record))
 
     def repair_incomplete(self, key: str) -> None:
         """Look again at a digest that was posted with gaps, and edit it. The agenda has the time of the next try.
@@ -134,12 +134,12 @@ class DigestDelivery:
         """
         digest = self._records.load_digest(key)
         if digest is None:
-            self._agenda.drop(DigestRepair(key))
+            self._due_queue.drop(DigestRepair(key))
             return
         try:
             # whoever asked for it pays for this too, or asking would be a way around their budget
             with bill_to(digest.record.payer):
-                published = self._poster.revise_digest(digest, lambda: self._compose_digest(digest))
+                result = self._poster.revise_digest(digest, lambda: self._compose_digest(digest))
         except StoreUnavailable:
             raise
         except PrdigestError as error:
@@ -147,50 +147,50 @@ class DigestDelivery:
         except Exception:
             log.exception("%s is not mended", digest.spec.title)
         else:
-            if not self._list_missing(digest.spec, published):
-                self._record_repair(key, published)
+            if not self._list_missing(digest.spec, result):
+                self._record_repair(key, result)
                 return
         if digest.record.repair_attempts >= MAX_REPAIRS:
-            self._watchdog.abandon(key, IncidentKind.INCOMPLETE, self._now())
+            self._incident_reporter.abandon(key, IncidentKind.INCOMPLETE, self._now())
 
     def _compose_digest(self, digest: TrackedDigest) -> RenderedDigest:
         skipped = digest.record.parse_skipped_days(digest.spec.span.zone)
         notes = [describe_skipped_days(digest.spec.repository, skipped)] if skipped else []
         return self._composer.compose_messages(digest.spec, notes)
 
-    def _record_repair(self, key: str, published: PostingResult) -> None:
+    def _record_repair(self, key: str, result: PostingResult) -> None:
         now = self._now()
-        self._agenda.drop(DigestRepair(key))
-        self._journal.add_run(Run(now, key, RunOutcome.MENDED))
-        self._watchdog.resolve(key, IncidentKind.INCOMPLETE, f"complete now, {published.permalink}", now)
+        self._due_queue.drop(DigestRepair(key))
+        self._run_log.add_run(Run(now, key, RunOutcome.MENDED))
+        self._incident_reporter.resolve(key, IncidentKind.INCOMPLETE, f"complete now, {result.permalink}", now)
 
-    def _report_gaps(self, subscription: Subscription, digest: TrackedDigest, published: PostingResult) -> None:
+    def _report_gaps(self, subscription: Subscription, digest: TrackedDigest, result: PostingResult) -> None:
         """Report what is missing in what was posted."""
         spec, key, now = digest.spec, digest.key, self._now()
-        missing = self._list_missing(spec, published)
+        missing = self._list_missing(spec, result)
         if not missing:
             return
-        if published.was_posted:
+        if result.was_posted:
             # somebody whose budget was used up may have asked for it before its time: the bot completes it
-            self._records.store.save(key, published.record, published.record.bill_to_bot())
-        self._agenda.add(DigestRepair(key), now + FIRST_REPAIR_DELAY)
-        reason, retry = "; ".join(missing), self._agenda.get_time(DigestRepair(key))
-        self._watchdog.report(
+            self._records.store.save(key, result.record, result.record.bill_to_bot())
+        self._due_queue.add(DigestRepair(key), now + FIRST_REPAIR_DELAY)
+        reason, retry = "; ".join(missing), self._due_queue.get_time(DigestRepair(key))
+        self._incident_reporter.report(
             Incident(key, IncidentKind.INCOMPLETE, spec.title, reason, now, retry, spec.channel, subscription.by)
         )
 
-    def _list_missing(self, spec: DigestSpec, published: PostingResult) -> tuple[str, ...]:
-        return (*published.gaps, *self._detect_missing_merges(spec, published))
+    def _list_missing(self, spec: DigestSpec, result: PostingResult) -> tuple[str, ...]:
+        return (*result.gaps, *self._detect_missing_merges(spec, result))
 
-    def _detect_missing_merges(self, spec: DigestSpec, published: PostingResult) -> Iterator[str]:
+    def _detect_missing_merges(self, spec: DigestSpec, result: PostingResult) -> Iterator[str]:
         """That nothing was merged, where each of the last digests, at least three, had something."""
-        if published.merged_count != 0:
+        if result.merged_count != 0:
             return
-        before = [_shift_back(spec, timedelta(days=days)) for days in range(1, _COMPARED_DAYS + 1)]
-        counts = [digest.record.merged_count for digest in self._records.find_digests(before)]
-        known = [merged for merged in counts if merged is not None]
-        if len(known) >= _MIN_COMPARED_DAYS and all(known):
-            yield f"nothing was merged, while each of the last {len(known)} digests had something"
+        earlier = [_shift_back(spec, timedelta(days=days)) for days in range(1, _COMPARED_DAYS + 1)]
+        counts = [digest.record.merged_count for digest in self._records.find_digests(earlier)]
+        recorded = [merged for merged in counts if merged is not None]
+        if len(recorded) >= _MIN_COMPARED_DAYS and all(recorded):
+            yield f"nothing was merged, while each of the last {len(recorded)} digests had something"
 
     def _record_failure(self, key: str, error: Exception, sentence: str) -> None:
         """Record it, with the time of the next try if there is any use in one."""
@@ -200,7 +200,7 @@ class DigestDelivery:
         else:
             # first: a try that died before the record is made again, and one line twice is better than none
             if record.error != sentence:
-                self._journal.add_run(Run(now, key, RunOutcome.FAILED, sentence))
+                self._run_log.add_run(Run(now, key, RunOutcome.FAILED, sentence))
             is_for_people = isinstance(error, _OPERATOR_ERRORS)
             pause = _RETRY_PAUSES[-1] if is_for_people else _compute_pause(record, error)
             failed = record.record_failure(sentence, now + pause, needs_person=is_for_people)
@@ -210,8 +210,8 @@ class DigestDelivery:
 def _compute_pause(record: PostedDigest, error: Exception) -> timedelta:
     """Return how long to wait after one more try that failed, at least as long as a service asks for."""
     pause = _RETRY_PAUSES[min(record.attempts, len(_RETRY_PAUSES) - 1)]
-    asked = get_retry_delay(error) if isinstance(error, PrdigestError) else None
-    return max(pause, timedelta(seconds=asked)) if asked else pause
+    requested = get_retry_delay(error) if isinstance(error, PrdigestError) else None
+    return max(pause, timedelta(seconds=requested)) if requested else pause
 
 
 def _shift_back(spec: DigestSpec, back: timedelta) -> DigestSpec:

@@ -46,14 +46,14 @@ class IncidentReporter:
 
     def __init__(
         self,
-        agenda: DueQueue,
+        due_queue: DueQueue,
         cache: Cache,
         reports: RecordStore[PostedIncidentReport],
         is_posted: Callable[[str], bool],
         messenger: Messenger,
         admin: str,
     ) -> None:
-        self._agenda = agenda
+        self._due_queue = due_queue
         self._cache = cache
         self._reports = reports
         self._is_posted = is_posted
@@ -64,35 +64,35 @@ class IncidentReporter:
         """Something is wrong. Reporting it again changes nothing. Raises StoreUnavailable."""
         if not any(self._list_recipients(incident)):
             return
-        found = self._load_incident(incident.id)
-        if found is None:
+        existing = self._load_incident(incident.id)
+        if existing is None:
             self._cache.add(
                 _build_incident_key(incident.id), _INCIDENT_ADAPTER.dump_json(incident).decode(), INCIDENT.lifetime
             )
-        if not (found and found.settled) and not self._get_report_key(incident.id):
-            self._agenda.add(IncidentReport(incident.id), incident.at + _GATHERING_TIME)
+        if not (existing and existing.settled) and not self._get_report_key(incident.id):
+            self._due_queue.add(IncidentReport(incident.id), incident.at + _GATHERING_TIME)
 
     def resolve(self, key: str, kind: IncidentKind, how: str, now: datetime) -> None:
         """It is right again, if it was wrong; ``how`` says since when. Raises StoreUnavailable."""
         name = f"{key}#{kind}"
-        found = self._load_incident(name)
-        if found is None:
+        incident = self._load_incident(name)
+        if incident is None:
             return
-        if not found.settled:
-            self._save_incident(replace(found, settled=how))
-        self._agenda.drop(IncidentReport(name))
+        if not incident.settled:
+            self._save_incident(replace(incident, settled=how))
+        self._due_queue.drop(IncidentReport(name))
         # after it is kept, as whoever tells looks at it after: one of the two sees the other
         if self._get_report_key(name):
-            self._agenda.put(ReportUpdate(name), now)
+            self._due_queue.put(ReportUpdate(name), now)
 
     def abandon(self, key: str, kind: IncidentKind, now: datetime) -> None:
         """There will be no more tries to mend it, if it was wrong. Raises StoreUnavailable."""
         name = f"{key}#{kind}"
-        found = self._load_incident(name)
-        if found and found.retry and not found.settled:
-            self._save_incident(replace(found, retry=None))
+        incident = self._load_incident(name)
+        if incident and incident.retry and not incident.settled:
+            self._save_incident(replace(incident, retry=None))
             if self._get_report_key(name):
-                self._agenda.put(ReportUpdate(name), now)
+                self._due_queue.put(ReportUpdate(name), now)
 
     def notify(self, now: datetime) -> None:
         """Tell of all that nobody was told of. What Slack does not take now is told later.
@@ -111,19 +111,23 @@ class IncidentReporter:
                 log.warning("troubles are told later: %s", error)
 
     def _list_due_items(self, now: datetime) -> list[IncidentReport | ReportUpdate]:
-        return [item for item, _ in self._agenda.list_due(now) if isinstance(item, IncidentReport | ReportUpdate)]
+        return [
+            item for item, _ in self._due_queue.list_due(now) if isinstance(item, IncidentReport | ReportUpdate)
+        ]
 
     def _report_incidents(self, names: Sequence[str], now: datetime) -> None:
         # what an earlier try began may be posted: it is finished as it was, or it would be told again with others
-        begun = self._reports.load(_PENDING_REPORT_KEY).incidents
-        self._report_in_turn(0, tuple(self._load_incidents(begun)), now)
-        self._report_in_turn(0, tuple(self._iterate_unreported(name for name in names if name not in begun)), now)
+        pending = self._reports.load(_PENDING_REPORT_KEY).incidents
+        self._report_in_turn(0, tuple(self._load_incidents(pending)), now)
+        self._report_in_turn(
+            0, tuple(self._iterate_unreported(name for name in names if name not in pending)), now
+        )
 
     def _iterate_unreported(self, names: Iterable[str]) -> Iterator[Incident]:
         for name in names:
             incident = self._load_incident(name)
             if incident is None or self._get_report_key(name) or self._is_over(incident):
-                self._agenda.drop(IncidentReport(name))
+                self._due_queue.drop(IncidentReport(name))
             else:
                 log.error("%s: %s", incident.title, incident.reason)
                 yield incident
@@ -132,49 +136,53 @@ class IncidentReporter:
         """It may have ended in the moment before it was noted."""
         return bool(incident.settled) or (incident.kind is IncidentKind.MISSING and self._is_posted(incident.key))
 
-    def _report_in_turn(self, turn: int, incidents: Sequence[Incident], now: datetime) -> None:
+    def _report_in_turn(self, rank: int, incidents: Sequence[Incident], now: datetime) -> None:
         """Each in its place of that turn, those of one place together; where it is refused, in the next."""
         groups: dict[str, list[Incident]] = defaultdict(list)
         for incident in incidents:
-            groups["".join(self._list_recipients(incident)[turn : turn + 1])].append(incident)
-        for place, group in groups.items():
-            if not place:
+            groups["".join(self._list_recipients(incident)[rank : rank + 1])].append(incident)
+        for recipient, group in groups.items():
+            if not recipient:
                 for incident in group:
-                    self._agenda.put(IncidentReport(incident.id), now + _RETRY_DELAY)
-            elif not self._try_recipient(place, group, now):
-                self._report_in_turn(turn + 1, group, now)
+                    self._due_queue.put(IncidentReport(incident.id), now + _RETRY_DELAY)
+            elif not self._try_recipient(recipient, group, now):
+                self._report_in_turn(rank + 1, group, now)
 
     def _list_recipients(self, incident: Incident) -> tuple[str, ...]:
         """Where to tell of it: the first that takes it. Who subscribed is named by their user id."""
         if incident.kind is IncidentKind.LOST:
             return (self._admin,)
-        return tuple(dict.fromkeys(place for place in (self._admin, incident.to, incident.channel) if place))
+        return tuple(
+            dict.fromkeys(recipient for recipient in (self._admin, incident.to, incident.channel) if recipient)
+        )
 
-    def _try_recipient(self, place: str, incidents: Sequence[Incident], now: datetime) -> bool:
+    def _try_recipient(self, recipient: str, incidents: Sequence[Incident], now: datetime) -> bool:
         """Whether the place took it."""
         names = tuple(incident.id for incident in incidents)
-        key = INCIDENT_REPORT_RECORD.build_key(sha256(json.dumps([place, *names]).encode()).hexdigest()[:16])
+        key = INCIDENT_REPORT_RECORD.build_key(sha256(json.dumps([recipient, *names]).encode()).hexdigest()[:16])
         # what is about to be posted is recorded, until it was posted or refused
-        none, begun = PostedIncidentReport(), PostedIncidentReport(incidents=names)
-        self._reports.save(_PENDING_REPORT_KEY, none, begun)
+        empty, pending = PostedIncidentReport(), PostedIncidentReport(incidents=names)
+        self._reports.save(_PENDING_REPORT_KEY, empty, pending)
         try:
-            self._post_report(key, place, incidents, now)
+            self._post_report(key, recipient, incidents, now)
         except SlackCallRefused as error:
-            log.warning("nobody is told in %s: %s", place, error)
+            log.warning("nobody is told in %s: %s", recipient, error)
             key = ""
         for name in names if key else ():
             self._cache.put(_build_report_link_key(name), key, INCIDENT_REPORT_LINK.lifetime)
-            self._agenda.drop(IncidentReport(name))
-            if (known := self._load_incident(name)) and known.settled:
-                self._agenda.put(ReportUpdate(name), now)
-        self._reports.save(_PENDING_REPORT_KEY, begun, none)
+            self._due_queue.drop(IncidentReport(name))
+            if (stored := self._load_incident(name)) and stored.settled:
+                self._due_queue.put(ReportUpdate(name), now)
+        self._reports.save(_PENDING_REPORT_KEY, pending, empty)
         return bool(key)
 
-    def _post_report(self, key: str, place: str, incidents: Sequence[Incident], now: datetime) -> None:
+    def _post_report(self, key: str, recipient: str, incidents: Sequence[Incident], now: datetime) -> None:
         report = self._reports.load(key)
         if report.message:
             return
-        channel = self._messenger.open_direct_messages(place) if place.startswith(("U", "W")) else place
+        channel = (
+            self._messenger.open_direct_messages(recipient) if recipient.startswith(("U", "W")) else recipient
+        )
         message = ""
         if report.begun_at:
             message = self._messenger.find_posts(channel, report.begun_at - CLOCK_SKEW).get(key, "")
@@ -195,7 +203,7 @@ class IncidentReporter:
                 except SlackCallRefused as error:
                     log.info("how it ended is not told: %s", error)
         for name in names:
-            self._agenda.drop(ReportUpdate(name))
+            self._due_queue.drop(ReportUpdate(name))
 
     def _load_incidents(self, names: Iterable[str]) -> Iterator[Incident]:
         return (incident for name in names if (incident := self._load_incident(name)))

@@ -27,8 +27,8 @@ class SubscriptionPermissions:
     else. Every method may raise SlackUnavailable.
     """
 
-    def __init__(self, places: WorkspaceDirectory, own_team: Callable[[], str]) -> None:
-        self._places = places
+    def __init__(self, workspace: WorkspaceDirectory, own_team: Callable[[], str]) -> None:
+        self._workspace = workspace
         self._own_team = own_team
 
     def find_refusal(self, user: str, subscription: Subscription, *, stops: bool = False) -> str:
@@ -48,7 +48,7 @@ class SubscriptionPermissions:
             return GONE_REFUSAL
         return "" if subscription.by == user else _MEMBERS_ONLY
 
-    def require_member(self, user: str, channel: str, kept: Subscription | None, *, is_open: bool) -> None:
+    def require_member(self, user: str, channel: str, existing: Subscription | None, *, is_open: bool) -> None:
         """Refuse somebody who subscribes a channel without being in it, unless ``kept`` there is theirs already.
 
         Raises:
@@ -59,8 +59,8 @@ class SubscriptionPermissions:
             return
         if is_member is None:
             raise UsageError(_MEMBERS_UNKNOWN)
-        is_makers = is_open and kept is not None and kept.channel == channel and kept.by == user
-        if not is_makers or self._is_outsider(self._fetch_user(user)):
+        is_own = is_open and existing is not None and existing.channel == channel and existing.by == user
+        if not is_own or self._is_outsider(self._fetch_user(user)):
             raise UsageError(_JOIN_FIRST)
 
     def require_presence(self, slack_request: SlackRequest) -> None:
@@ -85,8 +85,8 @@ class SubscriptionPermissions:
         if not others:
             return tuple(each for each in everything if each.by == user)
         is_outsider = self._is_outsider(self._fetch_user(user))
-        is_known = all(map(_is_public, others)) and not is_outsider
-        channels = frozenset() if is_known else self._list_channels(user)
+        are_all_public = all(map(_is_public, others)) and not is_outsider
+        channels = frozenset() if are_all_public else self._list_channels(user)
 
         def is_seen(each: Subscription) -> bool:
             if each.is_personal:
@@ -113,28 +113,28 @@ class SubscriptionPermissions:
     def _is_member(self, user: str, channel: str) -> bool | None:
         """Whether somebody is in a channel, None where Slack does not say."""
         try:
-            return self._places.is_channel_member(channel, user)
+            return self._workspace.is_channel_member(channel, user)
         except SlackCallRefused as error:
             log.info("who is in %s is not known: %s", channel, error)
             return None
 
     def _fetch_user(self, user: str) -> UserInfo | None:
         try:
-            return self._places.fetch_user(user)
+            return self._workspace.fetch_user(user)
         except SlackCallRefused as error:
             log.info("who %s is is not known: %s", user, error)
             return None
 
     def _list_channels(self, user: str) -> frozenset[str]:
         try:
-            return self._places.list_channels(user)
+            return self._workspace.list_channels(user)
         except SlackCallRefused as error:
             log.info("where %s is is not known: %s", user, error)
             return frozenset()
 
     def _is_open(self, channel: str) -> bool:
         try:
-            return self._places.fetch_channel(channel).is_open
+            return self._workspace.fetch_channel(channel).is_open
         except SlackCallRefused as error:
             log.info("what %s is is not known: %s", channel, error)
             return False

@@ -63,24 +63,24 @@ class DigestScheduler:
 
     def __init__(
         self,
-        directory: SubscriptionRepository,
-        agenda: DueQueue,
+        repository: SubscriptionRepository,
+        due_queue: DueQueue,
         records: DigestRecords,
         cache: Cache,
-        journal: RunLog,
-        watchdog: IncidentReporter,
+        run_log: RunLog,
+        incident_reporter: IncidentReporter,
         window: timedelta,
     ) -> None:
-        self._directory = directory
-        self._agenda = agenda
+        self._repository = repository
+        self._due_queue = due_queue
         self._records = records
         self._cache = cache
-        self._journal = journal
-        self._watchdog = watchdog
+        self._run_log = run_log
+        self._incident_reporter = incident_reporter
         self._window = window
         self._is_complete = False
 
-    def tick(self, now: datetime, digests: WorkQueue, mends: WorkQueue, watches: WorkQueue) -> None:
+    def tick(self, now: datetime, digests: WorkQueue, repairs: WorkQueue, checks: WorkQueue) -> None:
         """Look at all that is due at ``now``, an aware instant.
 
         ``digests`` takes the id of a subscription and the instant at which its digest was due, ``mends`` the key
@@ -91,55 +91,55 @@ class DigestScheduler:
         """
         self._cache.put(LAST_TICK.build_key(), now.isoformat(), LAST_TICK.lifetime)
         if not self._is_complete:
-            self._complete_agenda(now)
-        due = self._agenda.list_due(now)
+            self._complete_due_queue(now)
+        due = self._due_queue.list_due(now)
         if next_digests := [(item, at) for item, at in due if isinstance(item, NextDigest)]:
             self._process_ready(self._select_ready(next_digests), now, digests)
         for item, at in due:
             with _isolate_errors(item):
                 if isinstance(item, DigestRepair):
-                    self._send_repair(item, at, now, mends)
-                elif isinstance(item, OutcomeCheck) and self._agenda.move(item, at, now + CHECK_INTERVAL):
-                    watches.send(str(item.repository))
+                    self._send_repair(item, at, now, repairs)
+                elif isinstance(item, OutcomeCheck) and self._due_queue.move(item, at, now + CHECK_INTERVAL):
+                    checks.send(str(item.repository))
         if any(isinstance(item, IncidentReport | ReportUpdate) for item, _ in due):
-            self._watchdog.notify(now)
+            self._incident_reporter.notify(now)
 
-    def _complete_agenda(self, now: datetime) -> None:
+    def _complete_due_queue(self, now: datetime) -> None:
         """Once: what is not on the agenda yet, or stands there for another time than it should."""
-        wanted = {NextDigest(each.id): each for each in self._directory.list_all() if not each.is_paused}
+        subscriptions = {NextDigest(each.id): each for each in self._repository.list_all() if not each.is_paused}
         for (item, subscription), planned in zip(
-            wanted.items(), self._agenda.get_times(list(wanted)), strict=True
+            subscriptions.items(), self._due_queue.get_times(list(subscriptions)), strict=True
         ):
             timing = subscription.timing
             if planned is None:
                 # whoever sets the bot up in the afternoon wants to see the digest of that day
                 first = timing.find_first_on(now)
-                self._agenda.add(item, first if subscription.is_fixed else timing.find_next_after(now))
+                self._due_queue.add(item, first if subscription.is_fixed else timing.find_next_after(now))
             elif not timing.is_due(planned):
-                self._agenda.move(item, planned, timing.find_first_on(planned))
+                self._due_queue.move(item, planned, timing.find_first_on(planned))
         self._is_complete = True
 
-    def _send_repair(self, item: DigestRepair, at: datetime, now: datetime, mends: WorkQueue) -> None:
+    def _send_repair(self, item: DigestRepair, at: datetime, now: datetime, repairs: WorkQueue) -> None:
         record = self._records.store.load(item.digest)
         later = compute_next_repair(now, record.repair_attempts)
         if later is None:
-            self._agenda.drop(item)
-        elif self._agenda.move(item, at, later):
+            self._due_queue.drop(item)
+        elif self._due_queue.move(item, at, later):
             self._records.store.save(item.digest, record, record.count_repair())
-            mends.send(item.digest)
+            repairs.send(item.digest)
 
     def _select_ready(self, due: Sequence[tuple[NextDigest, datetime]]) -> Sequence[_DueDigest]:
         """Those whose subscriptions still want them."""
-        known = self._directory.get_many([item.subscription for item, _ in due])
+        subscriptions = self._repository.get_many([item.subscription for item, _ in due])
         ready: list[tuple[NextDigest, datetime, Subscription, DigestSpec]] = []
         for item, at in due:
             with _isolate_errors(item):
-                subscription = known.get(item.subscription) or self._directory.get(item.subscription)
+                subscription = subscriptions.get(item.subscription) or self._repository.get(item.subscription)
                 if subscription is None or subscription.is_paused:
-                    self._agenda.drop(item)
+                    self._due_queue.drop(item)
                 elif not subscription.timing.is_due(at):
                     # the rules of the zone have changed since it was planned
-                    self._agenda.move(item, at, subscription.timing.find_first_on(at))
+                    self._due_queue.move(item, at, subscription.timing.find_first_on(at))
                 else:
                     ready.append((item, at, subscription, subscription.build_digest_spec(at)))
         digests = self._records.find_digests([spec for *_, spec in ready])
@@ -147,9 +147,9 @@ class DigestScheduler:
 
     def _process_ready(self, ready: Sequence[_DueDigest], now: datetime, digests: WorkQueue) -> None:
         """Plan the next after what stands, skip what is too late, send the rest."""
-        standing = [each for each in ready if each.record.is_posted]
-        self._agenda.move_all(
-            [(each.item, each.due_at, each.subscription.timing.find_next_after(each.due_at)) for each in standing]
+        posted = [each for each in ready if each.record.is_posted]
+        self._due_queue.move_all(
+            [(each.item, each.due_at, each.subscription.timing.find_next_after(each.due_at)) for each in posted]
         )
         for each in ready:
             with _isolate_errors(each.item):
@@ -167,7 +167,7 @@ class DigestScheduler:
         if due.record.payer and due.record.gaps:
             key = due.digest.key
             self._records.store.save(key, due.record, due.record.bill_to_bot().reset_repairs())
-            self._agenda.put(DigestRepair(key), now)
+            self._due_queue.put(DigestRepair(key), now)
 
     def _send_digest(self, due: _DueDigest, now: datetime, digests: WorkQueue) -> None:
         retry_at, tries = due.record.retry_at, str(due.record.attempts)
@@ -190,7 +190,7 @@ class DigestScheduler:
         error = due.record.error
         if (error and due.record.must_be_fixed_by_person) or self._is_late(due, now):
             later = due.record.retry_at or now + _RESEND_INTERVAL
-            self._watchdog.report(
+            self._incident_reporter.report(
                 _build_incident(
                     due.subscription, due.digest, IncidentKind.MISSING, error or _UNFINISHED_REASON, now, later
                 )
@@ -198,16 +198,16 @@ class DigestScheduler:
 
     def _skip_digest(self, due: _DueDigest, now: datetime) -> None:
         """Say that it will not come, plan the first that still may, and tell that one what it has to say."""
-        subscription, timing, first, record = (
+        subscription, timing, spec, record = (
             due.subscription,
             due.subscription.timing,
             due.digest.spec,
             due.record,
         )
         after = timing.find_next_after(max(due.due_at, now - self._window))
-        days = replace(first.span, last=timing.get_covered_days(after).first - _DAY)
+        days = replace(spec.span, last=timing.get_covered_days(after).first - _DAY)
         missed, following = self._records.find_digests(
-            [replace(first, span=days), subscription.build_digest_spec(after)]
+            [replace(spec, span=days), subscription.build_digest_spec(after)]
         )
         earlier = record.parse_skipped_days(days.zone)
         unposted = replace(days, first=earlier.first) if earlier else days
@@ -215,13 +215,15 @@ class DigestScheduler:
         is_closed = record.must_be_fixed_by_person and not subscription.is_fixed
         if is_closed:
             reason += "; I paused it: /prdigest resume goes on"
-        self._watchdog.report(_build_incident(subscription, missed, IncidentKind.SKIPPED, reason, now, None))
+        self._incident_reporter.report(
+            _build_incident(subscription, missed, IncidentKind.SKIPPED, reason, now, None)
+        )
         self._records.store.save(following.key, following.record, following.record.record_skipped_days(unposted))
         if is_closed:
             # not before it is told: what is paused is not looked at again
-            self._directory.pause(subscription)
-        if self._agenda.move(due.item, due.due_at, after):
-            self._journal.add_run(Run(now, missed.key, RunOutcome.SKIPPED, reason))
+            self._repository.pause(subscription)
+        if self._due_queue.move(due.item, due.due_at, after):
+            self._run_log.add_run(Run(now, missed.key, RunOutcome.SKIPPED, reason))
 
 
 def _build_incident(

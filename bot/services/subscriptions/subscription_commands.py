@@ -60,14 +60,14 @@ class SubscriptionCommands:
 
     def __init__(
         self,
-        subscribing: SubscriptionEditor,
+        editor: SubscriptionEditor,
         composer: DigestComposer,
         repositories: AllowedRepositories,
         cache: Cache,
         replies: ReplySender,
         now: Callable[[], datetime],
     ) -> None:
-        self._subscribing = subscribing
+        self._editor = editor
         self._composer = composer
         self._repositories = repositories
         self._cache = cache
@@ -87,21 +87,21 @@ class SubscriptionCommands:
         A job that is run again because its answer was lost finds it: what is removed can't be removed again.
         """
         key = COMMAND_RESULT.build_key(slack_request.key)
-        done = load_or_none(_RESULT_ADAPTER, self._cache.get(key))
-        if done is None:
-            done = self._run_verb(slack_request, verb, request, channel, replaces)
-            self._cache.put(key, _RESULT_ADAPTER.dump_json(done).decode(), COMMAND_RESULT.lifetime)
-        for each in done.news:
+        result = load_or_none(_RESULT_ADAPTER, self._cache.get(key))
+        if result is None:
+            result = self._run_verb(slack_request, verb, request, channel, replaces)
+            self._cache.put(key, _RESULT_ADAPTER.dump_json(result).decode(), COMMAND_RESULT.lifetime)
+        for each in result.news:
             self._replies.announce_change(
                 slack_request, each.subscription.channel, each.subscription.id, each.post
             )
-        return done.answer
+        return result.answer
 
     def preview_digest(
-        self, slack_request: SlackRequest, name: str = "", wish: SubscriptionRequest | None = None
+        self, slack_request: SlackRequest, name: str = "", request: SubscriptionRequest | None = None
     ) -> Answer:
         """Yesterday as a subscription would show it: the one of the id ``name``, a wish, or the only one here."""
-        spec = self._build_previewed_spec(slack_request, name, wish)
+        spec = self._build_previewed_spec(slack_request, name, request)
         return Answer.for_asker(self._composer.compose_messages(spec, [_PREVIEW_NOTE]).lead)
 
     def _run_verb(
@@ -113,64 +113,70 @@ class SubscriptionCommands:
         replaces: str,
     ) -> _CommandResult:
         if isinstance(request, SubscriptionRequest):
-            change = self._subscribing.subscribe(slack_request, request, channel, replaces)
-            post = render_confirmation(change.current, self._subscribing.get_next_due(change.current))
+            change = self._editor.subscribe(slack_request, request, channel, replaces)
+            post = render_confirmation(change.current, self._editor.get_next_due(change.current))
             return _CommandResult(
                 _build_answer(slack_request, [change.current], post),
                 tuple(_iterate_move_notices(slack_request, change)),
             )
         if verb == LIST:
-            here = self._subscribing.list_here(slack_request)
+            listed = self._editor.list_here(slack_request)
             return _CommandResult(
                 _build_answer(
-                    slack_request, here, add_buttons(render_listing(self._add_due_times(here)), make_new_button())
+                    slack_request,
+                    listed,
+                    add_buttons(render_listing(self._add_due_times(listed)), make_new_button()),
                 )
             )
-        which = request or SubscriptionSelector()
+        selector = request or SubscriptionSelector()
         if verb == UNSUBSCRIBE:
-            found = self._subscribing.unsubscribe(slack_request, which)
-            post = render_changes(found, "Unsubscribed", "What was posted stays.")
+            removed = self._editor.unsubscribe(slack_request, selector)
+            post = render_changes(removed, "Unsubscribed", "What was posted stays.")
             return _CommandResult(
-                _build_answer(slack_request, found, post), _build_notices(slack_request, "removed", found)
+                _build_answer(slack_request, removed, post), _build_notices(slack_request, "removed", removed)
             )
-        return self._set_paused(slack_request, verb, which)
+        return self._set_paused(slack_request, verb, selector)
 
-    def _set_paused(self, slack_request: SlackRequest, verb: str, which: SubscriptionSelector) -> _CommandResult:
+    def _set_paused(
+        self, slack_request: SlackRequest, verb: str, selector: SubscriptionSelector
+    ) -> _CommandResult:
         if verb not in (PAUSE, RESUME):
             raise UsageError("I don't know that: /prdigest help says what I do.")
-        turn = self._subscribing.pause if verb == PAUSE else self._subscribing.resume
-        changes = turn(slack_request, which)
-        found = [each.current for each in changes]
-        post = render_resumption(self._add_due_times(found))
+        apply = self._editor.pause if verb == PAUSE else self._editor.resume
+        changes = apply(slack_request, selector)
+        subscriptions = [each.current for each in changes]
+        post = render_resumption(self._add_due_times(subscriptions))
         if verb == PAUSE:
-            post = render_changes(found, "Paused", "/prdigest resume goes on.")
-        turned = [each.current for each in changes if each.current != each.previous]
+            post = render_changes(subscriptions, "Paused", "/prdigest resume goes on.")
+        changed = [each.current for each in changes if each.current != each.previous]
         return _CommandResult(
-            _build_answer(slack_request, found, post),
-            _build_notices(slack_request, "paused" if verb == PAUSE else "resumed", turned),
+            _build_answer(slack_request, subscriptions, post),
+            _build_notices(slack_request, "paused" if verb == PAUSE else "resumed", changed),
         )
 
     def _add_due_times(self, subscriptions: Sequence[Subscription]) -> list[DueSubscription]:
-        return [(each, self._subscribing.get_next_due(each)) for each in subscriptions]
+        return [(each, self._editor.get_next_due(each)) for each in subscriptions]
 
     def _build_previewed_spec(
-        self, slack_request: SlackRequest, name: str, wish: SubscriptionRequest | None
+        self, slack_request: SlackRequest, name: str, request: SubscriptionRequest | None
     ) -> DigestSpec:
         """The digest of yesterday for one of the channel's subscriptions, or for what somebody thinks of."""
-        here = self._subscribing.list_here(slack_request)
-        if not name and wish is None and len(here) > 1:
-            ids = ", ".join(each.id for each in here)
+        listed = self._editor.list_here(slack_request)
+        if not name and request is None and len(listed) > 1:
+            ids = ", ".join(each.id for each in listed)
             raise UsageError(f"There are several here: write test with one of {ids}.")
-        has_one = name or (wish is None and here)
-        found = (
-            self._subscribing.select_subscriptions(slack_request, SubscriptionSelector(name))[0]
-            if has_one
-            else self._subscribing.preview_subscription(
-                slack_request, wish or SubscriptionRequest(self._repositories.default)
+        is_existing = name or (request is None and listed)
+        subscription = (
+            self._editor.select_subscriptions(slack_request, SubscriptionSelector(name))[0]
+            if is_existing
+            else self._editor.preview_subscription(
+                slack_request, request or SubscriptionRequest(self._repositories.default)
             )
         )
-        day = get_yesterday(self._now(), found.timing.zone)
-        return DigestSpec(found.channel, found.repository, Span(day.date, day.date, day.zone), found.view)
+        day = get_yesterday(self._now(), subscription.timing.zone)
+        return DigestSpec(
+            subscription.channel, subscription.repository, Span(day.date, day.date, day.zone), subscription.view
+        )
 
 
 def _build_answer(slack_request: SlackRequest, subscriptions: Sequence[Subscription], post: Post) -> Answer:
@@ -179,19 +185,19 @@ def _build_answer(slack_request: SlackRequest, subscriptions: Sequence[Subscript
 
 
 def _build_notices(
-    slack_request: SlackRequest, how: str, found: Iterable[Subscription]
+    slack_request: SlackRequest, action: str, subscriptions: Iterable[Subscription]
 ) -> tuple[ChangeNotice, ...]:
     """What readers of the channels are told; who gets a digest alone knows what they did."""
-    shared = (each for each in found if not each.is_personal)
-    return tuple(ChangeNotice(each, render_change_notice(slack_request.user, how, each)) for each in shared)
+    shared = (each for each in subscriptions if not each.is_personal)
+    return tuple(ChangeNotice(each, render_change_notice(slack_request.user, action, each)) for each in shared)
 
 
 def _iterate_move_notices(slack_request: SlackRequest, change: SubscriptionChange) -> Iterator[ChangeNotice]:
     """The same of one that was changed; the first of a channel tells of itself by coming."""
-    now, before = change.current, change.previous
-    if before is None or before == now:
+    current, previous = change.current, change.previous
+    if previous is None or previous == current:
         return
-    if before.channel == now.channel:
-        yield from _build_notices(slack_request, "changed", [now])
+    if previous.channel == current.channel:
+        yield from _build_notices(slack_request, "changed", [current])
     else:
-        yield from _build_notices(slack_request, "removed", [before])
+        yield from _build_notices(slack_request, "removed", [previous])

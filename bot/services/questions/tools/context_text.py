@@ -48,8 +48,8 @@ def limit_lines(lines: Iterable[str], most: int, what: str, advice: str) -> Boun
 def format_head(days: DayEntries) -> str:
     """The days, how many pull requests they hold, and what may be missing."""
     counted = format_count(len(days.entries), "pull request")
-    doubts = "".join(f" [{doubt}]" for doubt in days.caveats)
-    return f"{days.repository}, {days.span} ({days.span.zone}): {counted} merged, newest first{doubts}"
+    caveats = "".join(f" [{caveat}]" for caveat in days.caveats)
+    return f"{days.repository}, {days.span} ({days.span.zone}): {counted} merged, newest first{caveats}"
 
 
 def format_day_record(days: DayEntries, most: int) -> BoundedText:
@@ -75,12 +75,12 @@ def format_entries(
     head: list[str], entries: Iterable[Entry], most: int, forms: tuple[Callable[[Entry], str], ...]
 ) -> BoundedText:
     """The entries in the first form in which all fit; in the last as many as do."""
-    known = tuple(entries)
+    listed = tuple(entries)
     for form in forms:
-        text = "\n".join([*head, *map(form, known)])
+        text = "\n".join([*head, *map(form, listed)])
         if len(text) <= most:
             return BoundedText(text)
-    return limit_lines([*head, *map(forms[-1], known)], most, "pull request", "narrow it with filters")
+    return limit_lines([*head, *map(forms[-1], listed)], most, "pull request", "narrow it with filters")
 
 
 def join_items(items: list[str], most: int) -> str:
@@ -99,15 +99,15 @@ def collect_small_diffs(
     entries: Iterable[Entry], most: int, classes: PathClasses = DEFAULT_PATH_CLASSES
 ) -> tuple[tuple[PullRequest, str], ...]:
     """The diffs that fit whole into ``most`` characters, of the riskiest pull requests first."""
-    found = []
+    diffs = []
     for entry in sorted(entries, key=lambda entry: -entry.risk.points):
         packed = fit_diff(entry.pull, _MAX_SMALL_DIFF_LENGTH, classes)
         text = f"Diff of #{entry.number}:\n{packed.text}"
         has_lines = any(file.patch for file in entry.pull.files or ())
         if has_lines and packed.coverage is Coverage.FULL and len(text) < most:
             most -= len(text) + 1
-            found.append((entry.pull, text))
-    return tuple(found)
+            diffs.append((entry.pull, text))
+    return tuple(diffs)
 
 
 def format_short_line(entry: Entry) -> str:
@@ -117,14 +117,14 @@ def format_short_line(entry: Entry) -> str:
 
 def format_line(entry: Entry) -> str:
     """The facts that the filters speak of, title and headline."""
-    pull, said = entry.pull, entry.summary
+    pull, summary = entry.pull, entry.summary
     when = (
         f"merged {pull.merge_time:%Y-%m-%d %H:%M}Z by {pull.merged_by.login}" if pull.is_merged else "not merged"
     )
     parts = [
         f"#{entry.number} {truncate_text(collapse_lines(pull.title), _MAX_TITLE_LENGTH)}",
-        *([said.headline] if not said.is_fallback else []),
-        f"{said.type}, {entry.area}",
+        *([summary.headline] if not summary.is_fallback else []),
+        f"{summary.type}, {entry.area}",
         f"by {pull.author.login}, {when}",
         f"{format_count(pull.changed_files, 'file')} +{pull.additions} -{pull.deletions}",
         f"risk {describe_risk(entry)}",
@@ -135,12 +135,12 @@ def format_line(entry: Entry) -> str:
 
 def format_details(entry: Entry) -> str:
     """The same with the gist of the summary."""
-    said = entry.summary
-    if said.is_fallback:
+    summary = entry.summary
+    if summary.is_fallback:
         return format_line(entry)
-    more = [truncate_text(collapse_lines(said.what_changed_and_why), _MAX_SECTION_LENGTH)]
-    more += [f"Risk: {said.risk_reason}"] if said.risk_reason else []
-    more += [f"Action: {said.action}"] if said.action else []
+    more = [truncate_text(collapse_lines(summary.what_changed_and_why), _MAX_SECTION_LENGTH)]
+    more += [f"Risk: {summary.risk_reason}"] if summary.risk_reason else []
+    more += [f"Action: {summary.action}"] if summary.action else []
     return f"{format_line(entry)}\n  " + "\n  ".join(more)
 
 
@@ -158,12 +158,14 @@ def describe_risk(entry: Entry) -> str:
 
 def format_pull_request(entry: Entry) -> str:
     """One pull request with everything but its diff."""
-    pull, said = entry.pull, entry.summary
-    sections = [f"{name}: {collapse_lines(text)}" for name, text in said.sections]
-    proofs = [f"Proven by {found.path}:{found.line}: {found.quote}" for found in said.evidence]
-    asks = [f"Action: {said.action}"] if said.action else []
-    told = ["No summary yet."] if said.is_fallback else sections
-    return "\n".join([format_line(entry), *told, *asks, *proofs, *_format_files(pull), *_format_description(pull)])
+    pull, summary = entry.pull, entry.summary
+    sections = [f"{name}: {collapse_lines(text)}" for name, text in summary.sections]
+    proofs = [f"Proven by {evidence.path}:{evidence.line}: {evidence.quote}" for evidence in summary.evidence]
+    asks = [f"Action: {summary.action}"] if summary.action else []
+    summary_lines = ["No summary yet."] if summary.is_fallback else sections
+    return "\n".join(
+        [format_line(entry), *summary_lines, *asks, *proofs, *_format_files(pull), *_format_description(pull)]
+    )
 
 
 def _format_description(pull: PullRequest) -> list[str]:
@@ -175,10 +177,10 @@ def _format_description(pull: PullRequest) -> list[str]:
 def _format_files(pull: PullRequest) -> list[str]:
     if pull.files is None:
         return ["Files: could not be loaded."]
-    named = [f"{f.path} ({f.status}, +{f.additions} -{f.deletions})" for f in pull.largest_files]
-    unlisted = pull.changed_files - len(named)
+    listed = [f"{f.path} ({f.status}, +{f.additions} -{f.deletions})" for f in pull.largest_files]
+    unlisted = pull.changed_files - len(listed)
     more = f" [cut: {format_count(unlisted, 'file')} that GitHub does not list]" if unlisted > 0 else ""
-    return [f"Files: {join_items(named, _MAX_FILES_LENGTH)}{more}"]
+    return [f"Files: {join_items(listed, _MAX_FILES_LENGTH)}{more}"]
 
 
 def fit_diff(pull: PullRequest, most: int, classes: PathClasses = DEFAULT_PATH_CLASSES) -> PackedDiff:

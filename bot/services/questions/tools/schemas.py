@@ -74,6 +74,6 @@ class TakenBackArguments(ToolArguments):
 
 def build_tool_schema(shape: type[ToolArguments]) -> dict[str, Any]:
     """JSON schema of the arguments, as the service takes it; the tool's own description is not part of it."""
-    found = shape.model_json_schema(schema_generator=CompactSchema)
-    found.pop("description", None)
-    return found
+    schema = shape.model_json_schema(schema_generator=CompactSchema)
+    schema.pop("description", None)
+    return schema

@@ -15,16 +15,16 @@ from bot.services.questions.tools.schemas import SelectionArguments
 _BAND_LABELS = [band.label for band in RiskBand]
 
 
-def is_selected(entry: Entry, asked: SelectionArguments) -> bool:
+def is_selected(entry: Entry, arguments: SelectionArguments) -> bool:
     """Whether it fits the filters that paths, authors and labels are not."""
-    by = {name.casefold() for name in asked.merged_by}
+    merged_by = {name.casefold() for name in arguments.merged_by}
     return (
-        (not asked.areas or has_word(entry.area, tuple(area.casefold() for area in asked.areas)))
-        and (not by or entry.pull.merged_by.login.casefold() in by)
-        and (not asked.types or entry.summary.type.value in asked.types)
+        (not arguments.areas or has_word(entry.area, tuple(area.casefold() for area in arguments.areas)))
+        and (not merged_by or entry.pull.merged_by.login.casefold() in merged_by)
+        and (not arguments.types or entry.summary.type.value in arguments.types)
         and (
-            not asked.least_risk
-            or _BAND_LABELS.index(entry.risk.band.label) >= _BAND_LABELS.index(asked.least_risk)
+            not arguments.least_risk
+            or _BAND_LABELS.index(entry.risk.band.label) >= _BAND_LABELS.index(arguments.least_risk)
         )
     )
 
@@ -45,16 +45,16 @@ def select_files(pull: PullRequest, paths: tuple[str, ...]) -> tuple[ChangedFile
 
 def find_places(files: tuple[ChangedFile, ...], text: str) -> list[str]:
     """The hunks that contain the text, as the diff has them."""
-    wanted = (text.strip().casefold(),)
+    words = (text.strip().casefold(),)
     lines: list[str] = []
     for file in files:
-        found = [
+        hunks = [
             (header, part)
             for header, part in split_hunks(file.patch or "")
-            if any(has_word(each.text, wanted) for each in part)
+            if any(has_word(each.text, words) for each in part)
         ]
-        if found:
+        if hunks:
             lines.append(f"=== {file.path} ({file.status}, +{file.additions} -{file.deletions})")
-        for header, part in found:
+        for header, part in hunks:
             lines += [header, *(each.patch_text for each in part)]
     return lines or [f"No place in it contains {text!r}."]
