@@ -63,7 +63,7 @@ class Budget:
         """Reserve the expected cost of a call until it is settled.
 
         Raises:
-            BudgetSpent: not enough is left for such a call.
+            BudgetExceeded: not enough is left for such a call.
             StoreUnavailable: the spending is unknown.
         """
         date = self._today().date
@@ -85,6 +85,6 @@ class Budget:
     def read_spending_today(self) -> tuple[float, float]:
         """Return what all calls of today have cost, and the budget of a day, in US dollars.
 
-        Raise StoreUnavailable.
+        Raises StoreUnavailable.
         """
         return self._spending.get_spending(build_total_name(self._today().date)), self._daily

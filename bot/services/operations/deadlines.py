@@ -1,4 +1,4 @@
-"""Deadlines of work: all that it calls, waits and sleeps keeps to them, and to the end of the process.
+"""Deadlines of work: every call, wait and sleep in it keeps to them, and to the end of the process.
 
 Both belong to a piece of work, not to a service, so they are passed on with it: through every call, and into the
 threads of a :class:`bot.services.operations.worker_threads.DeadlineExecutor`.
@@ -62,7 +62,10 @@ class ShutdownSignal:
 
     @contextmanager
     def call_on_trigger(self, callback: Callable[[], None]) -> Iterator[None]:
-        """Call ``act`` if the process ends while the block runs. Raise ``ProcessShutdown`` if it ends already."""
+        """Call ``callback`` if the process ends while the block runs.
+
+        Raises ``ProcessShutdown`` if it ends already.
+        """
         with self._lock:
             self.raise_if_triggered()
             self._callbacks.add(callback)
@@ -119,8 +122,10 @@ def get_limit() -> Limit:
 
 
 @contextmanager
-def bound_work(seconds: float, shutdown: ShutdownSignal | None = None, waits: float | None = None) -> Iterator[None]:
-    """Limit the work of the block to ``seconds``, within the limits that it already has. ``ending`` interrupts it.
+def bound_work(
+    seconds: float, shutdown: ShutdownSignal | None = None, waits: float | None = None
+) -> Iterator[None]:
+    """Limit the work of the block to ``seconds``, within its existing limits. ``shutdown`` interrupts it.
 
     ``waits`` is how many seconds services may make it wait in all.
     """

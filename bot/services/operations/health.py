@@ -39,7 +39,7 @@ class HealthReader:
         self._stand_in_note = stands_in
 
     def read_health(self) -> BotHealth:
-        """Return the current health. Raise StoreUnavailable."""
+        """Return the current health. Raises StoreUnavailable."""
         runs = self._run_log.list_recent(_MAX_RUNS)
         ticked = self._cache.get(LAST_TICK.build_key())
         spent, budget = self._budget.read_spending_today()

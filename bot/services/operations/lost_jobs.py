@@ -1,4 +1,4 @@
-"""Says of jobs that will not be done what became of them: to whoever asked, and to operators."""
+"""Reports of lost jobs to the user who requested them, and to operators."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REASONS = {
 
 
 class LostJobReporter:
-    """Tells of them. An asker hears before operators do, and where a process dies here, nobody hears twice."""
+    """Reporter of lost jobs. The asker is notified before operators; a crash here leads to no second notice."""
 
     def __init__(
         self,
@@ -41,12 +41,12 @@ class LostJobReporter:
         self._incident_reporter = incident_reporter
 
     def report_loss(self, job: LostJob, asker: SlackRequest | None, place: str = "") -> SlackRequest | None:
-        """Say it to the asker, or to whoever is first of those with questions in ``place``.
+        """Notify the asker, or the user of the first question waiting in the thread ``place``, and operators.
 
-        Return the request of whoever was told, if somebody was.
+        Return the request of the notified user, None if there is none.
 
         Raises:
-            SlackUnavailable, StoreUnavailable: saying it again goes on from there.
+            SlackUnavailable, StoreUnavailable: another call continues from there.
         """
         request = self._notify_place(place, job) if place else self._notify_asker(asker, job)
         identified = (

@@ -1,4 +1,4 @@
-"""Models whose calls are paid for: reserved before, settled by the usage that is reported, bounded in a minute."""
+"""Metering of model calls: reservation of their cost, settlement by the reported usage, limits per minute."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from bot.services.operations.budget import Budget
 
 log = logging.getLogger(__name__)
 
-# characters of English and code in a token, at the least
+# the least number of characters of English and code in a token
 _CHARACTERS_PER_TOKEN = 3
-# seconds: work that has as much left is slowed down; whoever waits for other work gets facts at once
+# seconds: work with that much time left waits; other work, which a person waits for, gets facts at once
 _MIN_SECONDS_TO_WAIT = 300.0
 _PAUSE_SECONDS = 1.0
 
 
 @dataclass
 class CallCharge:
-    """What one call took, as far as it has told: None where it has not."""
+    """The usage of one call, None as long as it is not reported."""
 
     usage: Usage | None = None
 
 
 class CallMeter:
-    """Lets calls through as far as there is money. ``limiter`` counts each person's calls in a minute."""
+    """Meter of model calls within the budget. ``limiter`` counts each user's calls in a minute."""
 
     def __init__(
         self,
@@ -49,10 +49,10 @@ class CallMeter:
 
     @contextmanager
     def charge_call(self, model: str, need: CallPurpose, expected: Usage) -> Iterator[CallCharge]:
-        """Have the call of the block paid on the account of the work at hand; the block notes what it took.
+        """Charge the call of the block to the account of the current work; the block sets its usage.
 
         Raises:
-            BudgetSpent: there is no more money, or there were too many calls in this minute.
+            BudgetExceeded: the budget is used up, or there were too many calls in this minute.
         """
         charge, account = CallCharge(), get_account()
         if account.payer == OPERATOR:
@@ -65,7 +65,7 @@ class CallMeter:
             charge.usage = charge.usage or error.usage
             raise
         finally:
-            # of a call that ends otherwise, as when the process does, what went in is billed all the same
+            # a call that ends otherwise, such as with the process, is billed for its input all the same
             used = replace(expected, output=0) if charge.usage is None else charge.usage
             self._budget.settle_cost(hold, self._prices.cautious_cost(model, used))
 
@@ -78,7 +78,7 @@ class CallMeter:
             raise
 
     def _wait_for_turn(self, payer: str) -> None:
-        """Wait while a person has too many calls in a minute, where there is time for it."""
+        """Wait while a user has too many calls in a minute, if there is time for it."""
         while payer and not self._limiter.try_acquire(f"calls:{payer}"):
             if deadlines.get_seconds_left() < _MIN_SECONDS_TO_WAIT:
                 raise BudgetExceeded(TOO_MANY_CALLS)
@@ -86,14 +86,14 @@ class CallMeter:
 
 
 class MeteredModel:
-    """``Model``."""
+    """A ``Model`` whose calls are metered."""
 
     def __init__(self, model: Model, meter: CallMeter) -> None:
         self._model = model
         self._meter = meter
 
     def complete(self, prompt: Prompt) -> Completion:
-        """Ask once. Raises BudgetSpent besides what the model raises."""
+        """Return the completion of a prompt. Raises BudgetExceeded besides what the model raises."""
         characters = len(prompt.system) + len(prompt.user) + len(json.dumps(prompt.schema))
         expected = Usage(input=characters // _CHARACTERS_PER_TOKEN, output=prompt.max_tokens)
         with self._meter.charge_call(prompt.model, prompt.need, expected) as charge:
@@ -103,14 +103,14 @@ class MeteredModel:
 
 
 class MeteredChat:
-    """``ChatModel``."""
+    """A ``ChatModel`` whose calls are metered."""
 
     def __init__(self, chat: ChatModel, meter: CallMeter) -> None:
         self._chat = chat
         self._meter = meter
 
     def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
-        """Ask for the model's next turn. Raises BudgetSpent besides what the model raises."""
+        """Yield the events of the model's next turn. Raises BudgetExceeded besides what the model raises."""
         turns = [asdict(turn) for turn in chat.turns]
         characters = len(chat.system) + len(json.dumps([*chat.tools, *turns], default=str))
         expected = Usage(cache_write=characters // _CHARACTERS_PER_TOKEN, output=chat.max_tokens)
@@ -123,7 +123,7 @@ class MeteredChat:
 
 
 def _log_refusal(account: BillingAccount, error: BudgetExceeded) -> None:
-    """The log has it once for each piece of work: a day has hundreds of calls."""
+    """Log a refusal once for each piece of work: a day has hundreds of calls."""
     if str(error) not in account.refusals:
         log.info("no more model calls for %s: %s", account.payer or "the schedule", error)
     account.refusals.add(str(error))

@@ -30,8 +30,8 @@ class StoreOwnership:
         Before this returns, nothing may be read from the store or written to it.
 
         Raises:
-            NotSetUp: the store belongs to another workspace.
-            SlackRefused, SlackUnavailable: Slack does not tell the token's workspace.
+            ConfigurationError: the store belongs to another workspace.
+            SlackCallRefused, SlackUnavailable: Slack does not name the token's workspace.
             StoreUnavailable: the store does not answer.
         """
         workspace = self._workspace()

@@ -56,7 +56,7 @@ class AnswerBuilder:
         self._score = score
 
     def build_summary(self, reference: Reference, asker: str) -> Answer:
-        """Build the answer about one pull request, merged or open. Raise what ``get_entry`` raises."""
+        """Build the answer about one pull request, merged or open. Raises what ``get_entry`` raises."""
         entry = self._entries.get_entry(reference)
         request = SummaryRequest((reference,))
         details = buttons.make_details_button(entry.pull)
@@ -66,7 +66,7 @@ class AnswerBuilder:
         )
 
     def build_risks(self, request: RisksRequest, asker: str) -> Answer:
-        """What was taken back in some days, and what deserves a second look."""
+        """Build the answer with the reverted and the riskiest pull requests of some days."""
         risk_list = self._risks.build_list(request, self._name_of(request.repository), self._today())
         taken_back = [pair.pull for pair in risk_list.taken_back]
         menu = buttons.make_details_menu(
@@ -78,7 +78,7 @@ class AnswerBuilder:
         )
 
     def build_score(self, request: ScoreRequest, asker: str) -> Answer:
-        """Build the answer that says how good the lists of some days were. Raise StoreUnavailable."""
+        """Build the answer with the quality of the lists of some days. Raises StoreUnavailable."""
         result = self._score(request.repository, request.span)
         hits = [hit.pull for hit in result.hits]
         menu = buttons.make_details_menu(hits)
@@ -99,7 +99,7 @@ class AnswerBuilder:
         )
 
     def build_overview(self, request: DigestRequest, asker: str, channel: str) -> Answer:
-        """Several days as one overview, for the readers of a channel."""
+        """Build the overview of several days, for the readers of a channel."""
         overview = self._days_of(DigestSpec(channel, request.repository, request.span))
         menu = buttons.make_details_menu(entry.pull for entry in overview.combined.riskiest_entries)
         share = buttons.make_share_button(buttons.SHARE_DIGEST, request)

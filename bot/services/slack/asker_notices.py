@@ -72,9 +72,9 @@ class AskerNotices:
 
     @contextmanager
     def excuse_failures(self, slack_request: SlackRequest, key: str) -> Iterator[None]:
-        """Tell the asker in another way if Slack refuses what the block needs for an answer.
+        """Notify the asker in another way if Slack refuses what the block needs for an answer.
 
-        Raise the error again.
+        The error is raised again.
         """
         began = self._now()
         try:
@@ -88,7 +88,7 @@ class AskerNotices:
             raise
 
     def postpone_answer(self, slack_request: SlackRequest, error: RateLimited | SlackUnavailable) -> bool:
-        """Tell whether an answer is of use after the pause that a service asks for; say once when it comes."""
+        """Return whether an answer is of use after the pause that a service asks for; announce its time once."""
         key, now = ANSWER_PROGRESS.build_key(slack_request.key, "later"), self._now()
         record, pause = self._records.load(key), timedelta(seconds=error.retry_after or 0.0)
         since = record.postponed_at or now
@@ -144,7 +144,7 @@ class AskerNotices:
 
     @contextmanager
     def report_progress(self, slack_request: SlackRequest) -> Iterator[None]:
-        """Tell the asker once the block takes long that it is in progress, if there is a ``response_url``."""
+        """Notify the asker of the progress if the block takes long and there is a ``response_url``."""
         if (
             not slack_request.response_url
             or not self._response_times.first_response < deadlines.get_seconds_left() < math.inf

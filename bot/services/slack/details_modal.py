@@ -51,7 +51,7 @@ class DetailsModal:
             log.info("the window [%s] was closed before it was filled", slack_request.reference)
 
     def _build_view(self, slack_request: SlackRequest, reference: Reference) -> dict[str, Any]:
-        """Return the view with the details, or with an error. Raise StoreUnavailable."""
+        """Return the view with the details, or with an error. Raises StoreUnavailable."""
         try:
             with deadlines.reserve_time(self._replies.response_times.reply_reserve):
                 return render_details_view(self._entries.get_entry(reference))

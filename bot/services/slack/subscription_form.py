@@ -20,7 +20,7 @@ _TOO_LATE = "The window did not open in time: try again."
 
 
 class FormOpener:
-    """Service that opens forms. ``usual`` is the time and the time zone that a new form begins with."""
+    """Service that opens forms. ``default_timing`` is the time and the time zone with which a new form begins."""
 
     def __init__(
         self,

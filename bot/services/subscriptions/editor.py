@@ -1,4 +1,4 @@
-"""What people do with subscriptions: make, change, pause, resume and remove them."""
+"""Changes of subscriptions by users: create, change, pause, resume and remove."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ _CLOSED_CODES = {"channel_not_found", "not_in_channel"}
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionChange:
-    """A subscription as it is now, and the one that was there before, if there was one."""
+    """A subscription after a change, and the previous one if there was one."""
 
     current: Subscription
     previous: Subscription | None = None
 
 
 class SubscriptionEditor:
-    """Changes subscriptions. ``at`` and ``zone`` hold for who does not say when.
+    """Service that changes subscriptions. ``default_timing`` is the time and zone of a request without them.
 
-    Every method may raise UsageError for the visitor, SlackRefused, SlackUnavailable and StoreUnavailable.
+    Every method may raise UsageError for the user, SlackCallRefused, SlackUnavailable and StoreUnavailable.
     """
 
     def __init__(
@@ -68,10 +68,10 @@ class SubscriptionEditor:
     def subscribe(
         self, slack_request: SlackRequest, request: SubscriptionRequest, channel: str = "", replaces: str = ""
     ) -> SubscriptionChange:
-        """Make a subscription, or change the one of the same repository and filters, which stays its maker's.
+        """Create a subscription, or change the one with the same repository and filters, which keeps its creator.
 
-        It goes to ``channel``, if one is named, else to where the visitor is; ``replaces`` is the id of the one
-        that it takes the place of.
+        It is for ``channel`` if there is one, else for the channel of the request. ``replaces`` is the id of the
+        subscription that it replaces.
         """
         is_personal = request.is_personal or (slack_request.is_direct and not channel)
         target = (
@@ -100,44 +100,44 @@ class SubscriptionEditor:
         return SubscriptionChange(subscription, previous)
 
     def unsubscribe(self, slack_request: SlackRequest, selector: SubscriptionSelector) -> Sequence[Subscription]:
-        """Remove them; what was posted stays."""
+        """Remove the selected subscriptions. Posted digests remain."""
         return [
             self._remove_subscription(each)
             for each in self._select_changeable(slack_request, selector, stops=True)
         ]
 
     def pause(self, slack_request: SlackRequest, selector: SubscriptionSelector) -> Sequence[SubscriptionChange]:
-        """Post nothing until they are resumed."""
+        """Pause the selected subscriptions: nothing is posted until they are resumed."""
         return [
             self._set_paused(each, is_paused=True)
             for each in self._select_changeable(slack_request, selector, stops=True)
         ]
 
     def resume(self, slack_request: SlackRequest, selector: SubscriptionSelector) -> Sequence[SubscriptionChange]:
-        """Go on with the next digest that is due; those of the meantime are not posted."""
+        """Resume the selected subscriptions with the next digest that is due. Missed ones are not posted."""
         return [
             self._set_paused(each, is_paused=False)
             for each in self._select_changeable(slack_request, selector, stops=False)
         ]
 
     def list_here(self, slack_request: SlackRequest) -> Sequence[Subscription]:
-        """Those of the visitor's channel that they may know of."""
+        """Return the subscriptions of the request's channel that the user may see."""
         return self._permissions.filter_visible(
             slack_request.user, self._repository.list_for_channel(slack_request.channel)
         )
 
     def is_welcome(self, slack_request: SlackRequest) -> bool:
-        """Whether somebody who opens App Home may see it: the event does not say of which workspace they are."""
+        """Return whether a user may see App Home. The event does not say to which workspace they belong."""
         return not self._access_control.explain_exclusion(
             replace(slack_request, team=self._workspace.fetch_team(slack_request.user))
         )
 
     def list_visible(self, user: str) -> Sequence[Subscription]:
-        """Those that a user may know of: of public channels, of those that they are in, and their own."""
+        """Return the subscriptions that a user may see: of public channels, of their channels, and their own."""
         return self._permissions.filter_visible(user, self._repository.list_all())
 
     def get_changeable(self, slack_request: SlackRequest, name: str) -> Subscription:
-        """The one of an id, if the visitor may change it."""
+        """Return the subscription with an id. Raises UsageError if the user may not change it."""
         subscription = self._repository.get(name)
         if subscription is None:
             raise UsageError(GONE_REFUSAL)
@@ -146,14 +146,17 @@ class SubscriptionEditor:
         return subscription
 
     def update_time_zone(self, subscription: Subscription) -> None:
-        """Take over the zone of the user whose zone it follows, who may have travelled."""
+        """Take over the current zone of the user whose zone the subscription follows: they may have travelled."""
         zone = self._workspace.fetch_time_zone(subscription.follows)
         if zone != subscription.timing.zone:
             updated = replace(subscription, timing=replace(subscription.timing, zone=zone))
             self._save_subscription(updated, subscription)
 
     def refresh_time_zone(self, name: str) -> None:
-        """Follow whom the subscription of an id follows, if it does; at the next digest, if Slack does not say."""
+        """Update the zone of the subscription with an id, if it follows a user's zone.
+
+        If Slack does not answer, the zone stays until the next digest.
+        """
         subscription = self._repository.get(name)
         if subscription is None or not subscription.follows or subscription.is_paused:
             return
@@ -163,7 +166,7 @@ class SubscriptionEditor:
             log.info("the zone of %s stays %s: %s", subscription.follows, subscription.timing.zone, error)
 
     def get_next_due(self, subscription: Subscription) -> datetime:
-        """When its next digest is due, in UTC; one that is due and not posted yet counts."""
+        """Return when the next digest is due, in UTC. One that is due and not posted yet counts."""
         return self._due_queue.get_time(NextDigest(subscription.id)) or subscription.timing.find_next_after(
             self._now()
         )
@@ -174,7 +177,7 @@ class SubscriptionEditor:
         default = Subscription(target, request.repository, Timing(*self._default_timing), request.view)
         existing = self._repository.get(default.id)
         timing = existing.timing if existing else default.timing
-        # a personal digest is in the person's own zone unless they say otherwise
+        # a personal digest is in the user's own zone unless they name another one
         is_mine = request.is_mine or (request.zone is None and existing is None and default.is_personal)
         follows = slack_request.user if is_mine else existing.follows if existing and request.zone is None else ""
         zone = self._workspace.fetch_time_zone(slack_request.user) if is_mine else request.zone or timing.zone
@@ -213,7 +216,7 @@ class SubscriptionEditor:
     def select_subscriptions(
         self, slack_request: SlackRequest, selector: SubscriptionSelector
     ) -> Sequence[Subscription]:
-        """Which of the channel's somebody means, or one of another channel that they may know of."""
+        """Return the selected subscriptions of the channel, or one of another channel that the user may see."""
         subscription = self._repository.get(selector.id) if selector.id else None
         if subscription is None or not self._permissions.can_see(slack_request.user, subscription):
             return selector.select_from(tuple(self.list_here(slack_request)))
@@ -222,13 +225,13 @@ class SubscriptionEditor:
         return (subscription,)
 
     def preview_subscription(self, slack_request: SlackRequest, request: SubscriptionRequest) -> Subscription:
-        """What a wish would make, without making it."""
+        """Return the subscription that a request would create, without creating it."""
         return self._build_subscription(slack_request, request, slack_request.channel, is_open=False)
 
     def _select_changeable(
         self, slack_request: SlackRequest, selector: SubscriptionSelector, *, stops: bool
     ) -> Sequence[Subscription]:
-        """Those of the ones meant that the visitor may change, at least one."""
+        """Return the selected subscriptions that the user may change, at least one."""
         selected = self.select_subscriptions(slack_request, selector)
         refusals = {
             each: _FIXED_REFUSAL
@@ -242,7 +245,10 @@ class SubscriptionEditor:
         return changeable
 
     def _save_subscription(self, subscription: Subscription, previous: Subscription | None) -> None:
-        """Keep it and plan its next digest: the first that tells of what the one planned before would have."""
+        """Save a subscription and plan its next digest.
+
+        The first one covers the days that the digest planned before would have covered.
+        """
         planned = self._due_queue.get_time(NextDigest(previous.id)) if previous else None
         self._store.put(subscription)
         if previous and planned:

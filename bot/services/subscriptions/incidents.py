@@ -1,7 +1,7 @@
-"""Tells of digests that are late, failed, skipped or incomplete: once each, to whoever has to know.
+"""Reports of digests that are late, failed, skipped or incomplete: one for each, to operators or subscribers.
 
-It speaks from the clock, so that a worker that is not running is told of as well. Incidents of the same moment go
-into one message, for a service that is away troubles every channel at once; how each ended is edited into it.
+They are sent by the clock, so that a missing worker is reported too. Incidents of the same moment share one
+message, because an unavailable service affects every channel at once. The end of each is edited into it.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from bot.services.subscriptions.incident_report import PostedIncidentReport
 
 log = logging.getLogger(__name__)
 
-# what is wrong at the same time is told together
+# incidents of the same moment are reported together
 _GATHERING_TIME = timedelta(seconds=30)
-# a place that refused the message may have been mended by then
+# a channel that refused the message may have been fixed by then
 _RETRY_DELAY = timedelta(hours=1)
-# the record of what a speaker is about to post
+# the record of the report that is about to be posted
 _PENDING_REPORT_KEY = INCIDENT_REPORT_RECORD.build_key("begun")
 _INCIDENT_ADAPTER = TypeAdapter(Incident)
 
 
 class IncidentReporter:
-    """Keeps incidents and tells of them. ``admin`` is the channel that is told; empty: the subscriber is.
+    """Store of incidents, and sender of their reports. ``admin`` is the channel for them; empty: the subscriber.
 
-    ``is_posted`` says whether all of the digest of a key stands.
+    ``is_posted`` returns whether the digest of a key is posted completely.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class IncidentReporter:
         self._admin = admin
 
     def report(self, incident: Incident) -> None:
-        """Something is wrong. Reporting it again changes nothing. Raises StoreUnavailable."""
+        """Record an incident. A repeated call changes nothing. Raises StoreUnavailable."""
         if not any(self._list_recipients(incident)):
             return
         existing = self._load_incident(incident.id)
@@ -73,7 +73,7 @@ class IncidentReporter:
             self._due_queue.add(IncidentReport(incident.id), incident.at + _GATHERING_TIME)
 
     def resolve(self, key: str, kind: IncidentKind, how: str, now: datetime) -> None:
-        """It is right again, if it was wrong; ``how`` says since when. Raises StoreUnavailable."""
+        """Record the end of an incident, if there is one; ``how`` says how it ended. Raises StoreUnavailable."""
         name = f"{key}#{kind}"
         incident = self._load_incident(name)
         if incident is None:
@@ -81,12 +81,12 @@ class IncidentReporter:
         if not incident.settled:
             self._save_incident(replace(incident, settled=how))
         self._due_queue.drop(IncidentReport(name))
-        # after it is kept, as whoever tells looks at it after: one of the two sees the other
+        # after it is saved: a reporter first saves its link, then reads the incident: one of both sees the other
         if self._get_report_key(name):
             self._due_queue.put(ReportUpdate(name), now)
 
     def abandon(self, key: str, kind: IncidentKind, now: datetime) -> None:
-        """There will be no more tries to mend it, if it was wrong. Raises StoreUnavailable."""
+        """Record that no more repairs are attempted, if there is an incident. Raises StoreUnavailable."""
         name = f"{key}#{kind}"
         incident = self._load_incident(name)
         if incident and incident.retry and not incident.settled:
@@ -95,10 +95,10 @@ class IncidentReporter:
                 self._due_queue.put(ReportUpdate(name), now)
 
     def notify(self, now: datetime) -> None:
-        """Tell of all that nobody was told of. What Slack does not take now is told later.
+        """Report all incidents that are not reported yet. What Slack does not accept now is reported later.
 
         Raises:
-            StoreUnavailable: the next tick tells of it.
+            StoreUnavailable: the next tick reports them.
         """
         if not self._list_due_items(now):
             return
@@ -116,7 +116,8 @@ class IncidentReporter:
         ]
 
     def _report_incidents(self, names: Sequence[str], now: datetime) -> None:
-        # what an earlier try began may be posted: it is finished as it was, or it would be told again with others
+        # the report of an earlier attempt may be posted: it is finished unchanged, or its incidents would be
+        # reported again with others
         pending = self._reports.load(_PENDING_REPORT_KEY).incidents
         self._report_in_turn(0, tuple(self._load_incidents(pending)), now)
         self._report_in_turn(
@@ -133,11 +134,11 @@ class IncidentReporter:
                 yield incident
 
     def _is_over(self, incident: Incident) -> bool:
-        """It may have ended in the moment before it was noted."""
+        """Return whether an incident has ended, possibly just before its end was recorded."""
         return bool(incident.settled) or (incident.kind is IncidentKind.MISSING and self._is_posted(incident.key))
 
     def _report_in_turn(self, rank: int, incidents: Sequence[Incident], now: datetime) -> None:
-        """Each in its place of that turn, those of one place together; where it is refused, in the next."""
+        """Report incidents to their recipients of that rank, grouped by recipient; if one refuses, to the next."""
         groups: dict[str, list[Incident]] = defaultdict(list)
         for incident in incidents:
             groups["".join(self._list_recipients(incident)[rank : rank + 1])].append(incident)
@@ -149,7 +150,7 @@ class IncidentReporter:
                 self._report_in_turn(rank + 1, group, now)
 
     def _list_recipients(self, incident: Incident) -> tuple[str, ...]:
-        """Where to tell of it: the first that takes it. Who subscribed is named by their user id."""
+        """Return where to report an incident: the first that accepts it. A subscriber is a user id."""
         if incident.kind is IncidentKind.LOST:
             return (self._admin,)
         return tuple(
@@ -157,10 +158,10 @@ class IncidentReporter:
         )
 
     def _try_recipient(self, recipient: str, incidents: Sequence[Incident], now: datetime) -> bool:
-        """Whether the place took it."""
+        """Return whether the recipient accepted the report."""
         names = tuple(incident.id for incident in incidents)
         key = INCIDENT_REPORT_RECORD.build_key(sha256(json.dumps([recipient, *names]).encode()).hexdigest()[:16])
-        # what is about to be posted is recorded, until it was posted or refused
+        # the report is recorded as pending until it is posted or refused
         empty, pending = PostedIncidentReport(), PostedIncidentReport(incidents=names)
         self._reports.save(_PENDING_REPORT_KEY, empty, pending)
         try:
@@ -217,7 +218,7 @@ class IncidentReporter:
         return load_or_none(_INCIDENT_ADAPTER, self._cache.get(_build_incident_key(name)))
 
     def _get_report_key(self, name: str) -> str:
-        """The key of the message that tells of it; empty while nobody was told."""
+        """Return the key of the report about an incident; empty if it is not reported yet."""
         return self._cache.get(_build_report_link_key(name)) or ""
 
 

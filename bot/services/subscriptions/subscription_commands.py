@@ -1,4 +1,4 @@
-"""Answers to what people say of their regular digests."""
+"""Answers to commands about subscriptions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SUBSCRIBE, UNSUBSCRIBE, PAUSE, RESUME, LIST = "subscribe", "unsubscribe", "pause
 
 @dataclass(frozen=True, slots=True)
 class ChangeNotice:
-    """What the readers of a subscription's channel are told: what was done to it, and by whom."""
+    """A notice for the readers of a subscription's channel: what was changed, and by whom."""
 
     subscription: Subscription
     post: Post
@@ -45,7 +45,7 @@ class ChangeNotice:
 
 @dataclass(frozen=True, slots=True)
 class _CommandResult:
-    """What came of a verb: for whoever said it, and for the channels that it is about."""
+    """The result of a verb: the answer for the user, and notices for the channels concerned."""
 
     answer: Answer
     news: tuple[ChangeNotice, ...] = ()
@@ -56,7 +56,7 @@ _PREVIEW_NOTE = "A preview for you alone: nothing was posted."
 
 
 class SubscriptionCommands:
-    """Does what a verb says, and tells the visitor. Every method may raise what :class:`Subscribing` raises."""
+    """Commands about subscriptions. Every method may raise what :class:`SubscriptionEditor` raises."""
 
     def __init__(
         self,
@@ -82,9 +82,10 @@ class SubscriptionCommands:
         channel: str = "",
         replaces: str = "",
     ) -> Answer:
-        """What came of ``verb``; ``subscribe`` has a wish, the list nothing, all others say which.
+        """Execute ``verb`` and return the answer.
 
-        A job that is run again because its answer was lost finds it: what is removed can't be removed again.
+        ``request`` is a SubscriptionRequest for ``subscribe``, None for the list, and a selector for all others.
+        A job that runs again because its answer was lost finds the result: what is removed can't be removed again.
         """
         key = COMMAND_RESULT.build_key(slack_request.key)
         result = load_or_none(_RESULT_ADAPTER, self._cache.get(key))
@@ -100,7 +101,10 @@ class SubscriptionCommands:
     def preview_digest(
         self, slack_request: SlackRequest, name: str = "", request: SubscriptionRequest | None = None
     ) -> Answer:
-        """Yesterday as a subscription would show it: the one of the id ``name``, a wish, or the only one here."""
+        """Return yesterday's digest as a subscription would show it.
+
+        It is the subscription with the id ``name``, the one of a request, or the only one of the channel.
+        """
         spec = self._build_previewed_spec(slack_request, name, request)
         return Answer.for_asker(self._composer.compose_messages(spec, [_PREVIEW_NOTE]).lead)
 
@@ -160,7 +164,7 @@ class SubscriptionCommands:
     def _build_previewed_spec(
         self, slack_request: SlackRequest, name: str, request: SubscriptionRequest | None
     ) -> DigestSpec:
-        """The digest of yesterday for one of the channel's subscriptions, or for what somebody thinks of."""
+        """Return yesterday's digest for one of the channel's subscriptions, or for a request."""
         listed = self._editor.list_here(slack_request)
         if not name and request is None and len(listed) > 1:
             ids = ", ".join(each.id for each in listed)
@@ -180,20 +184,23 @@ class SubscriptionCommands:
 
 
 def _build_answer(slack_request: SlackRequest, subscriptions: Sequence[Subscription], post: Post) -> Answer:
-    """What came of it. A subscription of another place, as somebody's own is, is nobody's business here."""
+    """Return the answer to a command; it is private if a subscription belongs to another channel.
+
+    Personal subscriptions always do.
+    """
     return Answer.for_asker(post, is_private=any(each.channel != slack_request.channel for each in subscriptions))
 
 
 def _build_notices(
     slack_request: SlackRequest, action: str, subscriptions: Iterable[Subscription]
 ) -> tuple[ChangeNotice, ...]:
-    """What readers of the channels are told; who gets a digest alone knows what they did."""
+    """Return the notices for the channels. The owner of a personal digest knows what they did."""
     shared = (each for each in subscriptions if not each.is_personal)
     return tuple(ChangeNotice(each, render_change_notice(slack_request.user, action, each)) for each in shared)
 
 
 def _iterate_move_notices(slack_request: SlackRequest, change: SubscriptionChange) -> Iterator[ChangeNotice]:
-    """The same of one that was changed; the first of a channel tells of itself by coming."""
+    """Yield the notices of a changed subscription. The first of a channel needs none: it appears there."""
     current, previous = change.current, change.previous
     if previous is None or previous == current:
         return
