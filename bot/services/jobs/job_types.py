@@ -1,4 +1,4 @@
-"""The kinds of jobs that belong to no command, with what the version before put on the queues for them."""
+"""The job types that belong to no command, and the readers of their payloads of the previous version."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from bot.services.subscriptions.subscription_commands import LIST, SUBSCRIBE
 
 StoredFields = Mapping[str, str]
 
-# what takes minutes is tried a few times: whoever asked waits for it
+# a job that takes minutes has few retries: its asker is waiting
 LONG_RETRIES = JobRetries(5)
 
 
 def read_slack_request(fields: object) -> SlackRequest:
-    """Read a request from Slack as jobs carry it. Raises ValueError."""
+    """Read a request from Slack from a payload. Raises ValueError."""
     return TypeAdapter(SlackRequest).validate_python(fields)
 
 
@@ -76,7 +76,7 @@ def _read_preview(context: ParseContext, slack_request: StoredFields, text: str)
 
 
 def parse_preview(asker: SlackRequest, text: str, repositories: AllowedRepositories) -> PreviewPayload:
-    """Read what somebody wants a preview of: an id, a wish, or nothing. Raises UsageError."""
+    """Parse the subject of a preview: an id, a request, or nothing. Raises UsageError."""
     if ID_PATTERN.fullmatch(text.lower()):
         return PreviewPayload(asker, text.lower())
     return PreviewPayload(asker, wish=SubscriptionRequest.parse(text, repositories) if text else None)
@@ -129,10 +129,10 @@ SHOW_PREVIEW = JobType("preview", PreviewPayload, _read_preview, QueueName.LONG,
 SHOW_FORM = JobType("form", FormPayload, _read_form)
 SHOW_HOME = JobType("home", AskerPayload, _read_home)
 ANSWER_QUESTIONS = JobType("questions", ThreadPayload, _read_place, QueueName.TALK)
-# what fails is put on the queue again by the schedule; only a store that is away is waited for here
+# the schedule enqueues failed jobs again; retries here are for an unavailable store only
 DELIVER_DIGEST = JobType("deliver", DeliveryPayload, _read_delivery, QueueName.LONG, JobRetries(20))
 REPAIR_DIGEST = JobType("mend", DigestPayload, _read_digest, QueueName.LONG, JobRetries(20))
-# what fails is looked at again some hours later
+# after a failure, the next check is some hours later
 WATCH_REPOSITORY = JobType("watch", RepositoryPayload, _read_repository, QueueName.LONG, JobRetries(3, MINUTE))
 AMEND_DIGEST = JobType(
     "amend", AmendmentPayload, _read_amendment, QueueName.LONG, JobRetries(8, longest_pause=MINUTE)

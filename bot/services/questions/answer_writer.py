@@ -1,4 +1,4 @@
-"""Writes the answer to a question: with the model where it is there and paid for, else by plain search."""
+"""Answers to questions: by the model if there is one with budget left, else by a search for words."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NO_MODEL_REASON = "No model is set up."
 
 @dataclass(frozen=True, slots=True)
 class AnswerDraft:
-    """An answer: as Markdown, as the thread remembers it, what stands below, and what it was made of."""
+    """An answer: as Markdown, as the thread remembers it, its footer, and the inputs that it was made from."""
 
     text: str
     raw_text: str
@@ -44,10 +44,10 @@ class AnswerDraft:
 
 
 class AnswerWriter:
-    """Writes answers. ``answerer`` is None where no model is set up; ``model`` is its name.
+    """Writer of answers. ``answerer`` is None if there is no model; ``model`` is its name.
 
-    ``stands_in`` says, as a sentence for readers, who writes where that is no model.
-    ``clock`` is the answerer's: what is read before the model is asked takes of the same minutes.
+    ``stands_in`` is a sentence for readers on the author if that is no model. ``clock`` is that of the answerer:
+    the time for reading before the model is asked counts too.
     """
 
     def __init__(
@@ -71,10 +71,10 @@ class AnswerWriter:
         self._stands_in = stands_in
 
     def write_answer(self, question: Question, memory: ThreadMemory, display: AnswerDisplay) -> AnswerDraft:
-        """The answer, shown while it is written.
+        """Write the answer and show it meanwhile.
 
         Raises:
-            PrdigestError: what it is about can't be read; the model's failures are no errors here.
+            PrdigestError: its subject cannot be read. Failures of the model do not raise.
         """
         today, started = self._today(), self._clock()
         subject = parse_subject(memory.about, self._repositories, today, self._today)
@@ -95,7 +95,7 @@ class AnswerWriter:
 
 
 class _AnswerWork:
-    """One question on its way to an answer."""
+    """The state of one question until its answer."""
 
     def __init__(self, question: Question, memory: ThreadMemory, subject: ThreadSubject, toolbox: Toolbox) -> None:
         self._question = question
@@ -107,6 +107,7 @@ class _AnswerWork:
 
     @property
     def links(self) -> Links:
+        """The links for citations and numbers in the answer."""
         return Links(self._link_citation, self.toolbox.find_address)
 
     def _link_citation(self, citation: Citation) -> tuple[str, str] | None:
@@ -118,8 +119,9 @@ class _AnswerWork:
         return label_citation(*evidence)
 
     def build_model_answer(self, written: WrittenAnswer, model: str, stands_in: str) -> AnswerDraft:
+        """Build the draft of an answer that the model wrote."""
         provenance, note = self.toolbox.provenance, describe_end(written.end, written.failure)
-        # those of a try that broke off may be gone
+        # the answer may lack citations of an interrupted attempt
         cited = {
             each: evidence
             for each, evidence in self._cited.items()
@@ -147,12 +149,13 @@ class _AnswerWork:
         return AnswerDraft(written.text, written.raw_text, blocks, self._collect_inputs(written.text, details))
 
     def build_search_answer(self, context: InitialContext, reason: str, details: Mapping[str, Any]) -> AnswerDraft:
+        """Build the draft of an answer by a search for words, for a ``reason`` that it gives."""
         matches = search_by_words(self._question.text, context.entries)
         text = format_search_answer(reason, self.toolbox.span.title, matches)
         return AnswerDraft(text, text, (), self._collect_inputs(text, details))
 
     def _collect_inputs(self, text: str, details: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Enough to ask the same again, and to judge the answer."""
+        """Return enough to ask the same question again, and to judge the answer."""
         return {
             "question": redact_text(self._question.text),
             "repository": str(self._subject.repository),

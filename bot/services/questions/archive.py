@@ -1,6 +1,6 @@
-"""The pull requests that questions are answered from: with their patches, and the summaries that exist already.
+"""The pull requests that answers are based on, with their patches and the existing summaries.
 
-No model is asked here: what was not summarised before has its facts alone.
+No model is asked here: a pull request without a summary has only its facts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NO_SUMMARY_REASON = "nobody asked for it before"
 
 @dataclass(frozen=True, slots=True)
 class DayEntries:
-    """The pull requests merged in some days, newest first, and what may be missing from them."""
+    """The pull requests merged in some days, newest first, and caveats on what may be missing."""
 
     repository: Repository
     span: Span
@@ -37,7 +37,7 @@ class DayEntries:
 
 
 class PullRequestArchive:
-    """Reads days and single pull requests; ``workers`` calls to GitHub run at a time."""
+    """Archive of days and single pull requests. ``workers`` is the number of simultaneous calls to GitHub."""
 
     def __init__(
         self,
@@ -54,7 +54,10 @@ class PullRequestArchive:
         self._classes_of = classes_of
 
     def read_days(self, repository: Repository, span: Span) -> DayEntries:
-        """All that was merged in some days. Raises what :meth:`bot.ports.PullRequests.merged_on` raises."""
+        """Return all pull requests merged in some days.
+
+        Raises what :meth:`bot.ports.PullRequests.list_merged` raises.
+        """
         merged = self.list_merges(repository, span)
         with DeadlineExecutor(self._workers, "archive") as executor:
             return DayEntries(
@@ -62,26 +65,29 @@ class PullRequestArchive:
             )
 
     def list_merges(self, repository: Repository, span: Span) -> MergeList:
-        """What was merged in some days, without files. Raises as :meth:`days`."""
+        """Return the pull requests merged in some days, without files. Raises what ``read_days`` raises."""
         with DeadlineExecutor(self._workers, "archive") as executor:
             return combine_lists(
                 executor.map_items(partial(list_day, self._pulls.list_merged, repository), span.days)
             )
 
     def read_pull_request(self, reference: Reference) -> Entry:
-        """One pull request, open or merged. Raises what :meth:`bot.ports.PullRequests.pull` raises."""
+        """Return one pull request, open or merged.
+
+        Raises what :meth:`bot.ports.PullRequests.fetch_pull_request` raises.
+        """
         return self.build_entry(self._pulls.fetch_pull_request(reference.repository, reference.number))
 
     def get_path_classes(self, repository: Repository) -> PathClasses:
-        """The classes of a repository's paths."""
+        """Return the path classes of a repository."""
         return self._classes_of(repository)
 
     def get_cached(self, reference: Reference) -> Entry | None:
-        """What is kept of a pull request, without asking anybody; without patches."""
+        """Return the cached entry of a pull request, without patches and without any call."""
         return self._entries.get_cached(reference)
 
     def build_entry(self, pull: PullRequest) -> Entry:
-        """A pull request with its files and patches, as far as they can be had."""
+        """Return the entry of a pull request with its files and patches, as far as they are available."""
         loaded = _redact_patches(self._reader.load_files(pull))
         cached = self._entries.get_cached(Reference(pull.repository, pull.number)) if pull.is_merged else None
         if cached:
@@ -92,7 +98,7 @@ class PullRequestArchive:
 
 
 def _redact_patches(pull: PullRequest) -> PullRequest:
-    """Without credentials that were committed: line by line, nobody could tell the middle of a key any more."""
+    """Return a copy without credentials in patches; in single lines, the middle of a key could not be detected."""
     if pull.files is None:
         return pull
     files = (replace(file, patch=redact_patch(file.patch)) if file.patch else file for file in pull.files)

@@ -1,4 +1,4 @@
-"""Answers the questions of a thread in the order in which they were asked, each once, wherever a try broke off."""
+"""Answers to the questions of a thread in the order of asking, each once, wherever an attempt ended."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from bot.services.slack.replies import Answer, ReplySender, log_refusal
 
 log = logging.getLogger(__name__)
 
-# a job is tried for some minutes, and again with each further question of its thread
+# a job is retried for some minutes, and again with each further question of its thread
 _MAX_ATTEMPTS = 20
 
 
 class ConversationService:
-    """Serves threads."""
+    """Service that answers the questions of threads."""
 
     def __init__(
         self,
@@ -54,12 +54,12 @@ class ConversationService:
         self._now = now
 
     def serve_thread(self, place: str) -> None:
-        """Answer all that waits in a thread, unless another process is at it: it takes these questions too.
+        """Answer all waiting questions of a thread, unless another process does: it takes these too.
 
         Raises:
-            SlackUnavailable, StoreUnavailable: trying again goes on from there.
+            SlackUnavailable, StoreUnavailable: another attempt continues from there.
         """
-        # whoever joined while we were about to leave found the place taken, and relies on us
+        # a process that came while this one was about to end found the thread locked, and relies on this one
         while self._question_queue.get_first(place) is not None:
             with self._question_queue.try_lock(place) as is_ours:
                 if not is_ours:
@@ -76,13 +76,13 @@ class ConversationService:
             self._question_queue.remove_question(place, question)
 
     def _answer_question(self, question: Question) -> None:
-        """Raises what trying again may mend; all else the asker is told."""
+        """Answer a question. Raises errors that another attempt may avoid; the asker gets all others."""
         key = _build_key(question)
         record = self._records.load(key)
         if record.is_answered:
             return
         record = self._records.save(key, record, record.count_attempt())
-        # Slack failed so often that those who wait behind it shall wait no longer
+        # after so many failures, the questions behind this one must not wait any longer
         if record.attempts > _MAX_ATTEMPTS:
             self._end_question(question, key, GAVE_UP)
             return
@@ -100,9 +100,10 @@ class ConversationService:
         self._records.save(key, record, record.complete(self._now()))
 
     def abandon_question(self, place: str, sentence: str) -> Question | None:
-        """Tell whoever is first in a thread that there will be no answer, and let the next one come up.
+        """Notify the asker of a thread's first question that there is no answer, and remove the question.
 
-        Gives that question, if there is one. Raises SlackUnavailable, StoreUnavailable: again goes on.
+        Return that question, None if there is none. Raises SlackUnavailable, StoreUnavailable: another call
+        continues.
         """
         question = self._question_queue.get_first(place)
         if question:
@@ -111,7 +112,7 @@ class ConversationService:
         return question
 
     def _end_question(self, question: Question, key: str, sentence: str) -> None:
-        """Tell its asker that there is no answer, unless there is one."""
+        """Notify the asker of a question that there is no answer, unless there is one."""
         reference = question.visit.reference
         log.error("a question is given up [%s]", reference)
         record = self._records.load(key)
@@ -128,13 +129,13 @@ class ConversationService:
         if record.begun_at is None:
             record = self._records.claim(key, record, record.begin_posting(self._now()))
 
-        def keep(ts: str) -> None:
+        def save_message(ts: str) -> None:
             self._records.save(key, record, record.record_message(ts))
 
-        return self._displays.open_display(question.visit, key, keep, message)
+        return self._displays.open_display(question.visit, key, save_message, message)
 
     def _show_error(self, question: Question, key: str, display: AnswerDisplay, error: Exception) -> None:
-        """What went wrong, in the place of an answer that was begun, else to the asker alone."""
+        """Show an error in place of the answer if it was begun, else to the asker alone."""
         sentence = describe_error(error, question.visit.reference)
         if self._records.load(key).message and not isinstance(error, SlackCallRefused):
             display.finish(sanitize_text(sentence), ())
@@ -150,7 +151,7 @@ class ConversationService:
             with deadlines.reserve_time(self._replies.response_times.display_reserve):
                 draft = self._writer.write_answer(question, memory, display)
             self._records.save(key, record, record.record_draft(_dump_draft(draft)))
-        # a thumb may be pressed in the moment in which it is there
+        # a vote may come as soon as the buttons are shown
         begun_message = self._records.load(key).message
         if begun_message:
             self._feedback.remember_answer(slack_request.channel, begun_message, draft.inputs)
@@ -169,14 +170,14 @@ class ConversationService:
         else:
             if message != begun_message:
                 self._feedback.remember_answer(slack_request.channel, message, draft.inputs)
-        # something else may have been posted in the thread meanwhile
+        # meanwhile, something else may have been posted in the thread
         memory = self._memories.load_memory(slack_request.channel, slack_request.thread, question.ts)
         self._memories.save_memory(
             slack_request.channel, slack_request.thread, memory.add_answer(question, draft.raw_text)
         )
 
     def _find_earlier_message(self, question: Question, key: str) -> str:
-        """The message of a try that ended before it could say so. Who may not look begins a new one."""
+        """Return the message of an attempt that did not record it; empty if Slack does not allow the search."""
         try:
             return self._displays.find_earlier_message(question.visit, key, question.ts)
         except SlackCallRefused as error:

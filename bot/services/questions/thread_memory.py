@@ -1,4 +1,4 @@
-"""What a thread remembers: on the store, and rebuilt from Slack once where the store has nothing."""
+"""The memory of threads: kept in the store, and rebuilt from Slack once if the store has none."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from bot.ports.cached_json import load_or_none
 log = logging.getLogger(__name__)
 
 _MEMORY_ADAPTER = TypeAdapter(ThreadMemory)
-# of one message that is read back from Slack
+# characters of one message that is read from Slack
 _MAX_MESSAGE_LENGTH = 4_000
 
 
 class ThreadMemories:
-    """Keeps what was said in threads. Every method may raise StoreUnavailable."""
+    """Memories of threads. Every method may raise StoreUnavailable."""
 
     def __init__(self, states: ThreadStateStore, threads: ThreadReader) -> None:
         self._states = states
         self._threads = threads
 
     def load_memory(self, channel: str, thread: str, until: str) -> ThreadMemory:
-        """What is known of a thread; what Slack has of it before the time ``until`` where nothing is known.
+        """Return the memory of a thread; if there is none, build it from its messages in Slack before ``until``.
 
         Raises:
-            SlackUnavailable: Slack does not say; trying again may help.
+            SlackUnavailable: Slack does not answer; another attempt may help.
         """
         memory = self._load_saved(channel, thread)
         if memory is None:
@@ -41,11 +41,11 @@ class ThreadMemories:
         return memory
 
     def save_memory(self, channel: str, thread: str, memory: ThreadMemory) -> None:
-        """Remember."""
+        """Save the memory of a thread."""
         self._states.put(_build_key(channel, thread), _MEMORY_ADAPTER.dump_json(memory).decode())
 
     def note_post(self, channel: str, thread: str, text: str) -> None:
-        """The bot posted something else into a thread; of one that nobody asked in yet, Slack will tell."""
+        """Record another post of the bot in a thread. A thread without memory gets it later, from Slack."""
         memory = self._load_saved(channel, thread)
         if memory is not None:
             self.save_memory(channel, thread, memory.add_messages(RememberedMessage("bot", text)))
@@ -72,7 +72,7 @@ class ThreadMemories:
 
 
 def _is_conversation(message: ThreadMessage) -> bool:
-    """What is not only a nod, nor a part of a digest, which the record holds."""
+    """Return whether a message is neither a mere remark nor a part of a digest, which the record has."""
     return not DIGEST_RECORD.has_key(message.key) if message.is_own else not is_remark(message.text)
 
 
@@ -83,7 +83,7 @@ def _convert_message(message: ThreadMessage) -> RememberedMessage:
 
 
 def _describe_own_message(message: ThreadMessage) -> str:
-    """An answer to a command says what it is about; its text is only what notifications show."""
+    """Return the text of a message of the bot. That of an answer to a command is only for notifications."""
     return (
         describe_post(message.about, restore_bot_text(message.text))
         if message.about
@@ -92,7 +92,7 @@ def _describe_own_message(message: ThreadMessage) -> str:
 
 
 def describe_post(about: str, text: str) -> str:
-    """How the thread remembers a message that was no answer to a question."""
+    """Return the text with which a thread remembers a message that is no answer to a question."""
     return f"[The bot posted: {about}] {text}".strip()
 
 

@@ -1,4 +1,4 @@
-"""Tells what was taken back, by what, and what that says of why."""
+"""Texts about reverts: what was reverted or repaired, by which pull request, and its reasons."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MAX_REASON_LENGTH = 800
 
 
 def describe_reverts(watched: tuple[PullRequest, ...], numbers: set[int]) -> list[str]:
-    """What was taken back of the pull requests of these numbers, or by them."""
+    """Return lines on the reverts of, or by, the pull requests with these numbers."""
     outcomes = find_outcomes(watched)
     pairs = [outcome for outcome in outcomes if outcome.pull.number in numbers]
     lines = [_format_outcome(outcome) for outcome in pairs if outcome.stands]

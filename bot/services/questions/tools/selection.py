@@ -1,4 +1,4 @@
-"""Which pull requests, files and places an argument of a tool means."""
+"""The selection of pull requests, files and places by the arguments of a tool."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BAND_LABELS = [band.label for band in RiskBand]
 
 
 def is_selected(entry: Entry, arguments: SelectionArguments) -> bool:
-    """Whether it fits the filters that paths, authors and labels are not."""
+    """Return whether an entry matches the arguments besides paths, authors and labels."""
     merged_by = {name.casefold() for name in arguments.merged_by}
     return (
         (not arguments.areas or has_word(entry.area, tuple(area.casefold() for area in arguments.areas)))
@@ -30,7 +30,7 @@ def is_selected(entry: Entry, arguments: SelectionArguments) -> bool:
 
 
 def restrict_files(entries: tuple[Entry, ...], paths: tuple[str, ...]) -> tuple[Entry, ...]:
-    """The same with only those of their files that fit the paths."""
+    """Return the entries with only those of their files that match the paths."""
     if not paths:
         return entries
     return tuple(
@@ -39,12 +39,13 @@ def restrict_files(entries: tuple[Entry, ...], paths: tuple[str, ...]) -> tuple[
 
 
 def select_files(pull: PullRequest, paths: tuple[str, ...]) -> tuple[ChangedFile, ...]:
+    """Return the files of a pull request that match the paths; all if there are no paths."""
     is_chosen = Filters(paths=paths).is_match
     return tuple(file for file in pull.files or () if not paths or is_chosen(replace(pull, files=(file,))))
 
 
 def find_places(files: tuple[ChangedFile, ...], text: str) -> list[str]:
-    """The hunks that contain the text, as the diff has them."""
+    """Return the hunks that contain the text, as in the diff."""
     words = (text.strip().casefold(),)
     lines: list[str] = []
     for file in files:

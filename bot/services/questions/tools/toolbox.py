@@ -1,6 +1,6 @@
-"""The tools that answer the model's questions about pull requests: they read, and only what the bot may speak of.
+"""The tools that answer the model's questions about pull requests: read-only, for allowed repositories only.
 
-Every result is bounded, says when it was cut, and is data between marks that it can't forge.
+Every result is limited, says where it was truncated, and is fenced data that cannot forge its fence.
 """
 
 from __future__ import annotations
@@ -56,21 +56,21 @@ A = TypeVar("A", bound=ToolArguments)
 # characters of a result: some 3,000 tokens; of a diff twice that
 MAX_RESULT_LENGTH = 12_000
 MAX_DIFF_LENGTH = 24_000
-# the files of every pull request of the days may have to be asked for
+# the files of every pull request of these days may have to be requested
 MAX_DAYS = 14
 _MAX_RISKY = 8
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """What a tool says to the model."""
+    """The result of a tool for the model."""
 
     text: str
     is_error: bool = False
 
 
 class Toolbox:
-    """The tools for one answer. What was read is remembered in it, and accounted for in ``provenance``."""
+    """The tools for one answer. They remember what was read, and record it in ``provenance``."""
 
     def __init__(
         self,
@@ -101,20 +101,20 @@ class Toolbox:
 
     @property
     def definitions(self) -> tuple[Mapping[str, Any], ...]:
-        """The tools as the service takes them; the same for every question, so that they stay in its cache."""
+        """The tools as the service expects them; the same for every question, so that they stay in its cache."""
         return tuple(
             {
                 "name": name,
-                "description": collapse_lines(shape.__doc__ or ""),
+                "description": shape.description,
                 "input_schema": build_tool_schema(shape),
             }
             for name, (shape, _) in self._tools.items()
         )
 
     def run_tool(self, name: str, arguments: Mapping[str, Any]) -> ToolOutput:
-        """Use a tool. What is asked wrongly is said in a sentence, so that the model can ask better.
+        """Run a tool. An invalid call returns a sentence, so that the model can correct it.
 
-        Raises StoreUnavailable: without the store there is no answer to keep either.
+        Raises StoreUnavailable: without the store, the answer could not be saved either.
         """
         if name not in self._tools:
             return ToolOutput(f"There is no tool {name!r}: use {', '.join(self._tools)}.", is_error=True)
@@ -134,14 +134,14 @@ class Toolbox:
             return ToolOutput("This tool failed: answer without it, and say so.", is_error=True)
         return ToolOutput(fence_text("data", text))
 
-    # what code asks of what was read
+    # access to what was read, for other code
 
     def read_subject_days(self) -> DayEntries:
-        """The days that the thread is about."""
+        """Return the days that the thread is about."""
         return self._read_days(self._subject.repository, self._subject.span)
 
     def get_entry(self, repository: Repository, number: int) -> Entry:
-        """One pull request. Raises PrdigestError where it can't be had."""
+        """Return one pull request. Raises PrdigestError if it is not available."""
         reference = Reference(repository, number)
         if reference not in self._pulls:
             if reference in self._missing:
@@ -150,7 +150,7 @@ class Toolbox:
         return self._pulls[reference]
 
     def get_path_classes(self, repository: Repository) -> PathClasses:
-        """The classes of a repository's paths."""
+        """Return the path classes of a repository."""
         return self._archive.get_path_classes(repository)
 
     def _read_entry(self, reference: Reference) -> Entry:
@@ -163,7 +163,7 @@ class Toolbox:
         return entry
 
     def find_address(self, number: int) -> str | None:
-        """Where a pull request of the thread's repository is, if it is known that there is one."""
+        """Return the address of a pull request of the thread's repository, None if it is not known to exist."""
         reference = Reference(self._subject.repository, number)
         if reference not in self._addresses:
             cached = self._archive.get_cached(reference)
@@ -171,7 +171,7 @@ class Toolbox:
         return self._addresses[reference]
 
     def find_evidence(self, citation: Citation) -> tuple[PullRequest, Evidence] | None:
-        """The place of a citation that holds; None for one that does not."""
+        """Return the place of a valid citation, None for an invalid one."""
         try:
             reference = self._repositories.parse_pull_request(self._complete_reference(citation.pull))
             pull = self.get_entry(reference.repository, reference.number).pull
@@ -183,7 +183,7 @@ class Toolbox:
     # the tools
 
     def _list_pull_requests(self, arguments: ListArguments) -> str:
-        """In short where it would be too long otherwise: a number that is missing is worse than a headline."""
+        """List pull requests, shortened if there are many: a missing number is worse than a missing headline."""
         days, fitting = self._select_entries(arguments)
         if any(word.strip() for word in arguments.words):
             hits = {match.number for match in search_entries(fitting, arguments.words, Where.TEXT)}
@@ -279,14 +279,14 @@ class Toolbox:
             limit_lines(lines, MAX_RESULT_LENGTH, "line", "ask for fewer days"), "what was taken back"
         )
 
-    # how they read
+    # how the tools read
 
     def _select_entries(self, arguments: SelectionArguments) -> tuple[DayEntries, tuple[Entry, ...]]:
-        """The days, and those of their pull requests that fit. Raises UsageError."""
+        """Return the days, and those of their pull requests that match. Raises UsageError."""
         filters = Filters(paths=arguments.paths, authors=arguments.authors, labels=arguments.labels)
         days = self._read_days(self._parse_repository(arguments.repository), self._parse_days(arguments.days))
         if arguments.paths or arguments.areas or arguments.least_risk:
-            # they can't be told from those that do not fit
+            # those without files cannot be distinguished from those that do not match
             self.provenance.add_unloaded(entry.pull for entry in days.entries)
         fitting = (
             entry for entry in days.entries if filters.is_match(entry.pull) and is_selected(entry, arguments)
@@ -304,7 +304,7 @@ class Toolbox:
         return self._days[repository, span]
 
     def _note_addresses(self, pulls: Iterable[PullRequest]) -> None:
-        """These exist."""
+        """Record the addresses of existing pull requests."""
         self._addresses |= {Reference(pull.repository, pull.number): pull.url for pull in pulls}
 
     def _parse_repository(self, text: str) -> Repository:
@@ -312,7 +312,7 @@ class Toolbox:
 
     @property
     def span(self) -> Span:
-        """The days that are meant where none are named: of single pull requests, when the first was merged."""
+        """The days that apply if none are named: for single pull requests, the day of the first merge."""
         subject_span = self._subject.span
         merged = [
             self._pulls[reference].pull.merge_time
@@ -329,7 +329,7 @@ class Toolbox:
         return parse_span(text, self._today, MAX_DAYS) if text.strip() else self.span
 
     def _complete_reference(self, text: str) -> str:
-        """A bare number is one of the thread's repository."""
+        """Complete a bare number with the thread's repository."""
         number = text.strip().removeprefix("#")
         return f"{self._subject.repository}#{number}" if number.isdecimal() else text
 
