@@ -1,7 +1,7 @@
-"""What people type after a command, as values.
+"""Requests by command, parsed from the text after it.
 
-``str`` of one is a text that reads back as the same on any later day; who is to see the answer is not part of it.
-Jobs and buttons carry the values themselves, not that text.
+``str`` of a request is a text that parses to the same request on any later day; the audience of the answer is not
+part of it. Jobs and buttons carry the requests themselves, not that text.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ MAX_PULL_REQUESTS = 5
 MAX_TOP_RISKS = 10
 DEFAULT_RISKS = 5
 MAX_RISKS_DAYS = 31
-# every day of an overview is read in full, by a model if that was not done before
+# every day of an overview is read completely, by a model if there is no summary yet
 MAX_DIGEST_DAYS = 14
 MAX_SCORE_DAYS = 365
 DEFAULT_SCORE_SPAN = "90d"
-# the word that makes a question about risks one about how good their lists were
+# the word that turns a request for risks into one for the quality of their lists
 SCORE_WORD = "score"
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedRepositories:
-    """The repositories that the bot may speak of. Its token may read more than the people who ask.
+    """The repositories that the bot may answer about. Its token may read more than the people who ask.
 
-    ``web`` is where their GitHub has its pages.
+    ``web`` is the address of their GitHub's pages.
     """
 
     default: Repository
@@ -50,7 +50,7 @@ class AllowedRepositories:
     web: str = GITHUB_WEB
 
     def require_known(self, requested: Repository) -> Repository:
-        """The same repository as it is spelt in the settings. Raises UsageError if the bot may not speak of it."""
+        """Return the repository as the settings spell it. Raises UsageError if the bot may not answer about it."""
         for repository in (self.default, *self.others):
             if str(repository).casefold() == str(requested).casefold():
                 return repository
@@ -58,21 +58,21 @@ class AllowedRepositories:
         raise UsageError(f"I don't speak of {requested} here: ask about {names}.")
 
     def parse_repository(self, text: str) -> Repository:
-        """The repository that someone named. Raises UsageError."""
+        """Parse the name of a repository. Raises UsageError."""
         return self.require_known(Repository.parse(text, self.web))
 
     def parse_pull_request(self, text: str) -> Reference:
-        """The pull request that someone named. Raises UsageError."""
+        """Parse the reference of a pull request. Raises UsageError."""
         reference = parse_reference(text, self.default, self.web)
         return Reference(self.require_known(reference.repository), reference.number)
 
 
 @dataclass(frozen=True, slots=True)
 class ParseContext:
-    """What a parser of commands knows besides the text.
+    """The context that a parser of commands needs besides the text.
 
-    ``today`` gives the present day in a zone, or in that of the settings. ``zone`` looks up the time zone that the
-    readers of the channel expect, None where there are several; it may raise StoreUnavailable.
+    ``today`` returns the current day in a zone, by default that of the settings. ``zone`` returns the time zone
+    that the readers of the channel expect, None if there are several; it may raise StoreUnavailable.
     """
 
     repositories: AllowedRepositories
@@ -81,7 +81,7 @@ class ParseContext:
 
 
 class CommandRequest(Protocol):
-    """What somebody asks for by a command; a frozen dataclass, whose ``str`` is what they would type.
+    """The request of a command: a frozen dataclass whose ``str`` is the text that users would type.
 
     ``kind`` is its name in buttons and is never changed.
     """
@@ -90,18 +90,18 @@ class CommandRequest(Protocol):
 
     @property
     def is_private(self) -> bool:
-        """Whether only the asker is to see the answer."""
+        """Whether only the asker sees the answer."""
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
         """Return the same request with its repositories as the settings spell them.
 
-        Raises UsageError for one that the bot may not speak of.
+        Raises UsageError for one that the bot may not answer about.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
-    """Up to five pull requests."""
+    """A request for the summaries of up to five pull requests."""
 
     kind: ClassVar[str] = "summary"
     references: tuple[Reference, ...]
@@ -112,7 +112,7 @@ class SummaryRequest:
 
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories) -> SummaryRequest:
-        """Raises UsageError."""
+        """Parse the text after the command. Raises UsageError."""
         words = split_words(text.replace(",", " "))
         texts = [word for word in words if word.lower() != PRIVATE_WORD]
         if not texts:
@@ -125,7 +125,7 @@ class SummaryRequest:
         return cls(references, is_private=len(texts) < len(words))
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Raises UsageError."""
+        """Return the request with its repositories as the settings spell them. Raises UsageError."""
         references = (
             Reference(repositories.require_known(each.repository), each.number) for each in self.references
         )
@@ -137,10 +137,10 @@ class SummaryRequest:
 
 @dataclass(frozen=True, slots=True)
 class RisksRequest:
-    """Days of a repository, which of their pull requests, and how many to list.
+    """A request for the riskiest pull requests of some days of a repository.
 
-    Without ``top`` those that stand out are listed, ``DEFAULT_RISKS`` at most; with it as many,
-    even if they don't.
+    Without ``top``, those that stand out are listed, at most ``DEFAULT_RISKS``; with it that many, even if they do
+    not stand out.
     """
 
     kind: ClassVar[str] = "risks"
@@ -155,7 +155,7 @@ class RisksRequest:
 
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> RisksRequest:
-        """Raises UsageError."""
+        """Parse the text after the command. Raises UsageError."""
         options = QueryOptions.parse(text, (*FILTER_NAMES, "top", "repo"))
         return cls(
             _parse_repository(options, repositories),
@@ -166,7 +166,7 @@ class RisksRequest:
         )
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Raises UsageError."""
+        """Return the request with its repository as the settings spell it. Raises UsageError."""
         return replace(self, repository=repositories.require_known(self.repository))
 
     def __str__(self) -> str:
@@ -176,7 +176,7 @@ class RisksRequest:
 
 @dataclass(frozen=True, slots=True)
 class ScoreRequest:
-    """Days of a repository whose digests are held against what came later: ``score 90d``."""
+    """A request to compare the digests of some days with the later outcomes: ``score 90d``."""
 
     kind: ClassVar[str] = SCORE_WORD
     repository: Repository
@@ -185,7 +185,7 @@ class ScoreRequest:
 
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> ScoreRequest:
-        """Raises UsageError."""
+        """Parse the text after the command. Raises UsageError."""
         options = QueryOptions.parse(text, ("repo",))
         is_named = options.arguments[:1] and options.arguments[0].lower() == SCORE_WORD
         days = options.arguments[1:] if is_named else options.arguments
@@ -193,7 +193,7 @@ class ScoreRequest:
         return cls(_parse_repository(options, repositories), span, options.is_private)
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Raises UsageError."""
+        """Return the request with its repository as the settings spell it. Raises UsageError."""
         return replace(self, repository=repositories.require_known(self.repository))
 
     def __str__(self) -> str:
@@ -201,13 +201,13 @@ class ScoreRequest:
 
 
 def is_score_request(text: str) -> bool:
-    """Whether what follows the command asks how good the lists were, not for one."""
+    """Return whether the text after the command asks for the quality of the lists, not for a list."""
     return [word.lower() for word in text.split(maxsplit=1)[:1]] == [SCORE_WORD]
 
 
 @dataclass(frozen=True, slots=True)
 class DigestRequest:
-    """Days of a repository. ``zone`` is where they begin and end, if that was said."""
+    """A request for the digest of some days of a repository. ``zone`` is a time zone that the user named."""
 
     kind: ClassVar[str] = "digest"
     repository: Repository
@@ -219,9 +219,10 @@ class DigestRequest:
     def parse(
         cls, text: str, repositories: AllowedRepositories, today: LocalDay, today_in: TodayProvider | None = None
     ) -> DigestRequest:
-        """Parse what follows the command.
+        """Parse the text after the command.
 
-        ``today_in`` gives the present day in a zone that the text names; without it, that is ``today`` everywhere.
+        ``today_in`` returns the current day in a zone that the text names; without it, that is ``today``
+        everywhere.
 
         Raises UsageError.
         """
@@ -233,7 +234,7 @@ class DigestRequest:
         return cls(_parse_repository(options, repositories), span, options.is_private, zone)
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Raises UsageError."""
+        """Return the request with its repository as the settings spell it. Raises UsageError."""
         return replace(self, repository=repositories.require_known(self.repository))
 
     def __str__(self) -> str:

@@ -69,7 +69,7 @@ class Measurement:
         return len(self._once)
 
     def count_positives(self, label: str, *, include_known: bool = False) -> int:
-        """Return the number of cases with a label: of the open ones, or with ``known`` of all."""
+        """Return the number of cases with a label: of the open ones, or of all with ``include_known``."""
         return sum(label in case.labels for case in self._cases if include_known or not case.is_known)
 
     def measure_ranking(self, name: str, scores: Sequence[float]) -> RankingResult:

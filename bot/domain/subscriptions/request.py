@@ -1,4 +1,4 @@
-"""What people type to get digests regularly, as values; ``str`` of one reads back as the same."""
+"""Requests about subscriptions, parsed from text; ``str`` of one parses to the same request."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _USAGE_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionRequest:
-    """A subscription as somebody asks for it. What they did not say is None, or false.
+    """A requested subscription. Omitted options are None or false.
 
-    ``is_mine``: in the asker's own zone in Slack. ``is_personal``: to the asker alone.
+    ``is_mine``: in the asker's own zone in Slack. ``is_personal``: for the asker alone.
     """
 
     repository: Repository
@@ -49,7 +49,7 @@ class SubscriptionRequest:
 
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories) -> SubscriptionRequest:
-        """Raises UsageError."""
+        """Parse the text after the command. Raises UsageError."""
         options = QueryOptions.parse(text, ("repo", "at", "tz", *FILTER_NAMES, "only"))
         values = {name: options.get_last(name) for name in ("repo", "at", "tz") if options.get_last(name)}
         for name, value in _classify_words(options.arguments):
@@ -58,7 +58,7 @@ class SubscriptionRequest:
                     f"You named {quote_input(values[name])} and {quote_input(value)}: leave one of them out."
                 )
             values[name] = value
-        # a time that is left out makes the next word one, and the zone behind it a repository: times go first
+        # without its time, "at" takes the next word, and a zone becomes a repository: check the time first
         at = parse_time(values["at"]) if "at" in values else None
         is_mine = values.get("tz", "").lower() == OWN_ZONE_WORD
         return cls(
@@ -72,7 +72,7 @@ class SubscriptionRequest:
         )
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Raises UsageError for a repository that the bot may not speak of."""
+        """Return the request with its repository as the settings spell it. Raises UsageError."""
         return replace(self, repository=repositories.require_known(self.repository))
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ class SubscriptionRequest:
 
 
 def _classify_words(words: list[str]) -> Iterator[tuple[str, str]]:
-    """The words that stand alone, by what they are. Raises UsageError."""
+    """Yield the words without an option name, with their kinds. Raises UsageError."""
     left = deque(words)
     while left:
         word = left.popleft()
@@ -109,7 +109,7 @@ def _classify_words(words: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def parse_time(text: str) -> dt.time:
-    """A time of the day: ``09:00``, ``9``, ``9am``, ``5:30pm``. Raises UsageError."""
+    """Parse a time of day: ``09:00``, ``9``, ``9am``, ``5:30pm``. Raises UsageError."""
     refusal = f"{quote_input(text)} is no time: write it as 09:00 or 9am."
     match = _TIME_PATTERN.fullmatch(text.strip())
     if not match:
@@ -126,7 +126,7 @@ def parse_time(text: str) -> dt.time:
 
 
 def parse_view_level(text: str) -> ViewLevel:
-    """How much is to be shown. Raises UsageError."""
+    """Parse the name of a view level. Raises UsageError."""
     try:
         return ViewLevel(text.lower())
     except ValueError as error:
@@ -137,7 +137,7 @@ def parse_view_level(text: str) -> ViewLevel:
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionSelector:
-    """Which of a channel's subscriptions is meant: one by its id, those of a repository, all, or the only one."""
+    """A selector of a channel's subscriptions: one by its id, those of a repository, all, or the only one."""
 
     id: str = ""
     repository: Repository | None = None
@@ -145,7 +145,7 @@ class SubscriptionSelector:
 
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories) -> SubscriptionSelector:
-        """Raises UsageError."""
+        """Parse the text after the command. Raises UsageError."""
         words = text.split()
         if len(words) > 1:
             raise UsageError("Which one? Write its repository, its id as the list shows it, or all.")
@@ -161,14 +161,14 @@ class SubscriptionSelector:
         return cls(id=word.lower())
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Raises UsageError for a repository that the bot may not speak of."""
+        """Return the selector with its repository as the settings spell it. Raises UsageError."""
         return replace(self, repository=repositories.require_known(self.repository)) if self.repository else self
 
     def __str__(self) -> str:
         return ALL_WORD if self.is_all else str(self.repository or self.id)
 
     def select_from(self, subscriptions: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
-        """Those that are meant. Raises UsageError where none is, or it is not clear which."""
+        """Return the selected subscriptions. Raises UsageError if there are none or the choice is ambiguous."""
         matching = tuple(each for each in subscriptions if self._is_match(each))
         if not subscriptions:
             raise UsageError("There is no subscription here: /prdigest subscribe makes one.")

@@ -70,8 +70,8 @@ class TrackRecordScore:
 
     ``hits`` are the listed ones that were reverted or repaired, newest first. The same number drawn at random
     from each digest would have found ``by_chance`` of them on average, those with the most lines added
-    ``by_lines``. ``luck`` is the probability of so many hits or more by chance, ``shortfall`` of so few or fewer
-    with doubled odds. ``young`` is the number of listed ones merged less than 30 days ago. ``known`` pull
+    ``by_lines``. ``p_value`` is the probability of so many hits or more by chance, ``shortfall_p_value`` of so few
+    or fewer with doubled odds. ``young`` is the number of listed ones merged less than 30 days ago. ``known`` pull
     requests, reverted or repaired before their digest, and ``unrated`` digests, without kept ratings, are left
     out. ``versions`` are those of the rules.
     """
