@@ -16,7 +16,7 @@ class ReportState(StrEnum):
 
     NEW = "new"
     BEGUN = "begun"
-    """It may stand."""
+    """It may be posted."""
     POSTED = "posted"
 
 
