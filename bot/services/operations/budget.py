@@ -59,7 +59,7 @@ class Budget:
                 return (_PERSONAL_SPENT if cap.reason == PERSONAL_EXHAUSTED else _DAILY_SPENT).format(today.zone)
         return ""
 
-    def reserve_cost(self, payer: str, need: CallPurpose, dollars: float) -> BudgetHold:
+    def reserve_cost(self, payer: str, purpose: CallPurpose, dollars: float) -> BudgetHold:
         """Reserve the expected cost of a call until it is settled.
 
         Raises:
@@ -67,7 +67,7 @@ class Budget:
             StoreUnavailable: the spending is unknown.
         """
         date = self._today().date
-        caps = list_caps(date, payer, need, self._daily, self._personal)
+        caps = list_caps(date, payer, purpose, self._daily, self._personal)
         hold = BudgetHold(self._new_token(), dollars, list_names(date, payer))
         cap_index = self._spending.reserve_budget(hold, [(cap.name, cap.dollars) for cap in caps])
         if cap_index is not None:

@@ -48,7 +48,7 @@ class CallMeter:
         self._sleep = sleep
 
     @contextmanager
-    def charge_call(self, model: str, need: CallPurpose, expected: Usage) -> Iterator[CallCharge]:
+    def charge_call(self, model: str, purpose: CallPurpose, expected: Usage) -> Iterator[CallCharge]:
         """Charge the call of the block to the account of the current work; the block sets its usage.
 
         Raises:
@@ -58,7 +58,7 @@ class CallMeter:
         if account.payer == OPERATOR:
             yield charge
             return
-        hold = self._reserve_cost(account, model, need, expected)
+        hold = self._reserve_cost(account, model, purpose, expected)
         try:
             yield charge
         except ModelError as error:
@@ -69,10 +69,12 @@ class CallMeter:
             used = replace(expected, output=0) if charge.usage is None else charge.usage
             self._budget.settle_cost(hold, self._prices.cautious_cost(model, used))
 
-    def _reserve_cost(self, account: BillingAccount, model: str, need: CallPurpose, expected: Usage) -> BudgetHold:
+    def _reserve_cost(
+        self, account: BillingAccount, model: str, purpose: CallPurpose, expected: Usage
+    ) -> BudgetHold:
         try:
             self._wait_for_turn(account.payer)
-            return self._budget.reserve_cost(account.payer, need, self._prices.cautious_cost(model, expected))
+            return self._budget.reserve_cost(account.payer, purpose, self._prices.cautious_cost(model, expected))
         except BudgetExceeded as error:
             _log_refusal(account, error)
             raise

@@ -44,9 +44,9 @@ class AnswerDraft:
 
 
 class AnswerWriter:
-    """Writer of answers. ``answerer`` is None if there is no model; ``model`` is its name.
+    """Writer of answers. ``agent`` is None if there is no model; ``model`` is its name.
 
-    ``stands_in`` is a sentence for readers on the author if that is no model. ``clock`` is that of the answerer:
+    ``stands_in`` is a sentence for readers on the author if that is no model. ``clock`` is that of the agent:
     the time for reading before the model is asked counts too.
     """
 
@@ -55,7 +55,7 @@ class AnswerWriter:
         archive: PullRequestArchive,
         repositories: AllowedRepositories,
         today: TodayProvider,
-        answerer: AnswerAgent | None,
+        agent: AnswerAgent | None,
         model: str,
         budget: Budget,
         clock: Callable[[], float],
@@ -64,7 +64,7 @@ class AnswerWriter:
         self._archive = archive
         self._repositories = repositories
         self._today = today
-        self._answerer = answerer
+        self._agent = agent
         self._model = model
         self._budget = budget
         self._clock = clock
@@ -81,13 +81,13 @@ class AnswerWriter:
         work = _AnswerWork(question, memory, subject, Toolbox(self._archive, self._repositories, today, subject))
         display.show_status("is reading the pull requests…")
         context = build_initial_context(work.toolbox, subject)
-        refusal = self._budget.explain_refusal(question.visit) if self._answerer else _NO_MODEL_REASON
-        if refusal or self._answerer is None:
+        refusal = self._budget.explain_refusal(question.visit) if self._agent else _NO_MODEL_REASON
+        if refusal or self._agent is None:
             return work.build_search_answer(context, refusal, {"refused": refusal})
 
         try:
             turns = build_turns(context, memory, question.text, today)
-            written = self._answerer.answer_question(turns, work.toolbox, work.links, display, started)
+            written = self._agent.answer_question(turns, work.toolbox, work.links, display, started)
         except ModelError as error:
             log.info("no answer by the model [%s]: %s", question.visit.reference, error)
             return work.build_search_answer(context, f"It gave no answer: {error}.", {"failed": str(error)})

@@ -42,14 +42,14 @@ class PullRequestArchive:
     def __init__(
         self,
         pulls: PullRequests,
-        reader: EntryBuilder,
-        entries: EntryCache,
+        entry_builder: EntryBuilder,
+        entry_cache: EntryCache,
         workers: int,
         classes_of: PathClassesLookup = get_default_classes,
     ) -> None:
         self._pulls = pulls
-        self._reader = reader
-        self._entries = entries
+        self._entry_builder = entry_builder
+        self._entry_cache = entry_cache
         self._workers = workers
         self._classes_of = classes_of
 
@@ -84,17 +84,17 @@ class PullRequestArchive:
 
     def get_cached(self, reference: Reference) -> Entry | None:
         """Return the cached entry of a pull request, without patches and without any call."""
-        return self._entries.get_cached(reference)
+        return self._entry_cache.get_cached(reference)
 
     def build_entry(self, pull: PullRequest) -> Entry:
         """Return the entry of a pull request with its files and patches, as far as they are available."""
-        loaded = _redact_patches(self._reader.load_files(pull))
-        cached = self._entries.get_cached(Reference(pull.repository, pull.number)) if pull.is_merged else None
+        loaded = _redact_patches(self._entry_builder.load_files(pull))
+        cached = self._entry_cache.get_cached(Reference(pull.repository, pull.number)) if pull.is_merged else None
         if cached:
             return replace(cached, pull=loaded)
         classes = self._classes_of(loaded.repository)
         summary = build_fallback_summary(loaded, _NO_SUMMARY_REASON, Coverage.NONE, classes)
-        return Entry(loaded, summary, self._entries.rate_pull_request(loaded), determine_area(loaded, classes))
+        return Entry(loaded, summary, self._entry_cache.rate_pull_request(loaded), determine_area(loaded, classes))
 
 
 def _redact_patches(pull: PullRequest) -> PullRequest:

@@ -29,8 +29,8 @@ class AccessRules:
 class AccessControl:
     """Access control of requests from Slack."""
 
-    def __init__(self, allowed: AccessRules, limiter: RateLimiter) -> None:
-        self._allowed = allowed
+    def __init__(self, rules: AccessRules, limiter: RateLimiter) -> None:
+        self._rules = rules
         self._limiter = limiter
 
     def explain_refusal(self, slack_request: SlackRequest) -> str:
@@ -49,13 +49,13 @@ class AccessControl:
 
         Rate limits do not count here.
         """
-        allowed = self._allowed
-        if allowed.workspaces.isdisjoint((slack_request.team, slack_request.enterprise)):
+        rules = self._rules
+        if rules.workspaces.isdisjoint((slack_request.team, slack_request.enterprise)):
             return _ELSEWHERE
         # App Home is no channel; changes made there are checked for the channel of the subscription
-        if slack_request.channel and not _is_listed(allowed.channels, slack_request.channel):
+        if slack_request.channel and not _is_listed(rules.channels, slack_request.channel):
             return _WRONG_CHANNEL
-        if not _is_listed(allowed.users, slack_request.user):
+        if not _is_listed(rules.users, slack_request.user):
             return _WRONG_USER
         return ""
 

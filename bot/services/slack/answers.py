@@ -41,15 +41,15 @@ class AnswerBuilder:
 
     def __init__(
         self,
-        entries: EntryCache,
-        risks: RiskLister,
+        entry_cache: EntryCache,
+        risk_lister: RiskLister,
         days_of: Callable[[DigestSpec], MultiDayDigest],
         name_of: Callable[[Repository], str],
         today: Callable[[], LocalDay],
         score: Callable[[Repository, Span], TrackRecordScore],
     ) -> None:
-        self._entries = entries
-        self._risks = risks
+        self._entry_cache = entry_cache
+        self._risk_lister = risk_lister
         self._days_of = days_of
         self._name_of = name_of
         self._today = today
@@ -57,7 +57,7 @@ class AnswerBuilder:
 
     def build_summary(self, reference: Reference, asker: str) -> Answer:
         """Build the answer about one pull request, merged or open. Raises what ``get_entry`` raises."""
-        entry = self._entries.get_entry(reference)
+        entry = self._entry_cache.get_entry(reference)
         request = SummaryRequest((reference,))
         details = buttons.make_details_button(entry.pull)
         share = buttons.make_share_button(buttons.SHARE_SUMMARY, request)
@@ -67,7 +67,7 @@ class AnswerBuilder:
 
     def build_risks(self, request: RisksRequest, asker: str) -> Answer:
         """Build the answer with the reverted and the riskiest pull requests of some days."""
-        risk_list = self._risks.build_list(request, self._name_of(request.repository), self._today())
+        risk_list = self._risk_lister.build_list(request, self._name_of(request.repository), self._today())
         taken_back = [pair.pull for pair in risk_list.taken_back]
         menu = buttons.make_details_menu(
             [entry.pull for entry in (*risk_list.riskiest, *risk_list.below)] + taken_back
