@@ -49,7 +49,7 @@ def _enqueue_summary(
 def _answer_each(services: CommandServices, payload: CommandPayload[SummaryRequest]) -> None:
     """Read all at once, answer in the order in which they were named."""
     asker, references = payload.asker, payload.request.require_known(services.repositories).references
-    with deadlines.reserve_time(services.replies.promises.reply_reserve):
+    with deadlines.reserve_time(services.replies.response_times.reply_reserve):
         crew = DeadlineExecutor(len(references), "summary")
         made = {named: crew.submit(services.answers.build_summary, named, asker.name) for named in references}
     late: RateLimited | None = None

@@ -56,7 +56,7 @@ class TestPublishedFigures:
 
     def test_so_many_happened_and_were_known(self, measurement: Measurement, pulls: list[PullRequest]) -> None:
         assert (len(pulls), measurement.days) == (2573, 93)
-        assert [measurement.count_positives(label, known=True) for label in "RHY"] == [42, 52, 184]
+        assert [measurement.count_positives(label, include_known=True) for label in "RHY"] == [42, 52, 184]
         assert [measurement.count_positives(label) for label in "RHY"] == [25, 32, 164]
 
     @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ _TOO_LATE = "The window did not open in time: press again."
 class DetailsModal:
     """Service that opens the modal."""
 
-    def __init__(self, entries: EntryCache, views: Views, replies: ReplySender) -> None:
-        self._entries = entries
+    def __init__(self, entry_cache: EntryCache, views: Views, replies: ReplySender) -> None:
+        self._entry_cache = entry_cache
         self._views = views
         self._replies = replies
 
@@ -35,7 +35,7 @@ class DetailsModal:
         Raises:
             SlackUnavailable, StoreUnavailable: a retry may help.
         """
-        cached = self._entries.get_cached(reference)
+        cached = self._entry_cache.get_cached(reference)
         first = render_details_view(cached) if cached else render_loading_view(reference)
         try:
             self._views.open_view(trigger, slack_request.key, first)
@@ -51,10 +51,10 @@ class DetailsModal:
             log.info("the window [%s] was closed before it was filled", slack_request.reference)
 
     def _build_view(self, slack_request: SlackRequest, reference: Reference) -> dict[str, Any]:
-        """Return the view with the details, or with an error. Raise StoreUnavailable."""
+        """Return the view with the details, or with an error. Raises StoreUnavailable."""
         try:
-            with deadlines.reserve_time(self._replies.promises.reply_reserve):
-                return render_details_view(self._entries.get_entry(reference))
+            with deadlines.reserve_time(self._replies.response_times.reply_reserve):
+                return render_details_view(self._entry_cache.get_entry(reference))
         except StoreUnavailable:
             raise
         except PrdigestError as error:

@@ -20,21 +20,21 @@ _TOO_LATE = "The window did not open in time: try again."
 
 
 class FormOpener:
-    """Service that opens forms. ``usual`` is the time and the time zone that a new form begins with."""
+    """Service that opens forms. ``default_timing`` is the time and the time zone with which a new form begins."""
 
     def __init__(
         self,
-        subscribing: SubscriptionEditor,
+        editor: SubscriptionEditor,
         repositories: AllowedRepositories,
         views: Views,
         replies: ReplySender,
-        usual: tuple[dt.time, ZoneInfo],
+        default_timing: tuple[dt.time, ZoneInfo],
     ) -> None:
-        self._subscribing = subscribing
+        self._editor = editor
         self._repositories = repositories
         self._views = views
         self._replies = replies
-        self._usual = usual
+        self._default_timing = default_timing
 
     def open_form(self, slack_request: SlackRequest, name: str) -> None:
         """Open the form for a new subscription, or for the existing one with the id ``name``.
@@ -46,8 +46,10 @@ class FormOpener:
         """
         repositories = self._repositories
         try:
-            old = self._subscribing.get_changeable(slack_request, name) if name else None
-            view = render_form((repositories.default, *repositories.others), self._usual, old, slack_request)
+            old = self._editor.get_changeable(slack_request, name) if name else None
+            view = render_form(
+                (repositories.default, *repositories.others), self._default_timing, old, slack_request
+            )
             self._views.open_view(slack_request.trigger, slack_request.key, view)
         except UsageError as error:
             self._replies.tell_asker(slack_request, str(error))
