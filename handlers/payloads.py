@@ -167,7 +167,7 @@ _EVENT_MODELS: dict[str, type[_Event]] = {
 
 
 def check_payload(payload: object) -> None:
-    """Raises BadPayload for what no listener could work on."""
+    """Raises PayloadError for what no listener could work on."""
     try:
         _validate_payload(payload)
     except ValidationError as error:

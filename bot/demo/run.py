@@ -43,7 +43,7 @@ def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
     ``port`` is the page's, 0 for any.
 
     Raises:
-        NotSetUp: the port, or a setting of a live demo, can't be used.
+        ConfigurationError: the port, or a setting of a live demo, can't be used.
         StoreUnavailable: no store can be started here.
     """
     stopped = listen_for_stop_signals()

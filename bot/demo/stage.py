@@ -106,7 +106,7 @@ def build_live_stage(settings: Settings, repository: Repository, now: Callable[[
     """A repository as it is now, with the real services. Yesterday's digest comes at once.
 
     Raises:
-        NotSetUp: a key is missing.
+        ConfigurationError: a key is missing.
     """
     provider = choose_provider(settings)
     if get_model_access(settings, provider) is None:
@@ -167,7 +167,7 @@ def open_temporary_state(has_store: Callable[[], bool] = is_platform_supported) 
     """A folder that is gone afterwards.
 
     Raises:
-        NotSetUp: there is nowhere to have one.
+        ConfigurationError: there is nowhere to have one.
         StoreUnavailable: no store runs here.
     """
     _require_store(has_store)
@@ -186,7 +186,7 @@ def open_persistent_state(folder: Path, has_store: Callable[[], bool] = is_platf
     """A folder that keeps what was bought and read, for one demo at a time.
 
     Raises:
-        NotSetUp: another has it.
+        ConfigurationError: another has it.
         StoreUnavailable: it can't be used, or no store runs here.
     """
     _require_store(has_store)

@@ -45,7 +45,7 @@ class RuleChatModel:
                 for n, (name, arguments) in enumerate(wanted)
             )
             yield from calls
-            yield TurnEnd(Turn("model", given=tuple(map(_build_call_block, calls))))
+            yield TurnEnd(Turn("model", model_blocks=tuple(map(_build_call_block, calls))))
             return
         text = f"<answer>{render_answer(talk.question, talk.record, talk.tool_uses)}</answer>"
         yield from self._stream_words(text)
@@ -119,7 +119,7 @@ def _extract_subject(record: str) -> tuple[int, ...]:
 
 
 def _extract_tool_uses(turns: Sequence[Turn]) -> Iterator[ToolUse]:
-    calls = {block["id"]: block for turn in turns for block in turn.given}
+    calls = {block["id"]: block for turn in turns for block in turn.model_blocks}
     for result in (result for turn in turns for result in _list_results(turn)):
         call = calls[result.call]
         yield ToolUse(call["name"], call["input"], result.text, result.is_error)

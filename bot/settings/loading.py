@@ -82,7 +82,7 @@ def load_settings() -> Settings:
     """The settings of this process.
 
     Raises:
-        NotSetUp: a value can't be used; the sentence names the variable, never the value.
+        ConfigurationError: a value can't be used; the sentence names the variable, never the value.
     """
     usable = load_usable_settings()
     for name, reason in usable.problems.items():

@@ -1,4 +1,4 @@
-"""What Claude's models cost: Anthropic's price list as of November 2026."""
+"""Prices of Claude's models: Anthropic's price list as of November 2026."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ _LONG_PROMPT_TOKENS = 100_000
 
 
 def _make_price(dollars_in: float, dollars_out: float, long_prompt_factor: float = 1.0) -> ModelPrice:
-    """Cache reads cost 0.1 of the input price, cache writes 1.25 for five minutes and 2 for an hour."""
+    """Return the price of a model.
+
+    Cache reads cost 0.1 of the input price, cache writes 1.25 for five minutes and 2 for an hour.
+    """
     return ModelPrice(dollars_in, dollars_out, 0.1, 1.25, 2.0, _LONG_PROMPT_TOKENS, long_prompt_factor)
 
 

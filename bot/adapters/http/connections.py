@@ -66,11 +66,11 @@ class _TrackedHTTPSHandler(HTTPSHandler):
 
     def __init__(self) -> None:
         super().__init__()
-        self._given = ssl.create_default_context()
+        self._context = ssl.create_default_context()
 
     def https_open(self, req: Request) -> HTTPResponse:
         """Open an HTTPS address."""
-        return self.do_open(_TrackedHTTPSConnection, req, context=self._given)
+        return self.do_open(_TrackedHTTPSConnection, req, context=self._context)
 
 
 class _NoRedirectHandler(HTTPRedirectHandler):

@@ -1,4 +1,4 @@
-"""Records on Redis: what was posted, answered and reported."""
+"""Records on Redis, such as those of posts, answers and reports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ R = TypeVar("R", bound=Record)
 
 
 class RedisRecordStore(Generic[R]):
-    """``RecordStore`` on Redis: one hash under each key, without expiry unless there is a ``lifetime``."""
+    """``RecordStore`` on Redis: one hash for each key, without expiry unless there is a ``lifetime``."""
 
     def __init__(
         self, client: Redis, codec: RecordCodec[R], lifetime: timedelta | None = None, keys: Keyspace = UNPREFIXED
@@ -32,7 +32,7 @@ class RedisRecordStore(Generic[R]):
         self._lifetime = lifetime
 
     def load(self, key: str) -> R:
-        """Return the record."""
+        """Return the record of a key."""
         with translate_redis_errors():
             hashed = cast("dict[bytes, bytes]", self._client.hgetall(self._keys.add_prefix(key)))
         return self._load_record(hashed)
@@ -46,7 +46,7 @@ class RedisRecordStore(Generic[R]):
         return [self._load_record(hashed) for hashed in hashes]
 
     def save(self, key: str, before: R, after: R) -> R:
-        """Write what differs, all or none."""
+        """Write the fields that differ, all or none."""
         changes = self._codec.dump_changes(before, after)
         if changes:
             with translate_redis_errors(), self._client.pipeline() as together:
@@ -59,7 +59,7 @@ class RedisRecordStore(Generic[R]):
         return after
 
     def claim(self, key: str, before: R, after: R) -> R:
-        """Write what differs where nobody has."""
+        """Write the fields that differ if nobody has written them."""
         with translate_redis_errors(), self._client.pipeline() as together:
             for name, value in self._codec.dump_claims(before, after).items():
                 together.hsetnx(self._keys.add_prefix(key), name, pack_value(value))
@@ -78,11 +78,11 @@ class RedisRecordStore(Generic[R]):
 
     @contextmanager
     def hold_lock(self, key: str) -> Iterator[None]:
-        """Hold the right to go on with it; waits long enough to inherit it from a process that died."""
+        """Hold the lock of a record. Wait long enough to get it from a process that died."""
         with (
             translate_redis_errors(),
-            hold_lease(self._client, self._keys, key, patience=2 * LEASE_SECONDS) as held,
+            hold_lease(self._client, self._keys, key, timeout=2 * LEASE_SECONDS) as is_held,
         ):
-            if not held:
+            if not is_held:
                 raise PostingInProgress(_POSTING_ELSEWHERE)
             yield

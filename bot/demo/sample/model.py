@@ -31,7 +31,7 @@ class SampleModel:
         self._summaries = {pull.number: pull.summary for pull in day.pulls}
 
     def complete(self, prompt: Prompt) -> Completion:
-        """What the sample says of it, at no cost. Raises ModelRejected where it says nothing."""
+        """What the sample says of it, at no cost. Raises ModelRequestRejected where it says nothing."""
         readers = {SUMMARY_VERSION: self._answer_summary, OVERVIEW_VERSION: self._answer_overview}
         if prompt.version not in readers:
             raise ModelRequestRejected("the sample has summaries and an overview alone")

@@ -61,7 +61,7 @@ def check_processes(
     waiting = records.probe.count_waiting_jobs()
     yield _check_worker(heartbeats, now(), is_alive=is_alive, waits=sum(waiting.values()))
     yield _check_jobs(waiting, is_alive=is_alive)
-    yield from _list_lost_jobs(records.aside.list_recent(now()))
+    yield from _list_lost_jobs(records.lost_jobs.list_recent(now()))
 
 
 def _check_clock(kept: str | None, now: datetime) -> Finding:

@@ -67,7 +67,7 @@ def check_runs(
     if isinstance(records, str):
         yield from (Finding.build_unchecked(name, records) for name in (RUNS, SCHEDULE))
         return
-    yield from _check_recent_runs(records.journal.list_recent(_JOURNAL_LENGTH), subscriptions, zone)
+    yield from _check_recent_runs(records.run_log.list_recent(_JOURNAL_LENGTH), subscriptions, zone)
     yield from _check_schedule(records, subscriptions, zone, now)
 
 
@@ -126,7 +126,7 @@ def _check_schedule(
     active = {each.id: each for each in subscriptions if not each.is_paused}
     overdue = [
         (active[item.subscription], due)
-        for item, due in records.agenda.list_due(now - _OVERDUE_AFTER)
+        for item, due in records.due_queue.list_due(now - _OVERDUE_AFTER)
         if isinstance(item, NextDigest) and item.subscription in active
     ]
     for subscription, due in overdue:
@@ -143,7 +143,9 @@ def _report_next_digest(
     """Return the finding about the next digest that is due."""
     if not active:
         return Finding.build_note(SCHEDULE, "nothing: PRDIGEST_CHANNEL is not set and nobody has subscribed")
-    planned = [(due, each) for name, each in active.items() if (due := records.agenda.get_time(NextDigest(name)))]
+    planned = [
+        (due, each) for name, each in active.items() if (due := records.due_queue.get_time(NextDigest(name)))
+    ]
     if not planned:
         return Finding.build_note(SCHEDULE, "nothing is planned yet: a clock plans when it runs")
     due, first = min(planned, key=lambda each: each[0])
