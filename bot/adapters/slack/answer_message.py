@@ -16,7 +16,7 @@ from bot.render.blocks.mrkdwn import escape_mrkdwn
 
 # shown in place of text that is still to come
 WRITING_MARK = "…"
-# characters of the text for notifications; Slack refuses an edit with more than 4,000, and an escaped one takes five
+# characters of the text for notifications: Slack refuses an edit with more than 4,000, and escaping takes up to 5
 _MAX_FALLBACK = 800
 _MAX_STATUS = 50
 _MARKDOWN_LINK = re.compile(r"\[([^\[\]]*)\]\(https://[^()\s]*\)")
