@@ -58,9 +58,9 @@ def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
         settings = stage.build_settings(team, state)
         wiring = parts.enter_context(closing(Wiring(settings, stage.now, deadlines.sleep, stage.sources)))
         stage.prepare_bot(wiring)
-        ending = parts.enter_context(limit_shutdown(stopped, _JOB_GRACE))
+        shutdown = parts.enter_context(limit_shutdown(stopped, _JOB_GRACE))
         events = parts.enter_context(
-            run_processes(settings, wiring, stage.now, ending, _LOOPBACK_HOST, _JOB_GRACE)
+            run_processes(settings, wiring, stage.now, shutdown, _LOOPBACK_HOST, _JOB_GRACE)
         )
         connection.connect(HttpTransport(f"http://{_LOOPBACK_HOST}:{events}/slack/events", team.signing_secret))
         stopped.wait()

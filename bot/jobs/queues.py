@@ -56,11 +56,11 @@ class DramatiqJobQueue:
         wiring: Wiring,
         store: Redis,
         commands: CommandJobs,
-        ending: ShutdownSignal | None = None,
+        shutdown: ShutdownSignal | None = None,
         times: JobTimeLimits = JobTimeLimits(),
     ) -> None:
-        """Create the actors. ``ending`` interrupts running jobs, which go back to their queues."""
-        self._ending = ending or ShutdownSignal()
+        """Create the actors. ``shutdown`` interrupts running jobs, which go back to their queues."""
+        self._shutdown = shutdown or ShutdownSignal()
         self._times = times
         self._brokers = {lane: make_broker(store, self._report_loss, wiring.keyspace) for lane in QueueName}
         runner = JobRunner(wiring)
@@ -101,7 +101,7 @@ class DramatiqJobQueue:
         # Dramatiq's own time limit does not work in workers that share a process, and can't interrupt a thread
         # that waits for another one
         limit_time = partial(
-            deadlines.bound_work, self._times.get_time_limit(kind.lane), self._ending, deadlines.MAX_WAITS
+            deadlines.bound_work, self._times.get_time_limit(kind.lane), self._shutdown, deadlines.MAX_WAITS
         )
         return Actor(
             wrap_job(runner.make_work(job), limit_time),

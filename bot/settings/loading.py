@@ -48,8 +48,8 @@ def _find_mixed_origins() -> dict[str, str]:
     problems: dict[str, str] = {}
     for address, secrets in _group_secrets_by_address().items():
         strays = [name for name in secrets if name in origins and origins[name] != origins.get(address)]
-        usual = Settings.model_fields[address].default
-        if strays and values.get(address, usual) != usual:
+        default = Settings.model_fields[address].default
+        if strays and values.get(address, default) != default:
             problems[address] = (
                 f"it is set in {origins[address]} and {strays[0].upper()} in {origins[strays[0]]}; "
                 "set both in the same place"

@@ -152,8 +152,8 @@ class RedisCache:
     @contextmanager
     def acquire_lease(self, name: str) -> Iterator[None]:
         """Wait for the lease of that name and hold it. Raises TimeLimitExceeded if it is not free in time."""
-        with translate_redis_errors(), hold_lease(self._client, self._keys, name) as held:
-            if not held:
+        with translate_redis_errors(), hold_lease(self._client, self._keys, name) as is_held:
+            if not is_held:
                 raise TimeLimitExceeded(deadlines.TOO_LONG)
             yield
 

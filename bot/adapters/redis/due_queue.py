@@ -157,10 +157,10 @@ class RedisRunLog:
 
     def add_run(self, run: Run) -> None:
         """Add a run."""
-        with translate_redis_errors(), self._client.pipeline() as together:
-            together.lpush(self._key, cast("str", pack_value(_RUN_ADAPTER.dump_json(run).decode())))
-            together.ltrim(self._key, 0, _MAX_RUNS - 1)
-            together.execute()
+        with translate_redis_errors(), self._client.pipeline() as pipeline:
+            pipeline.lpush(self._key, cast("str", pack_value(_RUN_ADAPTER.dump_json(run).decode())))
+            pipeline.ltrim(self._key, 0, _MAX_RUNS - 1)
+            pipeline.execute()
 
     def list_recent(self, count: int) -> Sequence[Run]:
         """List the last runs, newest first."""

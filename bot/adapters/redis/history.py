@@ -52,7 +52,7 @@ class RedisHistoryStore:
 
     def record_merges(self, pulls: Iterable[PullRequest]) -> None:
         """Store merged pull requests, all or none."""
-        with translate_redis_errors(), self._client.pipeline() as together:
+        with translate_redis_errors(), self._client.pipeline() as pipeline:
             for pull in pulls:
                 key = self._keys.add_prefix(
                     _build_history_key(pull.repository, pull.merge_time.astimezone(UTC).date())
@@ -61,16 +61,16 @@ class RedisHistoryStore:
                 value = pack_value(
                     _PULL_REQUEST_ADAPTER.dump_json(trim_pull_request(pull), exclude_defaults=True).decode()
                 )
-                put = together.hsetnx if pull.files is None else together.hset
+                put = pipeline.hsetnx if pull.files is None else pipeline.hset
                 put(key, str(pull.number), cast("str", value))
-            together.execute()
+            pipeline.execute()
 
     def read_merges(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
         """Return the merges from ``since`` up to but not including ``until``, newest first."""
-        with translate_redis_errors(), self._client.pipeline(transaction=False) as together:
+        with translate_redis_errors(), self._client.pipeline(transaction=False) as pipeline:
             for date in _list_utc_dates(since, until):
-                together.hgetall(self._keys.add_prefix(_build_history_key(repository, date)))
-            days = cast("list[dict[bytes, bytes]]", together.execute())
+                pipeline.hgetall(self._keys.add_prefix(_build_history_key(repository, date)))
+            days = cast("list[dict[bytes, bytes]]", pipeline.execute())
         stored = [pull for day in days for value in day.values() if (pull := _parse_pull_request(value))]
         within = [replace(pull, repository=repository) for pull in stored if since <= pull.merge_time < until]
         return sort_newest_first(tuple(within))

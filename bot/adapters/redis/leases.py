@@ -69,20 +69,20 @@ def _acquire_lock(lock: Lock, timeout: float) -> bool:
 @contextmanager
 def _renew_in_background(lock: Lock) -> Iterator[None]:
     """Renew a lock in a thread during the block."""
-    done = threading.Event()
-    renewer = threading.Thread(target=_renew_until_done, args=(lock, done), daemon=True, name="lease")
+    stopped = threading.Event()
+    renewer = threading.Thread(target=_renew_until_done, args=(lock, stopped), daemon=True, name="lease")
     renewer.start()
     try:
         yield
     finally:
-        done.set()
+        stopped.set()
         # the thread may be waiting for a store that is away
         renewer.join(LEASE_SECONDS)
 
 
-def _renew_until_done(lock: Lock, done: threading.Event) -> None:
-    """Renew a lock three times in its lifetime, until ``done`` is set or the lock is lost."""
-    while not done.wait(LEASE_SECONDS / 3):
+def _renew_until_done(lock: Lock, stopped: threading.Event) -> None:
+    """Renew a lock three times in its lifetime, until ``stopped`` is set or the lock is lost."""
+    while not stopped.wait(LEASE_SECONDS / 3):
         try:
             lock.reacquire()
         except LockNotOwnedError:

@@ -62,10 +62,10 @@ class RedisQuestionQueue:
     def add_question(self, place: str, question: Question) -> None:
         """Add a question."""
         key = self._keys.add_prefix(_build_queue_name(place))
-        with translate_redis_errors(), self._client.pipeline() as together:
-            together.zadd(key, {_dump_question(question): float(question.ts)})
-            together.expire(key, QUESTION_QUEUE.lifetime)
-            together.execute()
+        with translate_redis_errors(), self._client.pipeline() as pipeline:
+            pipeline.zadd(key, {_dump_question(question): float(question.ts)})
+            pipeline.expire(key, QUESTION_QUEUE.lifetime)
+            pipeline.execute()
 
     def get_first(self, place: str) -> Question | None:
         """Return the question whose turn it is, None if none waits."""
@@ -119,12 +119,12 @@ class RedisSpendingStore:
 
     def settle_hold(self, hold: BudgetHold, dollars: float) -> None:
         """Replace a reservation by the dollars that were really spent."""
-        with translate_redis_errors(), self._client.pipeline() as together:
+        with translate_redis_errors(), self._client.pipeline() as pipeline:
             for name in hold.names:
-                together.zrem(self._build_holds_key(name), _format_hold(hold))
-                together.incrby(self._build_spent_key(name), round(dollars * _MICRODOLLARS))
-                together.expire(self._build_spent_key(name), SPENDING.lifetime)
-            together.execute()
+                pipeline.zrem(self._build_holds_key(name), _format_hold(hold))
+                pipeline.incrby(self._build_spent_key(name), round(dollars * _MICRODOLLARS))
+                pipeline.expire(self._build_spent_key(name), SPENDING.lifetime)
+            pipeline.execute()
 
     def _build_spent_key(self, name: str) -> str:
         return self._keys.add_prefix(SPENDING.build_key(name))

@@ -39,39 +39,39 @@ class RedisRecordStore(Generic[R]):
 
     def load_each(self, keys: Sequence[str]) -> Sequence[R]:
         """Return the record of each key."""
-        with translate_redis_errors(), self._client.pipeline(transaction=False) as together:
+        with translate_redis_errors(), self._client.pipeline(transaction=False) as pipeline:
             for key in keys:
-                together.hgetall(self._keys.add_prefix(key))
-            hashes = cast("list[dict[bytes, bytes]]", together.execute())
+                pipeline.hgetall(self._keys.add_prefix(key))
+            hashes = cast("list[dict[bytes, bytes]]", pipeline.execute())
         return [self._load_record(hashed) for hashed in hashes]
 
     def save(self, key: str, before: R, after: R) -> R:
         """Write the fields that differ, all or none."""
         changes = self._codec.dump_changes(before, after)
         if changes:
-            with translate_redis_errors(), self._client.pipeline() as together:
-                together.hset(
+            with translate_redis_errors(), self._client.pipeline() as pipeline:
+                pipeline.hset(
                     self._keys.add_prefix(key),
                     mapping={name: pack_value(value) for name, value in changes.items()},
                 )
-                self._set_expiry(together, key)
-                together.execute()
+                self._set_expiry(pipeline, key)
+                pipeline.execute()
         return after
 
     def claim(self, key: str, before: R, after: R) -> R:
         """Write the fields that differ if nobody has written them."""
-        with translate_redis_errors(), self._client.pipeline() as together:
+        with translate_redis_errors(), self._client.pipeline() as pipeline:
             for name, value in self._codec.dump_claims(before, after).items():
-                together.hsetnx(self._keys.add_prefix(key), name, pack_value(value))
-            count = len(together)
-            self._set_expiry(together, key)
-            if not all(together.execute()[:count]):
+                pipeline.hsetnx(self._keys.add_prefix(key), name, pack_value(value))
+            count = len(pipeline)
+            self._set_expiry(pipeline, key)
+            if not all(pipeline.execute()[:count]):
                 raise PostingInProgress(_POSTING_ELSEWHERE)
         return after
 
-    def _set_expiry(self, together: Redis, key: str) -> None:
+    def _set_expiry(self, pipeline: Redis, key: str) -> None:
         if self._lifetime:
-            together.expire(self._keys.add_prefix(key), self._lifetime)
+            pipeline.expire(self._keys.add_prefix(key), self._lifetime)
 
     def _load_record(self, hashed: dict[bytes, bytes]) -> R:
         return self._codec.load({name.decode(): unpack_value(value) for name, value in hashed.items()})

@@ -21,18 +21,18 @@ _UNAVAILABLE_ADVICE = (
 
 
 def check_models(
-    opened: Callable[[], ModelProbe] | str, models: Mapping[str, str], provider: ModelProvider
+    open_probe: Callable[[], ModelProbe] | str, models: Mapping[str, str], provider: ModelProvider
 ) -> Iterator[Finding]:
     """Check the provider. ``models`` maps each model to the settings that name it.
 
-    ``opened`` returns the probe, or is the reason why there is none.
+    ``open_probe`` returns the probe, or is the reason why there is none.
     """
-    if isinstance(opened, str):
-        yield Finding.build_note(provider.name, opened)
+    if isinstance(open_probe, str):
+        yield Finding.build_note(provider.name, open_probe)
         return
     key = f"{provider.name} key"
     try:
-        probe = opened()
+        probe = open_probe()
         is_known = {model: probe.has_model(model) for model in models}
     except PrdigestError as error:
         yield describe_failure(

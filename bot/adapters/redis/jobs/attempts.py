@@ -72,10 +72,10 @@ class AttemptCounter(Middleware):
             raise AttemptLimitError(f"it began {count} times and never ended")
         if count >= _MAX_SHARED_ATTEMPTS:
             self._take_turn(job)
-        with self._store.pipeline() as together:
-            together.incr(self._build_key(job))
-            together.expire(self._build_key(job), JOB_ATTEMPTS.lifetime)
-            together.execute()
+        with self._store.pipeline() as pipeline:
+            pipeline.incr(self._build_key(job))
+            pipeline.expire(self._build_key(job), JOB_ATTEMPTS.lifetime)
+            pipeline.execute()
 
     def _take_turn(self, job: str) -> None:
         """Acquire the lease of all suspects. Raises TurnWait if another one holds it."""

@@ -28,11 +28,11 @@ class RedisLostJobStore:
 
     def add(self, job: LostJob) -> None:
         """Keep a job. Adding the same job again changes nothing."""
-        with translate_redis_errors(), self._client.pipeline() as together:
-            together.zadd(self._key, {_JOB_ADAPTER.dump_json(job).decode(): job.at.timestamp()})
-            together.zremrangebyrank(self._key, 0, -_MAX_JOBS - 1)
-            together.expire(self._key, DEAD_JOBS.lifetime)
-            together.execute()
+        with translate_redis_errors(), self._client.pipeline() as pipeline:
+            pipeline.zadd(self._key, {_JOB_ADAPTER.dump_json(job).decode(): job.at.timestamp()})
+            pipeline.zremrangebyrank(self._key, 0, -_MAX_JOBS - 1)
+            pipeline.expire(self._key, DEAD_JOBS.lifetime)
+            pipeline.execute()
 
     def list_recent(self, now: datetime) -> Sequence[LostJob]:
         """List the jobs of the last week, newest first."""

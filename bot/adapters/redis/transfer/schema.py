@@ -121,11 +121,11 @@ def _read_version_text(client: Redis, keys: Keyspace = UNPREFIXED) -> str:
 
 def _remove_thread_expiry(client: Redis, keys: Keyspace) -> None:
     """Make the keys of threads permanent."""
-    with client.pipeline(transaction=False) as together:
+    with client.pipeline(transaction=False) as pipeline:
         for family in (THREAD_MEMORY, THREAD_MUTING):
             for name in keys.iterate_names(client, f"{family.prefix}*"):
-                together.persist(keys.add_prefix(name))
-        changed = sum(together.execute())
+                pipeline.persist(keys.add_prefix(name))
+        changed = sum(pipeline.execute())
     if changed:
         log.info("schema 2: %d keys of threads do not expire any more", changed)
 

@@ -118,10 +118,10 @@ class StoreTransfer:
 
     def _read_records(self, keys: Sequence[str]) -> Iterator[ExportRecord]:
         """Yield the records of keys; none for keys that no longer exist. Raises StoreUnavailable."""
-        with translate_redis_errors(), self._client.pipeline(transaction=False) as together:
+        with translate_redis_errors(), self._client.pipeline(transaction=False) as pipeline:
             for key in keys:
-                _queue_read(together, key, self._keys.add_prefix(key))
-            values = together.execute(raise_on_error=False)
+                _queue_read(pipeline, key, self._keys.add_prefix(key))
+            values = pipeline.execute(raise_on_error=False)
         for key, value in zip(keys, values, strict=True):
             try:
                 yield from _build_records(key, value)
@@ -135,13 +135,13 @@ class StoreTransfer:
         """Write records in batches, each all or none."""
         done, previous = 0, ""
         while batch := list(islice(records, _BATCH_SIZE)):
-            with self._client.pipeline() as together:
+            with self._client.pipeline() as pipeline:
                 for record in batch:
                     _queue_write(
-                        together, record, self._keys.add_prefix(record.key), is_more=record.key == previous
+                        pipeline, record, self._keys.add_prefix(record.key), is_more=record.key == previous
                     )
                     previous = record.key
-                together.execute()
+                pipeline.execute()
             done += len(batch)
             progress(done, total)
 
@@ -152,17 +152,17 @@ def _get_type(key: str) -> str:
     return family.type if family else ""
 
 
-def _queue_read(together: Pipeline, name: str, key: str) -> None:
+def _queue_read(pipeline: Pipeline, name: str, key: str) -> None:
     """Add the command that reads a key to a pipeline."""
     match _get_type(name):
         case "string":
-            together.get(key)
+            pipeline.get(key)
         case "hash":
-            together.hgetall(key)
+            pipeline.hgetall(key)
         case "list":
-            together.lrange(key, 0, -1)
+            pipeline.lrange(key, 0, -1)
         case "zset":
-            together.zrange(key, 0, -1, withscores=True)
+            pipeline.zrange(key, 0, -1, withscores=True)
 
 
 def _build_records(key: str, value: Any) -> Iterator[ExportRecord]:
@@ -204,20 +204,20 @@ def _convert_score(score: float) -> float:
     return int(score) if score.is_integer() else score
 
 
-def _queue_write(together: Pipeline, record: ExportRecord, key: str, *, is_more: bool) -> None:
+def _queue_write(pipeline: Pipeline, record: ExportRecord, key: str, *, is_more: bool) -> None:
     """Add the commands that write a record to a pipeline.
 
     They replace the value of the key, or with ``is_more`` add to the record before.
     """
     value = record.value
     if not is_more:
-        together.delete(key)
+        pipeline.delete(key)
     match record.type:
         case "string":
-            together.set(key, pack_value(value))
+            pipeline.set(key, pack_value(value))
         case "hash":
-            together.hset(key, mapping={name: pack_value(text) for name, text in value.items()})
+            pipeline.hset(key, mapping={name: pack_value(text) for name, text in value.items()})
         case "list":
-            together.rpush(key, *(cast("str", pack_value(text)) for text in value))
+            pipeline.rpush(key, *(cast("str", pack_value(text)) for text in value))
         case "zset":
-            together.zadd(key, value)
+            pipeline.zadd(key, value)
