@@ -119,7 +119,9 @@ NEEDS = ("migrate_schema", "make_broker", "StoreTransfer")
 def calls(tree: ast.AST) -> list[ast.Call]:
     found = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     names = [(call.func.id, call) for call in found]  # type: ignore[attr-defined]
-    return [call for name, call in names if name in NEEDS or (name.startswith("Redis") and name != "RedisTimeouts")]
+    return [
+        call for name, call in names if name in NEEDS or (name.startswith("Redis") and name != "RedisTimeouts")
+    ]
 
 
 def has_keys(call: ast.Call) -> bool:
