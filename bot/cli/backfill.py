@@ -57,9 +57,9 @@ def backfill_command(
         outcomes: list[BackfillOutcome] = []
         try:
             with show_progress_bar("day", "Days") as show:
-                watch = _ProgressReporter(show, len(span), limit, outcomes)
-                for outcome in wiring.history.backfill.fill_days(repository, span, limit, watch.show_progress):
-                    watch.add_outcome(outcome)
+                reporter = _ProgressReporter(show, len(span), limit, outcomes)
+                for outcome in wiring.history.backfill.fill_days(repository, span, limit, reporter.show_progress):
+                    reporter.add_outcome(outcome)
         finally:
             # also after an interruption, or when the cost limit is reached
             if outcomes or (limit and limit.spent):

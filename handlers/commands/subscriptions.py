@@ -46,7 +46,7 @@ EXAMPLE = HelpExample(
 
 
 def register_subscription_listeners(app: App, intake: RequestIntake) -> None:
-    """Listen to App Home, the form and its pickers."""
+    """Register the listeners for App Home, the form and its pickers."""
 
     @app.event("app_home_opened")
     def home(body: dict[str, Any], event: dict[str, Any]) -> None:
@@ -70,10 +70,10 @@ def register_subscription_listeners(app: App, intake: RequestIntake) -> None:
 
 
 def _accept_form(intake: RequestIntake, body: dict[str, Any]) -> dict[str, str]:
-    """Return what is wrong with a form, by its fields; nothing where its work is on the queue."""
+    """Enqueue the change that a form asks for. Return the errors by field, none if it was enqueued."""
     asker = requests.parse_form(body)
     try:
-        wish, channel, replaces = parse_form(body["view"], intake.repositories)
+        subscription, channel, replaces = parse_form(body["view"], intake.repositories)
     except FormErrors as error:
         return error.errors
     except (KeyError, ValueError) as error:
@@ -81,30 +81,34 @@ def _accept_form(intake: RequestIntake, body: dict[str, Any]) -> dict[str, str]:
         return {FILTER: _OLD_FORM_SENTENCE}
 
     def accept() -> str:
-        payload = SubscriptionPayload(asker, SUBSCRIBE, wish, channel=channel, replaces=replaces)
+        payload = SubscriptionPayload(asker, SUBSCRIBE, subscription, channel=channel, replaces=replaces)
         intake.jobs.send(CHANGE_SUBSCRIPTION, payload)
         return ""
 
-    words = intake.handle_command(asker, accept)
-    return {FILTER: restore_bot_text(words)} if words else {}
+    reply = intake.handle_command(asker, accept)
+    return {FILTER: restore_bot_text(reply)} if reply else {}
 
 
 def _enqueue_subscription(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
-    wish = SubscriptionRequest.parse(text, intake.repositories)
-    intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, SUBSCRIBE, wish))
+    """Enqueue a new subscription."""
+    subscription = SubscriptionRequest.parse(text, intake.repositories)
+    intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, SUBSCRIBE, subscription))
     return ""
 
 
 def _make_change_handler(verb: str) -> VerbHandler:
+    """Return a handler that enqueues a change of subscriptions."""
+
     def accept(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
-        which = SubscriptionSelector.parse(text, intake.repositories)
-        intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, verb, which=which))
+        selector = SubscriptionSelector.parse(text, intake.repositories)
+        intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, verb, which=selector))
         return ""
 
     return accept
 
 
 def _enqueue_list(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
+    """Enqueue the list of subscriptions. Raises UsageError if there is further text."""
     if text:
         raise UsageError("The list takes no words: it shows all that comes to this channel.")
     intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, LIST))
@@ -112,11 +116,13 @@ def _enqueue_list(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
 
 
 def _enqueue_preview(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
+    """Enqueue a preview of a digest."""
     intake.jobs.send(SHOW_PREVIEW, parse_preview(asker, text, intake.repositories))
     return _PREVIEW_STARTED
 
 
 def _enqueue_form(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
+    """Enqueue the form. Raises UsageError without a trigger, or for text that is not an id."""
     if not asker.trigger:
         raise UsageError(_NO_TRIGGER_SENTENCE)
     if text and not ID_PATTERN.fullmatch(text):
@@ -128,6 +134,7 @@ def _enqueue_form(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
 
 
 def _enqueue_new_form(intake: RequestIntake, asker: SlackRequest, _: str) -> str:
+    """Enqueue an empty form."""
     return _enqueue_form(intake, asker, "")
 
 
@@ -140,7 +147,7 @@ VERBS: Mapping[str, VerbHandler] = {
     TEST_VERB: _enqueue_preview,
     SCHEDULE_VERB: _enqueue_form,
 }
-# the buttons do what the verbs do; they carry an id
+# buttons do the same as verbs, with an id
 BUTTONS: Mapping[str, VerbHandler] = {
     subscription_list.PAUSE: VERBS[PAUSE],
     subscription_list.RESUME: VERBS[RESUME],

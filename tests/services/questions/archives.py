@@ -186,7 +186,7 @@ class Says:
 
     @property
     def turn(self) -> Turn:
-        return Turn("model", given=({"type": "text", "text": "".join(self.words)},))
+        return Turn("model", model_blocks=({"type": "text", "text": "".join(self.words)},))
 
 
 def says(*words: str, **fields: Any) -> Says:
