@@ -31,11 +31,11 @@ SUBSCRIPTIONS, DUE = 10_000, 1_000
 ZONE = ZoneInfo("America/Los_Angeles")
 BEFORE = datetime(2026, 3, 2, 16, 58, tzinfo=UTC)
 # seconds: a minute has sixty, and whoever looks at App Home uses the same store
-MOST_IDLE, MOST_BUSY = 0.05, 10.0
+MAX_IDLE, MAX_BUSY = 0.05, 10.0
 
 
 @dataclass
-class Sent:
+class CountingQueue:
     """A queue that counts."""
 
     jobs: list[tuple[Any, ...]] = field(default_factory=list)
@@ -46,20 +46,24 @@ class Sent:
 
 def time_ticks(table: Table) -> None:
     """A tick among ten thousand subscriptions, when nothing is due and when a thousand are."""
-    with _store() as store:
-        schedule, queue = _schedule(store), Sent()
-        schedule.tick(BEFORE, queue, Sent(), Sent())
-        idle = _seconds(lambda: schedule.tick(BEFORE + timedelta(minutes=1), queue, Sent(), Sent()))
+    with _open_store() as store:
+        schedule, queue = _make_scheduler(store), CountingQueue()
+        schedule.tick(BEFORE, queue, CountingQueue(), CountingQueue())
+        idle = _time_call(
+            lambda: schedule.tick(BEFORE + timedelta(minutes=1), queue, CountingQueue(), CountingQueue())
+        )
         assert not queue.jobs
-        busy = _seconds(lambda: schedule.tick(BEFORE + timedelta(minutes=2), queue, Sent(), Sent()))
+        busy = _time_call(
+            lambda: schedule.tick(BEFORE + timedelta(minutes=2), queue, CountingQueue(), CountingQueue())
+        )
         assert len(queue.jobs) == DUE
-    table.row(
-        f"a tick of the clock, {SUBSCRIPTIONS:,} subscriptions, none due", 1_000 * idle, 1_000 * MOST_IDLE, "ms"
+    table.print_row(
+        f"a tick of the clock, {SUBSCRIPTIONS:,} subscriptions, none due", 1_000 * idle, 1_000 * MAX_IDLE, "ms"
     )
-    table.row(f"the same, {DUE:,} due in one minute", busy, MOST_BUSY, "s")
+    table.print_row(f"the same, {DUE:,} due in one minute", busy, MAX_BUSY, "s")
 
 
-def _schedule(store: Redis) -> DigestScheduler:
+def _make_scheduler(store: Redis) -> DigestScheduler:
     """Those that are due are due at nine, all others an hour later."""
     kept, agenda, cache = RedisSubscriptionRepository(store), RedisDueQueue(store), RedisCache(store)
     for number in range(SUBSCRIPTIONS):
@@ -72,14 +76,14 @@ def _schedule(store: Redis) -> DigestScheduler:
     )
 
 
-def _seconds(act: Callable[[], None]) -> float:
+def _time_call(act: Callable[[], None]) -> float:
     begin = time.perf_counter()
     act()
     return time.perf_counter() - begin
 
 
 @contextmanager
-def _store() -> Iterator[Redis]:
+def _open_store() -> Iterator[Redis]:
     with tempfile.TemporaryDirectory() as folder, connect_server(start_embedded_url(Path(folder))) as store:
         store.ping()
         yield store

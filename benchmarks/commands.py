@@ -14,7 +14,7 @@ from datetime import timedelta
 from localslack.users.person import Person
 from localslack.users.transport import HttpTransport
 
-from benchmarks.day import MODEL_LATENCY, empty_world
+from benchmarks.day import MODEL_LATENCY, open_empty_world
 from benchmarks.table import Table
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON
@@ -31,7 +31,7 @@ MOST_PER_ANSWER = 20.0  # milliseconds
 
 
 @contextmanager
-def running(there: World, *names: str) -> Iterator[HttpTransport]:
+def run_processes(there: World, *names: str) -> Iterator[HttpTransport]:
     """Processes until the end of the block; yields the way to them."""
     port = there.settings["PORT"]
     started = [
@@ -51,9 +51,9 @@ def running(there: World, *names: str) -> Iterator[HttpTransport]:
 
 
 @contextmanager
-def team() -> Iterator[World]:
+def open_team() -> Iterator[World]:
     """A repository with a hundred merges, and a Slack that asks about it."""
-    with empty_world() as there:
+    with open_empty_world() as there:
         for number in range(1, 101):
             files = [changed_file(f"src/part_{number}.py", "@@ -1,1 +1,2 @@\n start\n+total = 1")]
             there.github.add("octo/engine", pull(number, merged_at=NOON + timedelta(minutes=number), files=files))
@@ -66,7 +66,7 @@ def team() -> Iterator[World]:
         yield there
 
 
-def asked_at_once(there: World, wire: HttpTransport, texts: list[str]) -> list[float]:
+def ask_at_once(there: World, wire: HttpTransport, texts: list[str]) -> list[float]:
     """Each text asked by another person, all in the same moment; the seconds until each was acknowledged."""
     gate = threading.Barrier(len(texts))
 
@@ -85,38 +85,38 @@ def asked_at_once(there: World, wire: HttpTransport, texts: list[str]) -> list[f
 def time_acknowledgements(table: Table) -> None:
     """45 and 500 commands at once against one web process; nobody works on them."""
     for count in (45, 500):
-        with team() as there, running(there, "web") as wire:
-            asked_at_once(there, wire, ["1"] * 8)
-            seconds = asked_at_once(there, wire, [f"{n % 100 + 1} private" for n in range(count)])
+        with open_team() as there, run_processes(there, "web") as wire:
+            ask_at_once(there, wire, ["1"] * 8)
+            seconds = ask_at_once(there, wire, [f"{n % 100 + 1} private" for n in range(count)])
         p99 = statistics.quantiles(seconds, n=100)[98]
-        table.row(f"{count} commands at once: p99 until the acknowledgement", p99, SLACK_WAITS, "s")
-        table.row(f"{count} commands at once: the last acknowledgement", max(seconds), SLACK_WAITS, "s")
+        table.print_row(f"{count} commands at once: p99 until the acknowledgement", p99, SLACK_WAITS, "s")
+        table.print_row(f"{count} commands at once: the last acknowledgement", max(seconds), SLACK_WAITS, "s")
 
 
 def time_the_same_question(table: Table) -> None:
     """Fifty people ask for a pull request that nobody has read, for themselves: a channel takes one a second."""
-    with team() as there, running(there, "web", "worker") as wire:
+    with open_team() as there, run_processes(there, "web", "worker") as wire:
         there.claude.latency = MODEL_LATENCY
         began = time.perf_counter()
-        asked_at_once(there, wire, ["7 private"] * ASKERS)
+        ask_at_once(there, wire, ["7 private"] * ASKERS)
         eventually(lambda: len(there.slack.ephemerals) == ASKERS)
         seconds, calls = time.perf_counter() - began, len(there.claude.requests)
-    table.row(f"{ASKERS} people, one pull request: model calls", calls, 1, "calls")
-    table.row(f"{ASKERS} people: the last answer, against the model's time", seconds, 5 * MODEL_LATENCY, "s")
+    table.print_row(f"{ASKERS} people, one pull request: model calls", calls, 1, "calls")
+    table.print_row(f"{ASKERS} people: the last answer, against the model's time", seconds, 5 * MODEL_LATENCY, "s")
 
 
 def time_cached_answers(table: Table) -> None:
     """Answers that the store holds wait on the queue when one worker starts."""
-    with team() as there:
-        with running(there, "web", "worker") as wire:
-            asked_at_once(there, wire, ["7 private"])
+    with open_team() as there:
+        with run_processes(there, "web", "worker") as wire:
+            ask_at_once(there, wire, ["7 private"])
             eventually(lambda: there.slack.ephemerals)
-        with running(there, "web") as wire:
-            asked_at_once(there, wire, ["7 private"] * CACHED)
-        with running(there, "worker"):
+        with run_processes(there, "web") as wire:
+            ask_at_once(there, wire, ["7 private"] * CACHED)
+        with run_processes(there, "worker"):
             eventually(lambda: len(there.slack.ephemerals) > 1)
             began, before = time.perf_counter(), len(there.slack.ephemerals)
             eventually(lambda: len(there.slack.ephemerals) == CACHED + 1)
             each = 1_000 * (time.perf_counter() - began) / (CACHED + 1 - before)
     print(f"cached /prsummary: {1_000 / each:,.0f} answers a second from one worker")
-    table.row("cached /prsummary: one worker's time for an answer", each, MOST_PER_ANSWER, "ms")
+    table.print_row("cached /prsummary: one worker's time for an answer", each, MOST_PER_ANSWER, "ms")

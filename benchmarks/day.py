@@ -46,7 +46,7 @@ class Run:
 
 
 @contextmanager
-def empty_world() -> Iterator[World]:
+def open_empty_world() -> Iterator[World]:
     with tempfile.TemporaryDirectory(prefix="bench") as folder:
         url = start_embedded_url(Path(folder))
         with connect_server(url) as keeper, world(url) as there:
@@ -54,7 +54,7 @@ def empty_world() -> Iterator[World]:
             yield there
 
 
-def measured(there: World, *arguments: str) -> Run:
+def measure_command(there: World, *arguments: str) -> Run:
     """Run a command to its end; fails loudly if it does."""
     calls, requests = len(there.github.calls), len(there.claude.requests)
     began = time.perf_counter()
@@ -82,20 +82,22 @@ def add_large_day(github: GitHubEmulator) -> None:
 
 
 def time_a_day(table: Table) -> None:
-    with empty_world() as there:
+    with open_empty_world() as there:
         add_large_day(there.github)
         there.github.latency, there.claude.latency = GITHUB_LATENCY, MODEL_LATENCY
-        cold = measured(there, "digest", *SMALL_DAY, "--dry-run")
-        warm = measured(there, "digest", *SMALL_DAY, "--dry-run")
+        cold = measure_command(there, "digest", *SMALL_DAY, "--dry-run")
+        warm = measure_command(there, "digest", *SMALL_DAY, "--dry-run")
     # the list, the files of the first pull requests, the summaries eight at a time, the overview
     path = 2 * GITHUB_LATENCY + ceil(PULLS / AT_A_TIME) * MODEL_LATENCY + MODEL_LATENCY
-    table.row(f"cold day of {PULLS}: times its critical path", cold.seconds / path, MOST_OF_CRITICAL_PATH, "times")
-    table.row("cold day: wall clock", cold.seconds, MOST_OF_CRITICAL_PATH * path, "s")
-    table.row("cold day: GitHub calls (N + 3)", cold.github, PULLS + 3, "calls")
-    table.row("cold day: model calls (N + 1)", cold.model, PULLS + 1, "calls")
-    table.row("cold day: peak memory of the process", cold.megabytes, MOST_MEMORY, "MB")
-    table.row("warm day: model calls", warm.model, 0, "calls")
-    table.row("warm day: wall clock against a cold day's path", warm.seconds, path, "s")
+    table.print_row(
+        f"cold day of {PULLS}: times its critical path", cold.seconds / path, MOST_OF_CRITICAL_PATH, "times"
+    )
+    table.print_row("cold day: wall clock", cold.seconds, MOST_OF_CRITICAL_PATH * path, "s")
+    table.print_row("cold day: GitHub calls (N + 3)", cold.github, PULLS + 3, "calls")
+    table.print_row("cold day: model calls (N + 1)", cold.model, PULLS + 1, "calls")
+    table.print_row("cold day: peak memory of the process", cold.megabytes, MOST_MEMORY, "MB")
+    table.print_row("warm day: model calls", warm.model, 0, "calls")
+    table.print_row("warm day: wall clock against a cold day's path", warm.seconds, path, "s")
 
 
 def count_replay(table: Table) -> None:
@@ -104,23 +106,23 @@ def count_replay(table: Table) -> None:
         return
     tokens, calls, unsent = 0.0, 0, 0
     for date, pulls in REPLAY.items():
-        with empty_world() as there:
+        with open_empty_world() as there:
             replay(there.github, SHARED, date)
             day = ("--repo=vllm-project/vllm", f"--date={date}", "--timezone=America/Los_Angeles")
-            run = measured(there, "digest", *day, "--dry-run")
+            run = measure_command(there, "digest", *day, "--dry-run")
             spent = there.claude.input_characters() / 4
             sent = [request["messages"][0]["content"] for request in there.claude.requests]
         print(f"{date}: {pulls} merged, {run.github} GitHub calls, {run.model} model calls, {spent:,.0f} tokens")
         tokens, calls = tokens + spent, calls + run.github
-        unsent += changed_lines_missing(SHARED / "replay" / date / "files", sent)
+        unsent += count_missing_lines(SHARED / "replay" / date / "files", sent)
     total = sum(REPLAY.values())
-    table.row(f"replay days, {total} merged: tokens in, all told", tokens, MOST_TOKENS, "tokens")
-    table.row("replay days: tokens in against PR-Agent's describe", tokens, PR_AGENT_TOKENS, "tokens")
-    table.row("replay days: changed lines that no prompt holds", unsent, 0, "lines")
-    table.row("replay days: GitHub calls against PR-Agent's", calls, PR_AGENT_CALLS * total, "calls")
+    table.print_row(f"replay days, {total} merged: tokens in, all told", tokens, MOST_TOKENS, "tokens")
+    table.print_row("replay days: tokens in against PR-Agent's describe", tokens, PR_AGENT_TOKENS, "tokens")
+    table.print_row("replay days: changed lines that no prompt holds", unsent, 0, "lines")
+    table.print_row("replay days: GitHub calls against PR-Agent's", calls, PR_AGENT_CALLS * total, "calls")
 
 
-def changed_lines_missing(records: Path, sent: list[str]) -> int:
+def count_missing_lines(records: Path, sent: list[str]) -> int:
     """Changed lines of a day's patches that stand in no prompt about their pull request."""
     missing = 0
     for record in records.glob("*.json"):

@@ -32,13 +32,13 @@ class _Start:
 
 def time_the_demo(table: Table) -> None:
     """Medians of several starts, after one that fills the caches of the disk."""
-    starts = [_started() for _ in range(STARTS + 1)][1:]
+    starts = [_time_start() for _ in range(STARTS + 1)][1:]
     address, digest = median(start.address for start in starts), median(start.digest for start in starts)
-    table.row(f"demo: address of its page, median of {STARTS}", address, MOST_SECONDS, "s")
-    table.row(f"demo: digest in the channel, median of {STARTS}", digest, MOST_SECONDS, "s")
+    table.print_row(f"demo: address of its page, median of {STARTS}", address, MOST_SECONDS, "s")
+    table.print_row(f"demo: digest in the channel, median of {STARTS}", digest, MOST_SECONDS, "s")
 
 
-def _started() -> _Start:
+def _time_start() -> _Start:
     with tempfile.TemporaryDirectory(prefix="bench") as folder:
         began = time.perf_counter()
         process = subprocess.Popen(

@@ -35,16 +35,16 @@ class _Repository:
     titles: list[tuple[int, str]] = field(default_factory=list)
     lines: int = 0
 
-    def add(self, builder: Builder, number: int, at: datetime) -> None:
-        title, body = self._said(number)
+    def add_commit(self, builder: Builder, number: int, at: datetime) -> None:
+        title, body = self._make_message(number)
         self.titles.append((number, title))
         count = _SWEEP if number % 700 == 0 else self.source.choice((1, 1, 2, 3, 3, 4, 6, 12))
-        written: dict[str, bytes | None] = {self._path(): None for _ in range(count)}
+        written: dict[str, bytes | None] = {self._choose_path(): None for _ in range(count)}
         for path in written:
-            written[path] = self._changed(path, 1 if count == _SWEEP else self.source.choice((2, 8, 20, 40)))
+            written[path] = self._change_file(path, 1 if count == _SWEEP else self.source.choice((2, 8, 20, 40)))
         builder.commit(f"{title} (#{number})\n\n{body}", written, at=at)
 
-    def _said(self, number: int) -> tuple[str, str]:
+    def _make_message(self, number: int) -> tuple[str, str]:
         if number % 50 == 0:
             gone, title = self.source.choice(self.titles[-400:])
             return f'Revert "{title}"', f"Reverts octo/engine#{gone}"
@@ -54,10 +54,10 @@ class _Repository:
         )
         return f"{lead} {words} {number}", "What changes and why, in a few words. " * 12
 
-    def _path(self) -> str:
+    def _choose_path(self) -> str:
         return f"{self.source.choice(_FOLDERS)}/part_{int(self.source.paretovariate(0.6)) % 400}.py"
 
-    def _changed(self, path: str, count: int) -> bytes:
+    def _change_file(self, path: str, count: int) -> bytes:
         known = self.files.setdefault(path, [])
         at = self.source.randrange(len(known) + 1)
         self.lines += count
@@ -74,30 +74,30 @@ class _Run:
 
 def time_evaluate(table: Table) -> None:
     """Clones of three sizes, each measured over all but its first tenth."""
-    runs = {size: _measured(size) for size in SIZES}
+    runs = {size: _measure_size(size) for size in SIZES}
     for size, run in runs.items():
         print(f"evaluate, {size:,} pull requests: {run.seconds:.1f} s, {run.megabytes:.0f} MB at most")
     least, most = min(SIZES), max(SIZES)
-    table.row(f"evaluate, {most:,} pull requests: wall clock", runs[most].seconds, MOST_SECONDS, "s")
-    table.row(f"evaluate, {most:,} pull requests: peak memory", runs[most].megabytes, MOST_MEGABYTES, "MB")
+    table.print_row(f"evaluate, {most:,} pull requests: wall clock", runs[most].seconds, MOST_SECONDS, "s")
+    table.print_row(f"evaluate, {most:,} pull requests: peak memory", runs[most].megabytes, MOST_MEGABYTES, "MB")
     growth = runs[most].seconds / runs[least].seconds
-    table.row(
+    table.print_row(
         f"evaluate, {most // least} times the pull requests: time", growth, MOST_GROWTH * most / least, "times"
     )
 
 
-def _measured(size: int) -> _Run:
+def _measure_size(size: int) -> _Run:
     with tempfile.TemporaryDirectory() as folder:
         clone, repository = Path(folder) / "clone", _Repository()
         with building(clone) as builder:
             for number in range(1, size + 1):
-                repository.add(builder, number, FIRST + number * APART)
+                repository.add_commit(builder, number, FIRST + number * APART)
         since, until = FIRST + size // 10 * APART, FIRST + size * APART
         window = (f"--since={since:%Y-%m-%d}", f"--until={until:%Y-%m-%d}")
-        return _timed(command("risks", "evaluate", f"--clone={clone}", *window), Path(folder))
+        return _time_command(command("risks", "evaluate", f"--clone={clone}", *window), Path(folder))
 
 
-def _timed(line: list[str], folder: Path) -> _Run:
+def _time_command(line: list[str], folder: Path) -> _Run:
     with (folder / "said.txt").open("w+") as said:
         began = time.perf_counter()
         process = subprocess.Popen(line, env=environment(), cwd=folder, stdout=said)

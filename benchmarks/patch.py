@@ -25,14 +25,14 @@ def measure_a_large_patch(table: Table) -> None:
     lines = "\n".join(f"+line {number}" for number in range(LINES))
     patch = f"@@ -0,0 +1,{LINES} @@\n{lines}"
     sent = {"filename": "engine/core.py", "status": "added", "additions": LINES, "patch": patch}
-    file, kept, _ = _traced(lambda: parse_file(sent))
-    _, _, peak = _traced(lambda: pack_diff([file], BUDGET, 1))
+    file, kept, _ = _trace_memory(lambda: parse_file(sent))
+    _, _, peak = _trace_memory(lambda: pack_diff([file], BUDGET, 1))
     print(f"a patch of {LINES:,} lines: {len(patch) / _MEGABYTE:.1f} MB sent")
-    table.row("memory that is kept of it", kept, MOST_KEPT, "MB")
-    table.row("peak of memory while it is packed for a model", peak, MOST_PACKING, "MB")
+    table.print_row("memory that is kept of it", kept, MOST_KEPT, "MB")
+    table.print_row("peak of memory while it is packed for a model", peak, MOST_PACKING, "MB")
 
 
-def _traced(work: Callable[[], T]) -> tuple[T, float, float]:
+def _trace_memory(work: Callable[[], T]) -> tuple[T, float, float]:
     """What the work gives, what it leaves in memory and what it took at most, in megabytes."""
     tracemalloc.start()
     try:

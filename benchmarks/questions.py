@@ -13,8 +13,8 @@ from typing import Any
 from localslack.users.person import Person
 from localslack.users.transport import HttpTransport
 
-from benchmarks.commands import SECRET, running
-from benchmarks.day import add_large_day, empty_world, measured
+from benchmarks.commands import SECRET, run_processes
+from benchmarks.day import add_large_day, measure_command, open_empty_world
 from benchmarks.table import Table
 from bot.adapters.claude import CLAUDE
 from bot.domain.operations.usage import Usage
@@ -23,7 +23,7 @@ from tests.helpers.checks import closed_port, eventually
 from tests.helpers.world import CHANNEL, SMALL_DAY, World
 
 MODEL = "claude-sonnet-5-5"
-THINKS = 0.5  # seconds before the model's first word
+THINKING_SECONDS = 0.5  # seconds before the model's first word
 THREADS = 8
 MOST_NEW = 0.20  # of the prompts of a second question
 MOST_WAIT = 1.0  # seconds that we add to the model's own before the first words
@@ -34,7 +34,7 @@ READING = ToolUses((("search", {"any_of": ["weights"], "paths": ["src/part_1.py"
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionCost:
     """One question: what went into its prompts, what of it was new, dollars, seconds until the first words."""
 
     prompt: int
@@ -43,7 +43,7 @@ class Asked:
     seconds: float
 
 
-def reads_first(body: dict[str, Any]) -> Step:
+def read_first(body: dict[str, Any]) -> Step:
     """The model looks up two things before it answers a question."""
     if not body.get("tools"):
         usual = default_answer(body)
@@ -53,17 +53,17 @@ def reads_first(body: dict[str, Any]) -> Step:
     return Text(ANSWER) if "tool_result" in json.dumps(body["messages"][-1]) else READING
 
 
-def answers_at_once(body: dict[str, Any]) -> Step:
+def answer_at_once(body: dict[str, Any]) -> Step:
     """The model needs nothing besides the record."""
     return Text(ANSWER) if body.get("tools") else default_answer(body)
 
 
 @contextmanager
-def asking() -> Iterator[tuple[World, HttpTransport, str]]:
+def open_digest_thread() -> Iterator[tuple[World, HttpTransport, str]]:
     """A channel with the digest of a busy day, and the processes that answer below it."""
-    with empty_world() as there:
+    with open_empty_world() as there:
         add_large_day(there.github)
-        there.claude.respond = reads_first
+        there.claude.respond = read_first
         there.settings.update(
             PRDIGEST_REPO="octo/engine",
             PRDIGEST_TIMEZONE="America/Los_Angeles",
@@ -74,16 +74,16 @@ def asking() -> Iterator[tuple[World, HttpTransport, str]]:
             SLACK_SIGNING_SECRET=SECRET,
             PORT=str(closed_port()),
         )
-        measured(there, "digest", *SMALL_DAY)
-        with running(there, "web", "worker") as wire:
+        measure_command(there, "digest", *SMALL_DAY)
+        with run_processes(there, "web", "worker") as wire:
             # until the worker works
             Person(there.slack, wire, user="U0BOB").send_command("/prsummary", "7 private")
             eventually(lambda: there.slack.ephemerals)
-            there.claude.latency = THINKS
+            there.claude.latency = THINKING_SECONDS
             yield there, wire, there.slack.list_messages(CHANNEL)[0]["ts"]
 
 
-def asked(there: World, wire: HttpTransport, thread: str, question: str) -> Asked:
+def ask_question(there: World, wire: HttpTransport, thread: str, question: str) -> QuestionCost:
     """Ask, and wait for the whole answer."""
     words: list[float] = []
 
@@ -92,26 +92,26 @@ def asked(there: World, wire: HttpTransport, thread: str, question: str) -> Aske
             words.append(time.perf_counter())
 
     before, there.slack.before = len(there.claude.usages), watch
-    began, ended = time.perf_counter(), _ended(there)
+    began, ended = time.perf_counter(), _count_answers(there)
     Person(there.slack, wire, user="U0ADA").send_message(question, CHANNEL, thread)
-    eventually(lambda: _ended(there) > ended)
+    eventually(lambda: _count_answers(there) > ended)
     there.slack.before = None
-    used = [usage_of(each) for each in there.claude.usages[before:]]
+    used = [parse_usage(each) for each in there.claude.usages[before:]]
     total = sum(each.prompt_tokens for each in used)
     new = 1 - sum(each.cache_read for each in used) / total
-    return Asked(
+    return QuestionCost(
         total,
         new,
         sum(CLAUDE.prices.cautious_cost(MODEL, each) for each in used),
-        words[0] - began - THINKS * len(used),
+        words[0] - began - THINKING_SECONDS * len(used),
     )
 
 
-def _ended(there: World) -> int:
+def _count_answers(there: World) -> int:
     return len(there.slack.list_calls_to("chat.stopStream"))
 
 
-def usage_of(given: dict[str, Any]) -> Usage:
+def parse_usage(given: dict[str, Any]) -> Usage:
     created = given["cache_creation"]
     return Usage(
         given["input_tokens"],
@@ -124,38 +124,38 @@ def usage_of(given: dict[str, Any]) -> Usage:
 
 def price_questions(table: Table) -> None:
     """Three questions in a thread: the first fills the cache, the second reads, the third needs nothing more."""
-    with asking() as (there, wire, thread):
-        first = asked(there, wire, thread, "Which of these touch the weights?")
-        second = asked(there, wire, thread, "And which of them rewrite them?")
-        there.claude.respond = answers_at_once
-        third = asked(there, wire, thread, "Since when?")
+    with open_digest_thread() as (there, wire, thread):
+        first = ask_question(there, wire, thread, "Which of these touch the weights?")
+        second = ask_question(there, wire, thread, "And which of them rewrite them?")
+        there.claude.respond = answer_at_once
+        third = ask_question(there, wire, thread, "Since when?")
     print(f"prompts of the three questions: {first.prompt:,}, {second.prompt:,} and {third.prompt:,} tokens")
-    table.row("second question, reads two things: new part of its prompts", second.new, MOST_NEW, "share")
-    table.row("third question, reads nothing: new part of its prompt", third.new, MOST_NEW, "share")
-    table.row("first question about a day of 43", first.dollars, FIRST, "dollars")
-    table.row("second question, reads two things", second.dollars, LATER, "dollars")
+    table.print_row("second question, reads two things: new part of its prompts", second.new, MOST_NEW, "share")
+    table.print_row("third question, reads nothing: new part of its prompt", third.new, MOST_NEW, "share")
+    table.print_row("first question about a day of 43", first.dollars, FIRST, "dollars")
+    table.print_row("second question, reads two things", second.dollars, LATER, "dollars")
     for name, each in (("first", first), ("second", second), ("third", third)):
-        table.row(f"{name} question: first words, after the model's own time", each.seconds, MOST_WAIT, "s")
+        table.print_row(f"{name} question: first words, after the model's own time", each.seconds, MOST_WAIT, "s")
 
 
 def time_threads(table: Table) -> None:
     """Eight threads ask at once, of one worker."""
-    with asking() as (there, wire, thread):
-        alone = _seconds(there, 1, lambda: asked(there, wire, thread, "One?"))
+    with open_digest_thread() as (there, wire, thread):
+        alone = _time_answers(there, 1, lambda: ask_question(there, wire, thread, "One?"))
         people = [replace(Person(there.slack, wire), user=f"U0P{n}") for n in range(THREADS)]
 
         def all_ask() -> None:
             with ThreadPoolExecutor(THREADS) as pool:
                 list(pool.map(lambda each: each.mention("Which of these touch the weights?", CHANNEL), people))
 
-        together = _seconds(there, THREADS, all_ask)
-    table.row(
+        together = _time_answers(there, THREADS, all_ask)
+    table.print_row(
         f"{THREADS} threads at once, against one: time until all are answered", together / alone, 2.0, "times"
     )
 
 
-def _seconds(there: World, count: int, ask: Callable[[], object]) -> float:
-    began, before = time.perf_counter(), _ended(there)
+def _time_answers(there: World, count: int, ask: Callable[[], object]) -> float:
+    began, before = time.perf_counter(), _count_answers(there)
     ask()
-    eventually(lambda: _ended(there) == before + count)
+    eventually(lambda: _count_answers(there) == before + count)
     return time.perf_counter() - began

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from statistics import median
 
-from benchmarks.day import empty_world
+from benchmarks.day import open_empty_world
 from benchmarks.table import Table
 from tests.helpers.command import command, environment
 from tests.helpers.world import SMALL_DAY, World, add_small_day
@@ -28,21 +28,21 @@ WORK = {
 
 def time_the_starts(table: Table) -> None:
     """Medians of several starts, after one that fills the caches."""
-    with empty_world() as there:
+    with open_empty_world() as there:
         add_small_day(there.github)
-        nothing = _typical(there, NOTHING)
+        nothing = _take_median(there, NOTHING)
         for name, line in {**WORDS, **WORK}.items():
             bound = MOST_FOR_WORDS if name in WORDS else MOST_FOR_WORK
-            taken = _typical(there, command(*line))
+            taken = _take_median(there, command(*line))
             print(f"{name}: {taken:.2f} s of processor time")
-            table.row(f"{name}: processor time against `python -c pass`", taken / nothing, bound, "times")
+            table.print_row(f"{name}: processor time against `python -c pass`", taken / nothing, bound, "times")
 
 
-def _typical(there: World, line: list[str]) -> float:
-    return median([_processor_seconds(there, line) for _ in range(STARTS + 1)][1:])
+def _take_median(there: World, line: list[str]) -> float:
+    return median([_measure_processor_seconds(there, line) for _ in range(STARTS + 1)][1:])
 
 
-def _processor_seconds(there: World, line: list[str]) -> float:
+def _measure_processor_seconds(there: World, line: list[str]) -> float:
     """Of the process alone, in all of its threads."""
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(line, env=environment(**there.settings), stdout=output, stderr=output)

@@ -11,7 +11,7 @@ class Table:
 
     missed: bool = False
 
-    def row(self, name: str, value: float, bound: float, unit: str) -> None:
+    def print_row(self, name: str, value: float, bound: float, unit: str) -> None:
         """One measurement; a bound of nought has no ratio."""
         held = value <= bound
         self.missed |= not held

@@ -25,8 +25,8 @@ from localslack.users.person import Person
 from localslack.users.transport import HttpTransport
 
 from benchmarks.commands import SECRET
-from benchmarks.day import empty_world
-from benchmarks.questions import answers_at_once
+from benchmarks.day import open_empty_world
+from benchmarks.questions import answer_at_once
 from benchmarks.table import Table
 from bot.clock import Clock
 from bot.container import Wiring
@@ -70,8 +70,8 @@ class Tracer:
     _is_ours: dict[CodeType, bool] = field(default_factory=dict)
 
     def install(self) -> None:
-        threading.setprofile(self._hear)
-        sys.setprofile(self._hear)
+        threading.setprofile(self._record_frame)
+        sys.setprofile(self._record_frame)
 
     def count(self, act: Callable[[], None]) -> Counts:
         """Count what an act calls, here and elsewhere, until it returns."""
@@ -82,8 +82,8 @@ class Tracer:
             self.is_on = False
         return Counts(len({code.co_filename for code in self.codes}), len(self.codes), self.calls, self.depth)
 
-    def _hear(self, frame: FrameType, event: str, _argument: object) -> None:
-        if event not in ("call", "return") or not self._counts(frame.f_code):
+    def _record_frame(self, frame: FrameType, event: str, _argument: object) -> None:
+        if event not in ("call", "return") or not self._is_counted(frame.f_code):
             return
         depth = getattr(self._own, "depth", 0) + (1 if event == "call" else -1)
         # a frame that was there before this thread was heard returns once more than it was called
@@ -93,7 +93,7 @@ class Tracer:
             self.calls += 1
             self.depth = max(self.depth, depth)
 
-    def _counts(self, code: CodeType) -> bool:
+    def _is_counted(self, code: CodeType) -> bool:
         if code not in self._is_ours:
             name = code.co_filename
             # a comprehension is no function that somebody wrote
@@ -122,33 +122,33 @@ class Office:
     wall: Wall
     wire: HttpTransport
 
-    def settle(self) -> None:
+    def wait_for_jobs(self) -> None:
         eventually(lambda: not waiting_jobs(self.wiring.store), 60)
 
-    def tick(self) -> None:
+    def tick_clock(self) -> None:
         self.clock.tick()
-        self.settle()
+        self.wait_for_jobs()
 
-    def leads(self) -> list[dict[str, Any]]:
+    def list_leads(self) -> list[dict[str, Any]]:
         return [found for found in self.there.slack.list_messages(CHANNEL) if "bot_id" in found]
 
-    def ask(self) -> None:
-        thread = self.leads()[-1]["ts"]
+    def ask_question(self) -> None:
+        thread = self.list_leads()[-1]["ts"]
         before = len(self.there.slack.list_replies(CHANNEL, thread))
         Person(self.there.slack, self.wire, user="U0BOB").send_message("What changed here?", CHANNEL, thread)
         eventually(lambda: len(self.there.slack.list_replies(CHANNEL, thread)) >= before + 2, 60)
-        self.settle()
+        self.wait_for_jobs()
 
-    def day(self, count: Callable[[Callable[[], None]], Counts]) -> list[Counts]:
+    def run_day(self, count: Callable[[Callable[[], None]], Counts]) -> list[Counts]:
         """A morning: the digest, a question below it, and a revert of something that it shows."""
-        digests, edits = len(self.leads()), len(self.there.slack.list_calls_to("chat.update"))
-        found = [count(self.tick), count(self.ask)]
-        assert len(self.leads()) == digests + 1, "no digest was posted"
+        digests, edits = len(self.list_leads()), len(self.there.slack.list_calls_to("chat.update"))
+        found = [count(self.tick_clock), count(self.ask_question)]
+        assert len(self.list_leads()) == digests + 1, "no digest was posted"
         number = 100 * self.wall.now.day + 1
         merged = {"merged_at": self.wall.now + timedelta(hours=1), "title": f"Revert #{number}"}
         self.there.github.add(REPOSITORY, pull(number + 50, **merged))
         self.wall.now += timedelta(hours=7)
-        found.append(count(self.tick))
+        found.append(count(self.tick_clock))
         assert len(self.there.slack.list_calls_to("chat.update")) > edits, "no digest was edited"
         return found
 
@@ -164,10 +164,10 @@ def add_day(there: World, date: datetime) -> None:
 
 
 @contextmanager
-def office(wall: Wall) -> Iterator[Office]:
+def open_office(wall: Wall) -> Iterator[Office]:
     with ExitStack() as stack:
-        there = stack.enter_context(empty_world())
-        there.claude.respond = answers_at_once
+        there = stack.enter_context(open_empty_world())
+        there.claude.respond = answer_at_once
         there.github.add(REPOSITORY)
         own = {
             "PRDIGEST_REPO": REPOSITORY,
@@ -188,21 +188,21 @@ def office(wall: Wall) -> Iterator[Office]:
         yield Office(there, wiring, clock, wall, wire)
 
 
-def measure() -> dict[str, Counts]:
+def measure_flows() -> dict[str, Counts]:
     """The counts of each flow, on the second day."""
     tracer, today = Tracer(), datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     tracer.install()
     # before the digest of the first day is due
     wall = Wall(today - timedelta(days=1, minutes=1))
-    with office(wall) as there:
+    with open_office(wall) as there:
         # the clock of the process looks once at its start, and posts what was due the day before
-        eventually(there.leads, 60)
-        there.settle()
+        eventually(there.list_leads, 60)
+        there.wait_for_jobs()
         found: list[Counts] = []
         for date in (today - timedelta(days=1), today):
             add_day(there.there, date)
             wall.now = date + timedelta(minutes=1)
-            found = there.day(tracer.count)
+            found = there.run_day(tracer.count)
     sys.setprofile(None)
     threading.setprofile(None)
     return dict(zip(FLOWS, found, strict=True))
@@ -210,11 +210,11 @@ def measure() -> dict[str, Counts]:
 
 def trace_the_flows(_table: Table) -> None:
     """Print the counts; they have no bounds."""
-    for line in _lines(measure()):
+    for line in _format_lines(measure_flows()):
         print(line)
 
 
-def _lines(found: dict[str, Counts], base: dict[str, Counts] | None = None) -> Iterator[str]:
+def _format_lines(found: dict[str, Counts], base: dict[str, Counts] | None = None) -> Iterator[str]:
     yield f"{'':<32}{'files':>16}{'functions':>16}{'calls':>20}{'depth':>14}"
     for flow, counts in found.items():
         cells = []
@@ -226,7 +226,7 @@ def _lines(found: dict[str, Counts], base: dict[str, Counts] | None = None) -> I
         yield f"{flow:<32}{''.join(cells)}"
 
 
-def _of_checkout(path: Path) -> dict[str, Counts]:
+def _measure_checkout(path: Path) -> dict[str, Counts]:
     """The counts of another checkout, which a process of its own takes."""
     command = [sys.executable, "-m", "benchmarks.trace", "--json"]
     done = subprocess.run(
@@ -242,12 +242,12 @@ def main() -> None:
     parser.add_argument("--baseline", type=Path, help="another checkout")
     parser.add_argument("--json", action="store_true", help="print the counts as one line of JSON")
     options = parser.parse_args()
-    base = _of_checkout(options.baseline) if options.baseline else None
-    found = measure()
+    base = _measure_checkout(options.baseline) if options.baseline else None
+    found = measure_flows()
     if options.json:
         print(json.dumps({flow: asdict(counts) for flow, counts in found.items()}))
         return
-    for line in _lines(found, base):
+    for line in _format_lines(found, base):
         print(line)
 
 

@@ -12,10 +12,10 @@ from bot.domain.conversations.thread_subject import SubjectKind
 from bot.domain.operations.usage import PriceList, Usage
 from bot.services.questions.answer_writer import AnswerWriter
 from evals.cases import Suite, Thread
-from evals.scoring import Mark, mark
+from evals.scoring import Mark, mark_answer
 
 
-class Silent:
+class SilentDisplay:
     """``AnswerDisplay`` that nobody looks at."""
 
     def show_status(self, doing: str) -> None:
@@ -32,15 +32,15 @@ class Silent:
         return ""
 
 
-def marks_of(
+def ask_suite(
     suite: Suite, writer: AnswerWriter, prices: PriceList, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Mark]:
     """Ask all of a suite's questions; each mark as soon as it is there."""
     for place, thread in enumerate(suite.thread):
-        yield from _of_thread(suite, thread, f"evals:{place}", writer, prices, clock)
+        yield from _ask_thread(suite, thread, f"evals:{place}", writer, prices, clock)
 
 
-def _of_thread(
+def _ask_thread(
     suite: Suite, thread: Thread, name: str, writer: AnswerWriter, prices: PriceList, clock: Callable[[], float]
 ) -> Iterator[Mark]:
     memory = ThreadMemory(SubjectKind.DIGEST.format_subject(f"{suite.date} repo:{suite.repository}"))
@@ -50,8 +50,8 @@ def _of_thread(
         )
         question = Question(slack_request, case.ask, "0")
         started = clock()
-        draft = writer.write_answer(question, memory, Silent())
+        draft = writer.write_answer(question, memory, SilentDisplay())
         memory = memory.add_answer(question, draft.raw_text)
         usage = Usage(**draft.inputs.get("usage", {}))
         cost = prices.cautious_cost(str(draft.inputs.get("model", "")), usage)
-        yield mark(case, draft.text, draft.inputs, cost, clock() - started)
+        yield mark_answer(case, draft.text, draft.inputs, cost, clock() - started)

@@ -18,7 +18,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
 
 
-def _pattern(text: str) -> str:
+def _check_pattern(text: str) -> str:
     try:
         re.compile(text)
     except re.error as error:
@@ -26,7 +26,7 @@ def _pattern(text: str) -> str:
     return text
 
 
-Pattern = Annotated[str, AfterValidator(_pattern)]
+Pattern = Annotated[str, AfterValidator(_check_pattern)]
 
 
 class _Part(BaseModel):
@@ -79,7 +79,7 @@ class Suite(_Part):
         return f"{self.repository} {self.date}"
 
 
-def load(path: Path) -> Suite:
+def load_suite(path: Path) -> Suite:
     """The questions of a file.
 
     Raises:

@@ -11,7 +11,7 @@ from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.time.day import parse_date, parse_zone
 from bot.render.risk import evaluation as render
 from bot.services.risk.evaluation import evaluate_history
-from evals.pack import history_in
+from evals.pack import read_history
 
 PACK = Path(__file__).parents[2] / "shared" / "risk"
 
@@ -36,7 +36,7 @@ def risk(
     """Measure the risk list on the record in PACK, by labels R, H and Y."""
     try:
         window = EvaluationWindow(parse_date(since), parse_date(until), parse_zone(timezone))
-        found = evaluate_history(history_in(pack, by_titles=reverts == "titles"), window)
+        found = evaluate_history(read_history(pack, by_titles=reverts == "titles"), window)
     except PrdigestError as error:
         raise click.ClickException(str(error)) from error
     if scores:

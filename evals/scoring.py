@@ -43,11 +43,11 @@ class Total:
     count: int
 
 
-def mark(case: Case, answer: str, inputs: Mapping[str, Any], cost: float, seconds: float) -> Mark:
+def mark_answer(case: Case, answer: str, inputs: Mapping[str, Any], cost: float, seconds: float) -> Mark:
     """Judge an answer. ``inputs`` is what it was made of (:class:`bot.services.questions.answer_writer.Draft`)."""
     text = _LINK.sub(r"\1", answer)
     held = list(inputs.get("citations", ()))
-    checks = [*_checks(case, text), *_citing(case, held)]
+    checks = [*_check_facts(case, text), *_check_citations(case, held)]
     missing = tuple(said for said, is_right in checks if not is_right)
     return Mark(
         case=case,
@@ -62,20 +62,20 @@ def mark(case: Case, answer: str, inputs: Mapping[str, Any], cost: float, second
     )
 
 
-def total(marks: Iterable[Mark]) -> Total:
+def sum_marks(marks: Iterable[Mark]) -> Total:
     """The means of the marks, and the sums of what they cost."""
     found = tuple(marks)
     cited = sum(each.held + each.failed for each in found)
     return Total(
-        facts=_mean(found, lambda each: each.facts),
+        facts=_compute_mean(found, lambda each: each.facts),
         citations=sum(each.held for each in found) / cited if cited else 1.0,
         cost=sum(each.cost for each in found),
-        seconds=_mean(found, lambda each: each.seconds),
+        seconds=_compute_mean(found, lambda each: each.seconds),
         count=len(found),
     )
 
 
-def _checks(case: Case, text: str) -> list[tuple[str, bool]]:
+def _check_facts(case: Case, text: str) -> list[tuple[str, bool]]:
     named = {int(found["number"]) for found in re.finditer(NUMBER_PATTERN, text)}
     others = ", ".join(f"#{number}" for number in sorted(named - set(case.names)))
     return [
@@ -86,10 +86,10 @@ def _checks(case: Case, text: str) -> list[tuple[str, bool]]:
     ]
 
 
-def _citing(case: Case, held: list[Mapping[str, Any]]) -> list[tuple[str, bool]]:
+def _check_citations(case: Case, held: list[Mapping[str, Any]]) -> list[tuple[str, bool]]:
     cited = {each["number"] for each in held}
     return [(f"cites nothing of #{number}", number in cited) for number in case.cites]
 
 
-def _mean(marks: tuple[Mark, ...], value: Callable[[Mark], float]) -> float:
+def _compute_mean(marks: tuple[Mark, ...], value: Callable[[Mark], float]) -> float:
     return sum(map(value, marks)) / len(marks) if marks else 0.0

@@ -31,37 +31,37 @@ def main() -> int:
         sys.stderr.write(f"{MISSING}\n")
         return 1
     with running_demo() as demo, chromium(path) as browser:
-        take(browser, demo.address)
+        take_pictures(browser, demo.address)
     return 0
 
 
-def take(browser: Browser, address: str) -> None:
+def take_pictures(browser: Browser, address: str) -> None:
     """All of the pictures, of the demo at this address."""
     with browser.new_context(viewport=SIZE, device_scale_factor=1) as context:
         page = context.new_page()
         page.goto(address)
         expect(page.locator("#messages .replies").first).to_be_visible(timeout=30_000)
-        shoot(page, "channel")
+        take_picture(page, "channel")
         open_details(page)
-        shoot(page, "details")
+        take_picture(page, "details")
         close_window(page)
         open_thread(page)
-        ask(page)
-        shoot(page, "thread")
+        ask_question(page)
+        take_picture(page, "thread")
         page.goto(address)
         page.set_viewport_size({"width": _NARROW, "height": SIZE["height"]})
         expect(page.locator("#messages .replies").first).to_be_visible()
-        shoot(page, "narrow")
+        take_picture(page, "narrow")
 
 
-def ask(page: Page) -> None:
+def ask_question(page: Page) -> None:
     """A question in the open thread, and the whole of its answer; the question stands at the top."""
     came = say(page, _QUESTION, in_thread=True)
     expect(came.get_by_role("button", name="Good answer")).to_be_visible(timeout=30_000)
     came.first.evaluate("piece => piece.scrollIntoView()")
 
 
-def shoot(page: Page, name: str) -> None:
+def take_picture(page: Page, name: str) -> None:
     """One picture for each scheme: the channel from its beginning, and nothing that has the focus or the mouse."""
     page.mouse.move(0, 0)
     page.evaluate("document.activeElement.blur(); document.querySelector('#messages').scrollTop = 0")

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from localslack.launch import Addresses, Launch, start
+from localslack.launch import Addresses, LaunchOptions, start
 from localslack.manifest import Manifest, SlashCommand, read_manifest
 
 _TOKEN_BYTES = 16
@@ -95,7 +95,7 @@ def main(  # noqa: PLR0913 (one for each option)
     if socket_mode == bool(bot_url):
         raise click.UsageError("Say how the bot hears from Slack: --bot-url http://..., or --socket-mode.")
     app = replace(manifest, name=bot_name or manifest.name, commands=(*manifest.commands, *commands))
-    launch = Launch(
+    launch = LaunchOptions(
         app,
         bot_url,
         signing_secret or secrets.token_hex(_TOKEN_BYTES),
@@ -106,17 +106,17 @@ def main(  # noqa: PLR0913 (one for each option)
         port,
         api_port,
     )
-    _serve(launch, opens=opens)
+    _serve_until_stopped(launch, opens=opens)
 
 
-def _serve(launch: Launch, *, opens: bool) -> None:
+def _serve_until_stopped(launch: LaunchOptions, *, opens: bool) -> None:
     """Run until Ctrl-C or SIGTERM."""
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
     try:
         with start(launch) as addresses:
-            click.echo(_describe(launch, addresses))
+            click.echo(_format_instructions(launch, addresses))
             if opens:
                 webbrowser.open(addresses.page)
             stopped.wait()
@@ -131,7 +131,7 @@ def _serve(launch: Launch, *, opens: bool) -> None:
         ) from error
 
 
-def _describe(launch: Launch, addresses: Addresses) -> str:
+def _format_instructions(launch: LaunchOptions, addresses: Addresses) -> str:
     """Return what the person reads: the page, and what to give to the bot."""
     over_http = f"SLACK_SIGNING_SECRET={launch.signing_secret}", f"What happens is sent to {launch.bot_url}"
     over_socket = f"SLACK_APP_TOKEN={launch.app_token}", "What happens is sent through the bot's WebSocket"

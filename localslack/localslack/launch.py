@@ -23,7 +23,7 @@ _POSTS_PER_SECOND = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class LaunchOptions:
     """What is to be started: the app, how it hears from Slack, its credentials, and where the parts are served.
 
     Without a ``bot_url`` the bot opens WebSockets (Socket Mode). A port of 0 is any that is free.
@@ -49,7 +49,7 @@ class Addresses:
 
 
 @contextmanager
-def start(launch: Launch) -> Iterator[Addresses]:
+def start(launch: LaunchOptions) -> Iterator[Addresses]:
     """Run it while the context lasts.
 
     Raises:
@@ -57,7 +57,7 @@ def start(launch: Launch) -> Iterator[Addresses]:
         ModuleNotFoundError: the library that Socket Mode needs is not installed.
     """
     with ExitStack() as parts:
-        link, transport = _open_way(launch, parts)
+        link, transport = _open_transport(launch, parts)
         slack = parts.enter_context(_make_slack(launch, link))
         slack.set_person(YOU, name="You", tz=launch.zone.key)
         slack.enable_home(enabled=launch.app.has_home)
@@ -65,7 +65,7 @@ def start(launch: Launch) -> Iterator[Addresses]:
         page = make_page(
             slack,
             transport,
-            _describe(launch.app),
+            _make_about(launch.app),
             secrets.token_urlsafe(),
             reader=reader,
             commands=launch.app.commands,
@@ -76,7 +76,7 @@ def start(launch: Launch) -> Iterator[Addresses]:
         yield Addresses(page.address, f"{slack.url}/api/")
 
 
-def _open_way(launch: Launch, parts: ExitStack) -> tuple[Callable[[], str], Transport]:
+def _open_transport(launch: LaunchOptions, parts: ExitStack) -> tuple[Callable[[], str], Transport]:
     """Return what gives the address of a WebSocket, and the way to the bot."""
     url = launch.bot_url
     if url is not None:
@@ -89,7 +89,7 @@ def _open_way(launch: Launch, parts: ExitStack) -> tuple[Callable[[], str], Tran
     return socket.make_address, SocketTransport(socket)
 
 
-def _make_slack(launch: Launch, link: Callable[[], str]) -> LocalSlack:
+def _make_slack(launch: LaunchOptions, link: Callable[[], str]) -> LocalSlack:
     return LocalSlack(
         launch.bot_token,
         scopes=launch.app.scopes,
@@ -103,7 +103,7 @@ def _make_slack(launch: Launch, link: Callable[[], str]) -> LocalSlack:
     )
 
 
-def _describe(app: Manifest) -> About:
+def _make_about(app: Manifest) -> About:
     """Return what the page says at its top and what it offers to try."""
     tries = (*(Suggestion(command.name) for command in app.commands[:3]), Suggestion(f"@{app.name} hello"))
     return About(f"{app.name} in a local Slack", tries=tries)

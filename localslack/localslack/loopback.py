@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit
 
-_DIGITS = 12  # of a length that is worth reading
+_MAX_LENGTH_DIGITS = 12  # of a length that is worth reading
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Request:
     def json(self) -> Any:
         return json.loads(self.body or b"null")
 
-    def arguments(self) -> dict[str, Any]:
+    def read_arguments(self) -> dict[str, Any]:
         """Return query, form or JSON arguments in one mapping: Slack's clients use all three."""
         found: dict[str, Any] = dict(self.query)
         kind = self.headers.get("content-type", "")
@@ -66,15 +66,15 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, served: Loopback, port: int) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.served = served
-        self._is_over = False
+        self._is_stopped = False
 
     def run(self) -> None:
         """Serve until ``end``. The standard ``serve_forever`` looks for its end all the time, also when idle."""
-        while not self._is_over:
+        while not self._is_stopped:
             self.handle_request()
 
     def end(self) -> None:
-        self._is_over = True
+        self._is_stopped = True
         with suppress(OSError):
             socket.create_connection(("127.0.0.1", self.server_port), timeout=1).close()
 
@@ -87,26 +87,26 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     server: _Server
 
-    def _serve(self) -> None:
+    def _serve_request(self) -> None:
         try:
-            request = self._read()
+            request = self._read_request()
         except ValueError as error:
             # the rest of it is not read, so that nothing can come after it
             self.close_connection = True
-            self._send(Response(400, f"{error}".encode(), {"Content-Type": "text/plain"}))
+            self._send_response(Response(400, f"{error}".encode(), {"Content-Type": "text/plain"}))
             return
         try:
-            self._send(self.server.served.handle(request))
+            self._send_response(self.server.served.handle(request))
         except HangUp:
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
 
-    def _read(self) -> Request:
+    def _read_request(self) -> Request:
         """Read the request. Raises ValueError where it can't be read, or should not be."""
         url, length = urlsplit(self.path), self.headers.get("Content-Length") or "0"
         if "Transfer-Encoding" in self.headers or not (length.isascii() and length.isdecimal()):
             raise ValueError("say the length of the body")
-        if len(length) > _DIGITS or int(length) > self.server.served.most_bytes:
+        if len(length) > _MAX_LENGTH_DIGITS or int(length) > self.server.served.max_bytes:
             raise ValueError("the body is too large")
         return Request(
             self.command,
@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.rfile.read(int(length)),
         )
 
-    def _send(self, response: Response) -> None:
+    def _send_response(self, response: Response) -> None:
         self.send_response(response.status)
         for name, value in response.headers.items():
             self.send_header(name, value)
@@ -132,7 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(chunk)
             self.wfile.flush()
 
-    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 (the names are the base class's)
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve_request  # noqa: N815 (the names are the base class's)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the name is the base class's)
         """Say nothing: what is asked is kept in lists instead."""
@@ -144,7 +144,7 @@ class Loopback:
     ``most_bytes`` is the longest body that is read. Raises OSError where the port can't be had.
     """
 
-    most_bytes = 100_000_000
+    max_bytes = 100_000_000
 
     def __init__(self, port: int = 0) -> None:
         self._server = _Server(self, port)

@@ -38,9 +38,9 @@ def read_manifest(text: str) -> Manifest:
         found = json.loads(text)
         return Manifest(
             _read_name(found),
-            tuple(map(_read_command, _get(found, "features").get("slash_commands", ()))),
-            frozenset(_get(found, "oauth_config", "scopes").get("bot", ALL_SCOPES)),
-            bool(_get(found, "features", "app_home").get("home_tab_enabled", False)),
+            tuple(map(_read_command, _get_section(found, "features").get("slash_commands", ()))),
+            frozenset(_get_section(found, "oauth_config", "scopes").get("bot", ALL_SCOPES)),
+            bool(_get_section(found, "features", "app_home").get("home_tab_enabled", False)),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError("This is no manifest of a Slack app in JSON.") from error
@@ -48,8 +48,8 @@ def read_manifest(text: str) -> Manifest:
 
 def _read_name(manifest: Json) -> str:
     """Return what mentions name: the bot; an app without one is called as Slack shows the app."""
-    own = _get(manifest, "features", "bot_user").get("display_name")
-    return str(own or _get(manifest, "display_information").get("name") or _BOT)
+    own = _get_section(manifest, "features", "bot_user").get("display_name")
+    return str(own or _get_section(manifest, "display_information").get("name") or _BOT)
 
 
 def _read_command(command: Json) -> SlashCommand:
@@ -57,7 +57,7 @@ def _read_command(command: Json) -> SlashCommand:
     return SlashCommand(name, str(command.get("usage_hint") or ""), str(command.get("description") or ""))
 
 
-def _get(manifest: Json, *path: str) -> Json:
+def _get_section(manifest: Json, *path: str) -> Json:
     """Return the object at the path; an empty one where the manifest does not say it."""
     for name in path:
         manifest = manifest.get(name) or {}

@@ -22,7 +22,7 @@ from localslack.state.identity import APP_ID
 from localslack.state.workspace import Json
 from localslack.users.transport import TIMEOUT, Ack
 
-MOST = 10  # connections of one app
+MAX_CONNECTIONS = 10  # connections of one app
 PING_SECONDS = 0.1  # Slack's are rarer; a client that waits to receive can be closed only when something comes
 CLOSE_SECONDS = 0.5  # what a client gets to close its end
 RESET = struct.pack("ii", 1, 0)  # linger for no time: the connection is reset rather than closed
@@ -55,7 +55,7 @@ class SocketModeServer:
         with self._changed:
             return len(self._links)
 
-    def wait(self, number: int = 1, seconds: float = 5.0) -> None:
+    def wait_for_connections(self, number: int = 1, seconds: float = 5.0) -> None:
         """Wait until there are that many connections. Raises TimeoutError after that many seconds."""
         with self._changed:
             reached = self._changed.wait_for(lambda: len(self._links) == number, seconds)
@@ -64,18 +64,18 @@ class SocketModeServer:
 
     def disconnect(self, reason: str = "refresh_requested") -> None:
         """Tell the oldest connection to go, and close it soon after; the client is to come back with a new one."""
-        link = self._let_go()
+        link = self._release_oldest()
         link.send(json.dumps({"type": "disconnect", "reason": reason, "debug_info": DEBUG}))
-        self._started(threading.Timer(self.linger, link.close))
+        self._start_thread(threading.Timer(self.linger, link.close))
 
-    def drop(self, *, reset: bool = True) -> None:
+    def drop_connection(self, *, reset: bool = True) -> None:
         """End the oldest connection without a word of goodbye: reset, or just closed by TCP."""
-        link = self._let_go()
+        link = self._release_oldest()
         if reset:
             link.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
         link.close_socket()
 
-    def deliver(self, kind: str, payload: Json, *, retry: int = 0, patience: float = 3.0) -> Json | None:
+    def deliver_envelope(self, kind: str, payload: Json, *, retry: int = 0, patience: float = 3.0) -> Json | None:
         """Send an envelope through the next connection; return the app's answer, or None if none comes in time.
 
         Without a connection it waits for one: the client is ready a moment before its connection counts.
@@ -86,7 +86,7 @@ class SocketModeServer:
             return None
         with suppress(ConnectionClosed):
             link.send(json.dumps(envelope))
-        return self._answer_to(envelope["envelope_id"], deadline - time.monotonic())
+        return self._wait_for_answer(envelope["envelope_id"], deadline - time.monotonic())
 
     # for the emulator
 
@@ -96,7 +96,7 @@ class SocketModeServer:
             if self._stopped:
                 raise SlackError("internal_error")
             if self._server is None:
-                self._server = self._start()
+                self._server = self._start_server()
             ticket = uuid.uuid4().hex
             self._tickets.add(ticket)
             host, port = self._server.socket.getsockname()[:2]
@@ -115,24 +115,24 @@ class SocketModeServer:
 
     # the connection
 
-    def _start(self) -> Server:
+    def _start_server(self) -> Server:
         server = serve(
-            self._serve,
+            self._serve_connection,
             "127.0.0.1",
             0,
-            process_request=self._admit,
+            process_request=self._check_ticket,
             compression=None,
             ping_interval=None,
             close_timeout=CLOSE_SECONDS,
         )
-        self._started(threading.Thread(target=server.serve_forever, daemon=True))
+        self._start_thread(threading.Thread(target=server.serve_forever, daemon=True))
         return server
 
-    def _started(self, thread: threading.Thread) -> None:
+    def _start_thread(self, thread: threading.Thread) -> None:
         self._threads.append(thread)
         thread.start()
 
-    def _admit(self, connection: ServerConnection, request: Request) -> Response | None:
+    def _check_ticket(self, connection: ServerConnection, request: Request) -> Response | None:
         """Let each ticket in once."""
         url = urlsplit(request.path)
         ticket = parse_qs(url.query).get("ticket", [""])[0]
@@ -142,23 +142,23 @@ class SocketModeServer:
                 return None
         return connection.respond(401, "invalid ticket\n")
 
-    def _serve(self, link: ServerConnection) -> None:
+    def _serve_connection(self, link: ServerConnection) -> None:
         with suppress(ConnectionClosed):
-            if not self._welcome(link):
+            if not self._send_hello(link):
                 link.send(json.dumps({"type": "disconnect", "reason": "too_many_websockets", "debug_info": DEBUG}))
                 return
-            self._started(threading.Thread(target=_ping, args=(link,), daemon=True))
+            self._start_thread(threading.Thread(target=_ping_until_closed, args=(link,), daemon=True))
             for text in link:
-                self._hear(json.loads(text))
+                self._receive_message(json.loads(text))
         with self._changed:
             if link in self._links:
                 self._links.remove(link)
             self._changed.notify_all()
 
-    def _welcome(self, link: ServerConnection) -> bool:
+    def _send_hello(self, link: ServerConnection) -> bool:
         """Return whether there was a place for it; it gets events only after its hello."""
         number = len(link.server.connections)
-        if number > MOST:
+        if number > MAX_CONNECTIONS:
             return False
         about = {"num_connections": number, "debug_info": DEBUG, "connection_info": {"app_id": APP_ID}}
         with self._changed:
@@ -167,13 +167,13 @@ class SocketModeServer:
             self._changed.notify_all()
         return True
 
-    def _hear(self, message: Json) -> None:
+    def _receive_message(self, message: Json) -> None:
         with self._changed:
             self.received.append(message)
             self._answers.setdefault(str(message.get("envelope_id")), message)
             self._changed.notify_all()
 
-    def _let_go(self) -> ServerConnection:
+    def _release_oldest(self) -> ServerConnection:
         """Return the oldest connection, which gets no more events."""
         with self._changed:
             if not self._links:
@@ -188,14 +188,14 @@ class SocketModeServer:
             self._sent += 1
             return self._links[self._sent % len(self._links)]
 
-    def _answer_to(self, envelope_id: str, seconds: float) -> Json | None:
+    def _wait_for_answer(self, envelope_id: str, seconds: float) -> Json | None:
         """Wait for the answer. It may come through any connection: the client sends it through its newest."""
         with self._changed:
             self._changed.wait_for(lambda: envelope_id in self._answers, seconds)
             return self._answers.pop(envelope_id, None)
 
 
-def _ping(link: ServerConnection) -> None:
+def _ping_until_closed(link: ServerConnection) -> None:
     """Ping until the connection ends. The library's own pings draw on the random numbers that tests share."""
     with suppress(ConnectionClosed):
         for number in count():
@@ -225,6 +225,6 @@ class SocketTransport:
 
     def send(self, kind: str, payload: Json, *, retry: int = 0) -> Ack:
         started = time.monotonic()
-        answer = self.socket.deliver(kind, payload, retry=retry, patience=self.patience)
+        answer = self.socket.deliver_envelope(kind, payload, retry=retry, patience=self.patience)
         seconds = time.monotonic() - started
         return Ack(0, "", seconds) if answer is None else Ack(200, answer.get("payload", ""), seconds)

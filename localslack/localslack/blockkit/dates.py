@@ -14,7 +14,7 @@ from localslack.blockkit.names import Names
 _TOKEN = re.compile(r"\{(\w{1,30})\}")
 # documented: the year is left out of dates that are less than six months away
 _NEAR = timedelta(days=183)
-_NEXT = {-1: "yesterday", 0: "today", 1: "tomorrow"}
+_RELATIVE_DAYS = {-1: "yesterday", 0: "today", 1: "tomorrow"}
 _TIME = Markup('<time datetime="{}" title="{}">{}</time>')
 _FULL = "{date_long} at {time_secs}"
 _STEPS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
@@ -67,10 +67,12 @@ def _format_divider(at: datetime, now: datetime | None) -> str:
     return f"{at:%A}, {_format_day(at)}" + ("" if now and at.year == now.year else f", {at.year}")
 
 
-def _make_pretty(plain: Callable[[datetime, datetime | None], str]) -> Callable[[datetime, datetime | None], str]:
+def _prefer_relative_day(
+    plain: Callable[[datetime, datetime | None], str],
+) -> Callable[[datetime, datetime | None], str]:
     def shown(at: datetime, now: datetime | None) -> str:
         away = (at.date() - now.date()).days if now else None
-        return _NEXT[away] if away in _NEXT else plain(at, now)
+        return _RELATIVE_DAYS[away] if away in _RELATIVE_DAYS else plain(at, now)
 
     return shown
 
@@ -97,10 +99,10 @@ _TOKENS: dict[str, Callable[[datetime, datetime | None], str]] = {
     "date": _format_date_only,
     "date_short": _format_short,
     "date_long": _format_long,
-    "date_pretty": _make_pretty(_format_date_only),
-    "date_short_pretty": _make_pretty(_format_short),
-    "date_long_pretty": _make_pretty(_format_long),
-    "day_divider_pretty": _make_pretty(_format_divider),
+    "date_pretty": _prefer_relative_day(_format_date_only),
+    "date_short_pretty": _prefer_relative_day(_format_short),
+    "date_long_pretty": _prefer_relative_day(_format_long),
+    "day_divider_pretty": _prefer_relative_day(_format_divider),
     "time": lambda at, _: _format_clock(at),
     "time_secs": lambda at, _: _format_clock(at, f":{at:%S}"),
     "ago": _format_ago,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # a name and its sign, in pairs; Slack knows some 3,000, and its own by name only
-_KNOWN = (
+_NAMES_AND_SIGNS = (
     "tada 🎉 rocket 🚀 fire 🔥 warning ⚠️ x ❌ heavy_check_mark ✔️ white_check_mark ✅ "
     "thumbsup 👍 +1 👍 thumbsdown 👎 -1 👎 eyes 👀 heart ❤️ wave 👋 smile 😄 "
     "slightly_smiling_face 🙂 grinning 😀 joy 😂 thinking_face 🤔 bulb 💡 memo 📝 pencil ✏️ "
@@ -22,7 +22,7 @@ _KNOWN = (
     "email 📧 computer 💻 test_tube 🧪 shield 🛡️ recycle ♻️ new 🆕 sunny ☀️ snowflake ❄️ "
     "coffee ☕ beers 🍻 cake 🍰 checkered_flag 🏁 trophy 🏆 dart 🎯"
 ).split()
-EMOJI = dict(zip(_KNOWN[::2], _KNOWN[1::2], strict=True))
+EMOJI = dict(zip(_NAMES_AND_SIGNS[::2], _NAMES_AND_SIGNS[1::2], strict=True))
 _TONES = {f"skin-tone-{number}": chr(0x1F3F9 + number) for number in range(2, 7)}
 _NAME = re.compile(r":([A-Za-z0-9_+'-]{1,60}):")
 _CODES = re.compile(r"[0-9a-f]{1,6}(?:-[0-9a-f]{1,6}){0,9}", re.I)

@@ -24,32 +24,32 @@ from localslack.blockkit.names import Names
 from localslack.blockkit.tokens import TOKEN, render_token
 
 # how deep lists and quotes stand in each other before the rest is text
-_DEEPEST = 20
+_MAX_NESTING = 20
 _PRE = Markup('<pre class="bk-pre"><code>{}</code></pre>\n')
 _TABLE = '<div class="bk-scroll" tabindex="0" role="group" aria-label="Table"><table class="bk-table">\n'
 
 
 def render_markdown(text: str, names: Names) -> Markup:
     """Render the text of a ``markdown`` block, in which Slack resolves names as well."""
-    return Markup('<div class="bk-markdown">{}</div>').format(_render(text, names))
+    return Markup('<div class="bk-markdown">{}</div>').format(_render_html(text, names))
 
 
 def render_document(text: str) -> Markup:
     """Render a whole document of Markdown."""
-    return Markup('<article class="bk-report">{}</article>').format(_render(text, None))
+    return Markup('<article class="bk-report">{}</article>').format(_render_html(text, None))
 
 
-def _render(text: str, names: Names | None) -> Markup:
+def _render_html(text: str, names: Names | None) -> Markup:
     # every text in it was escaped by the library's renderer, or by one of those below
     return Markup(_make_parser(in_slack=names is not None).render(text, {"names": names}))  # noqa: S704
 
 
 @cache
 def _make_parser(*, in_slack: bool) -> MarkdownIt:
-    options = {"html": False, "linkify": False, "xhtmlOut": False, "breaks": in_slack, "maxNesting": _DEEPEST}
+    options = {"html": False, "linkify": False, "xhtmlOut": False, "breaks": in_slack, "maxNesting": _MAX_NESTING}
     parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
     parser.validateLink = lambda url: bool(get_safe_address(url))  # type: ignore[method-assign]
-    parser.core.ruler.push("harmless", _sanitize)
+    parser.core.ruler.push("harmless", _sanitize_tokens)
     if in_slack:
         parser.inline.ruler.before("autolink", "slack", _parse_token)
         parser.add_render_rule("text", _render_text)
@@ -71,15 +71,15 @@ def _parse_token(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (the
     return True
 
 
-def _sanitize(state: StateCore) -> None:
+def _sanitize_tokens(state: StateCore) -> None:
     """Make of what was read what a page may show."""
     for token in state.tokens:
-        _align(token)
-        _shrink(token, in_slack=state.env["names"] is not None)
-        _open_elsewhere(token.children or ())
+        _align_by_class(token)
+        _shrink_heading(token, in_slack=state.env["names"] is not None)
+        _open_links_in_new_tab(token.children or ())
 
 
-def _open_elsewhere(parts: Sequence[Token]) -> None:
+def _open_links_in_new_tab(parts: Sequence[Token]) -> None:
     """Open links elsewhere; of a link that stands in another one, or leads nowhere, leave the label alone.
 
     Each piece of text knows whether it stands in a link.
@@ -96,14 +96,14 @@ def _open_elsewhere(parts: Sequence[Token]) -> None:
         part.meta["linked"] = any(around)
 
 
-def _align(token: Token) -> None:
+def _align_by_class(token: Token) -> None:
     """Align by class: a page's policy takes no style."""
     style = str(token.attrs.pop("style", ""))
     if style:
         token.attrSet("class", f"bk-align-{style.removeprefix('text-align:')}")
 
 
-def _shrink(token: Token, *, in_slack: bool) -> None:
+def _shrink_heading(token: Token, *, in_slack: bool) -> None:
     """Make headings no more than large words in a message: those of the page stand above them."""
     if in_slack and token.type in ("heading_open", "heading_close"):
         token.attrs = {"class": f"bk-md-{token.tag}"} if token.nesting == 1 else {}

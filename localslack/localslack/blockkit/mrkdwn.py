@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 from localslack.blockkit.emoji import get_emoji
 from localslack.blockkit.links import render_link
 from localslack.blockkit.names import Names
-from localslack.blockkit.tokens import TOKEN, decode, render_group, render_token
+from localslack.blockkit.tokens import TOKEN, decode_entities, render_group, render_token
 
 _FENCE = re.compile(r"```\n?(.+?)\n?```\n?", re.S)
 _QUOTE = re.compile(r"(?:>|&gt;) ?")
@@ -35,7 +35,7 @@ _TAGS = {"*": "strong", "_": "em", "~": "s"}
 _BREAK = Markup("<br>")
 _PRE = Markup('<pre class="bk-pre">{}</pre>')
 _CODE = Markup('<code class="bk-code">{}</code>')
-_QUOTED = Markup('<blockquote class="bk-quote">{}</blockquote>')
+_BLOCKQUOTE = Markup('<blockquote class="bk-quote">{}</blockquote>')
 _EMPHASIS = Markup("<{0}>{1}</{0}>")
 
 
@@ -89,13 +89,13 @@ def _render_blocks(text: str, reader: _Reader, *, may_quote: bool = True) -> Ite
     rest = _REST.search(text, at) if may_quote else None
     yield from _render_prose(text[at : rest.start()].removesuffix("\n") if rest else text[at:], reader)
     if rest:
-        yield _QUOTED.format(Markup("").join(_render_blocks(text[rest.end() :], reader, may_quote=False)))
+        yield _BLOCKQUOTE.format(Markup("").join(_render_blocks(text[rest.end() :], reader, may_quote=False)))
 
 
 def _render_prose(text: str, reader: _Reader) -> Iterator[Markup]:
     for is_quote, lines in groupby(text.split("\n") if text else (), lambda line: bool(_QUOTE.match(line))):
         if is_quote:
-            yield _QUOTED.format(
+            yield _BLOCKQUOTE.format(
                 _BREAK.join(_render_line(_QUOTE.sub("", line, count=1), reader) for line in lines)
             )
         else:
@@ -107,28 +107,30 @@ def _render_literal(text: str, names: Names) -> Markup:
     found, at = [], 0
     for token in TOKEN.finditer(text):
         shown = render_token(token[1], names)
-        found += [escape(decode(text[at : token.start()])), escape(token[0]) if shown is None else shown]
+        found += [escape(decode_entities(text[at : token.start()])), escape(token[0]) if shown is None else shown]
         at = token.end()
-    return Markup("").join([*found, escape(decode(text[at:]))])
+    return Markup("").join([*found, escape(decode_entities(text[at:]))])
 
 
 def _render_line(line: str, reader: _Reader) -> Markup:
-    pieces = list(_split(line, reader))
+    pieces = list(_split_line(line, reader))
     closers: dict[str, list[int]] = {mark: [] for mark in _TAGS}
     for place, piece in enumerate(pieces):
         if piece.mark and piece.closes:
             closers[piece.mark].append(place)
-    return _format(pieces, closers, 0, len(pieces), "")
+    return _format_pieces(pieces, closers, 0, len(pieces), "")
 
 
-def _format(pieces: list[_Piece], closers: dict[str, list[int]], low: int, high: int, around: str) -> Markup:
+def _format_pieces(
+    pieces: list[_Piece], closers: dict[str, list[int]], low: int, high: int, around: str
+) -> Markup:
     """Format the pieces from ``low`` to ``high``; a mark of ``around`` forms nothing more inside of itself."""
     found, at = [], low
     while at < high:
         piece = pieces[at]
         end = _find_end(piece, closers, at, high) if piece.mark and piece.mark not in around else 0
         if piece.mark and end:
-            inner = _format(pieces, closers, at + 1, end, around + piece.mark)
+            inner = _format_pieces(pieces, closers, at + 1, end, around + piece.mark)
             found.append(_EMPHASIS.format(_TAGS[piece.mark], inner))
             at = end
         else:
@@ -144,18 +146,18 @@ def _find_end(piece: _Piece, closers: dict[str, list[int]], at: int, high: int) 
     return places[place] if place < len(places) and places[place] < high else 0
 
 
-def _split(line: str, reader: _Reader) -> Iterator[_Piece]:
+def _split_line(line: str, reader: _Reader) -> Iterator[_Piece]:
     at = 0
     while found := _PIECE.search(line, at):
         if found.start() > at:
-            yield _Piece(escape(decode(line[at : found.start()])))
-        piece, at = _read(line, found, reader)
+            yield _Piece(escape(decode_entities(line[at : found.start()])))
+        piece, at = _read_piece(line, found, reader)
         yield piece
     if at < len(line):
-        yield _Piece(escape(decode(line[at:])))
+        yield _Piece(escape(decode_entities(line[at:])))
 
 
-def _read(line: str, found: re.Match[str], reader: _Reader) -> tuple[_Piece, int]:
+def _read_piece(line: str, found: re.Match[str], reader: _Reader) -> tuple[_Piece, int]:
     """Read a piece; return it and where the next one begins."""
     start, end = found.span()
     if found["mark"]:
@@ -192,7 +194,7 @@ def _render_special(line: str, found: re.Match[str], reader: _Reader) -> tuple[M
     if found["all"]:
         return render_group(found["all"].lower()), whole
     url = _trim_url(found["url"])
-    return (render_link(decode(url), decode(url)), len(url)) if url else (None, 0)
+    return (render_link(decode_entities(url), decode_entities(url)), len(url)) if url else (None, 0)
 
 
 def _render_code(line: str, found: re.Match[str], reader: _Reader) -> Markup | None:

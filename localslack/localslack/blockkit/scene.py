@@ -37,54 +37,54 @@ class Scene:
     place: str
     values: Mapping[str, Json]
 
-    def text(self, value: Any) -> Markup:
+    def render_text(self, value: Any) -> Markup:
         """Render a text object."""
         if not isinstance(value, Mapping):
             return escape("" if value is None else value)
         if value.get("type") == "mrkdwn":
             return render_mrkdwn(str(value.get("text")), self.names, verbatim=bool(value.get("verbatim")))
-        return self.lines(self.plain(value))
+        return self.render_lines(self.read_plain_text(value))
 
-    def plain(self, value: Any) -> str:
+    def read_plain_text(self, value: Any) -> str:
         """Read a text object in which there is no markup, or only the signs of it are seen."""
         if not isinstance(value, Mapping):
             return ""
         said = str(value.get("text"))
         return said if value.get("emoji") is False else replace_names(said)
 
-    def lines(self, text: object) -> Markup:
+    def render_lines(self, text: object) -> Markup:
         """Render literal text with its line breaks."""
         return _BREAK.join(str(text).split("\n"))
 
-    def mrkdwn(self, text: object) -> Markup:
+    def render_mrkdwn(self, text: object) -> Markup:
         """Render a text that is markup wherever it stands, such as that of a message."""
         return render_mrkdwn(str(text), self.names)
 
-    def markdown(self, text: object) -> Markup:
+    def render_markdown(self, text: object) -> Markup:
         """Render a text that is Markdown wherever it stands."""
         return render_markdown(str(text), self.names)
 
-    def address(self, url: object) -> str:
+    def get_safe_address(self, url: object) -> str:
         """Return the address if it may be followed, else nothing."""
         return get_safe_address(url)
 
-    def link(self, url: object, label: str) -> Markup:
+    def render_link(self, url: object, label: str) -> Markup:
         """Render a link, or its label alone."""
         return render_link(url, label)
 
-    def user(self, known: object) -> Markup:
+    def render_user(self, known: object) -> Markup:
         """Render a user's name."""
         return tokens.render_user(str(known), self.names)
 
-    def channel(self, known: object) -> Markup:
+    def render_channel(self, known: object) -> Markup:
         """Render a channel's name."""
         return tokens.render_channel(str(known), self.names)
 
-    def group(self, name: object) -> Markup:
+    def render_group(self, name: object) -> Markup:
         """Render a group's name, or that of everybody in a place."""
         return tokens.render_group(str(name))
 
-    def emoji(self, element: Json) -> str:
+    def get_emoji(self, element: Json) -> str:
         """Return the sign of a rich text's emoji."""
         tone = element.get("skin_tone")
         codes = str(element.get("unicode") or "")
@@ -95,13 +95,13 @@ class Scene:
         """Return whether it is a colour and nothing else, such as an address to fetch one from."""
         return isinstance(value, str) and _COLOR.fullmatch(value) is not None
 
-    def date(self, element: Json) -> Markup:
+    def render_date(self, element: Json) -> Markup:
         """Render the instant of a rich text's date."""
         said = (str(element.get(key) or "") for key in ("format", "url", "fallback"))
         form, url, fallback = said
         return render_date(element.get("timestamp"), form, self.names, url, fallback)
 
-    def identifier(self, block: Json, element: Json, part: str = "") -> str:
+    def make_identifier(self, block: Json, element: Json, part: str = "") -> str:
         """Return an id that nothing else on the page has."""
         named = "\0".join((self.place, str(block.get("block_id")), str(element.get("action_id")), part))
         return f"bk-{blake2s(named.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
@@ -110,24 +110,24 @@ class Scene:
         """Return whether the reader is among those for whom it is."""
         return self.names.reader in element.get("visible_to_user_ids", [self.names.reader])
 
-    def confirmation(self, element: Json) -> str:
+    def encode_confirmation(self, element: Json) -> str:
         """Return what is asked before it is used, as JSON; nothing if nothing is asked."""
         asked = element.get("confirm")
         if not isinstance(asked, Mapping):
             return ""
-        told = {name: self.plain(asked.get(name)) for name in ("title", "text", "confirm", "deny")}
+        told = {name: self.read_plain_text(asked.get(name)) for name in ("title", "text", "confirm", "deny")}
         return json.dumps({**told, "style": str(asked.get("style") or "")}, ensure_ascii=False)
 
-    def chosen(self, block: Json, element: Json) -> list[Json]:
+    def list_chosen_options(self, block: Json, element: Json) -> list[Json]:
         """Return the options that are chosen."""
-        found = self._set_to(block, element)
+        found = self._read_setting(block, element)
         return [found] if isinstance(found, Mapping) else list(found or ())
 
-    def held(self, block: Json, element: Json) -> str:
+    def read_field_value(self, block: Json, element: Json) -> str:
         """Return what a field holds that has no options."""
-        return str(self._set_to(block, element) or "")
+        return str(self._read_setting(block, element) or "")
 
-    def people(self, element: Json, known: str) -> list[tuple[str, str]]:
+    def list_menu_entries(self, element: Json, known: str) -> list[tuple[str, str]]:
         """Return ids and names that a menu of users or conversations has, and the one that it is set to."""
         is_users = element.get("type") == "users_select"
         names = self.names.users if is_users else _filter_conversations(self.names.channels, element.get("filter"))
@@ -135,19 +135,19 @@ class Scene:
         named = ((each, f"{'@' if is_users or _is_direct(each) else '#'}{name}") for each, name in there.items())
         return sorted(named, key=lambda pair: pair[1].lower())
 
-    def size(self, count: Any) -> str:
+    def format_size(self, count: Any) -> str:
         """Format a number of bytes for people."""
         if not isinstance(count, int):
             return ""
         unit = next((unit for unit in _SIZES if count >= unit[0]), None)
         return f"{count / unit[0]:.1f} {unit[1]}" if unit else f"{count} bytes"
 
-    def _set_to(self, block: Json, element: Json) -> Any:
+    def _read_setting(self, block: Json, element: Json) -> Any:
         """Return the setting as the state has it, or as the app says it is at first where it has none."""
         kind = KINDS[str(element.get("type"))]
         settings = self.values.get(str(block.get("block_id"))) or {}
         setting = settings.get(str(element.get("action_id")))
-        return setting.get(kind.chosen) if isinstance(setting, Mapping) else element.get(kind.first)
+        return setting.get(kind.value_key) if isinstance(setting, Mapping) else element.get(kind.initial_key)
 
 
 def _is_direct(conversation: str) -> bool:

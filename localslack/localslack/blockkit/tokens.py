@@ -22,7 +22,7 @@ _ENTITY = re.compile(r"&(amp|lt|gt);")
 _SIGNS = {"amp": "&", "lt": "<", "gt": ">"}
 
 
-def decode(text: str) -> str:
+def decode_entities(text: str) -> str:
     """Return the text with the three signs that Slack has entities for; no other entity is one."""
     return _ENTITY.sub(lambda found: _SIGNS[found[1]], text)
 
@@ -30,12 +30,12 @@ def decode(text: str) -> str:
 def render_token(body: str, names: Names) -> Markup | None:
     """Return what stands there for the token; None if it is none."""
     said, _, label = body.partition("|")
-    label = decode(label)
+    label = decode_entities(label)
     if said.startswith(("@", "#")):
         return _render_name(said, label, names)
     if said.startswith("!"):
         return _render_command(said, label, names)
-    address = get_safe_address(decode(said))
+    address = get_safe_address(decode_entities(said))
     return render_link(address, label or address.removeprefix("mailto:")) if address else None
 
 
@@ -68,5 +68,5 @@ def _render_command(said: str, label: str, names: Names) -> Markup | None:
     if found := _GROUP.fullmatch(said):
         return render_group(label or found[1])
     if found := _DATE.fullmatch(said):
-        return render_date(found[1], decode(found[2]), names, decode(found[3] or ""), label)
+        return render_date(found[1], decode_entities(found[2]), names, decode_entities(found[3] or ""), label)
     return escape(label) if label else None

@@ -11,22 +11,22 @@ from localslack.rules.elements import USER, list_options
 from localslack.state.element_values import KINDS, ElementState, Key, get_value, is_listed, make_setting
 from localslack.state.workspace import Json, Workspace
 
-LONGEST = 3_000
+MAX_TEXT = 3_000
 
 
 def set_value(team: Workspace, shown: ElementState, key: Key, element: Json, value: Any) -> Json:
     """Set an element and return its setting. Nothing (None, "" or []) leaves it empty."""
     kind = KINDS[element["type"]]
     if not value:
-        chosen: Any = [] if kind.many else None
-    elif kind.many:
+        chosen: Any = [] if kind.is_multiple else None
+    elif kind.is_multiple:
         chosen = _find_options(element, value)
-    elif element["type"] in TAKES:
-        chosen = TAKES[element["type"]](team, element, value)
+    elif element["type"] in VALUE_CHECKS:
+        chosen = VALUE_CHECKS[element["type"]](team, element, value)
         if element["type"] == "conversations_select":
             _check_sight(team, shown.user, chosen, element["action_id"])
     else:
-        chosen = _find_option(element, list_offered(shown, key, element), value)
+        chosen = _find_option(element, list_available_options(shown, key, element), value)
     shown.settings[key] = make_setting(element, chosen)
     return shown.settings[key]
 
@@ -37,12 +37,12 @@ def toggle_value(before: Json, value: str) -> list[str]:
     return [other for other in ticked if other != value] if value in ticked else [*ticked, value]
 
 
-def list_offered(shown: ElementState, key: Key, element: Json) -> list[Json]:
+def list_available_options(shown: ElementState, key: Key, element: Json) -> list[Json]:
     """Return the options that somebody sees; a menu that asks the app has what came, and what it is set to."""
     if element["type"] != "external_select":
         return list_options(element)
     current = get_value(shown.settings[key]) if key in shown.settings else None
-    return [*shown.offered.get(key, []), *([current] if current else [])]
+    return [*shown.loaded_options.get(key, []), *([current] if current else [])]
 
 
 def _find_option(element: Json, there: list[Json], value: object) -> Json:
@@ -62,7 +62,7 @@ def _find_options(element: Json, values: Any) -> list[Json]:
 
 
 def _check_text(_: Workspace, element: Json, value: Any) -> str:
-    name, least, most = element["action_id"], element.get("min_length", 0), element.get("max_length", LONGEST)
+    name, least, most = element["action_id"], element.get("min_length", 0), element.get("max_length", MAX_TEXT)
     if not isinstance(value, str):
         raise InvalidAction(f"{name} takes text")
     require(len(value) <= most, f"{name} takes {most} characters, not {len(value)}")
@@ -101,7 +101,7 @@ def _check_sight(team: Workspace, user: str, channel: str, name: str) -> None:
     require(is_seen, f"{name}: {user} does not see {channel}")
 
 
-TAKES: dict[str, Callable[[Workspace, Json, Any], str]] = {
+VALUE_CHECKS: dict[str, Callable[[Workspace, Json, Any], str]] = {
     "plain_text_input": _check_text,
     "timepicker": _check_time,
     "users_select": _check_user,

@@ -13,7 +13,9 @@ from localslack.rules.elements import list_options
 from localslack.state.element_values import KINDS, ElementState, Key, iterate_elements
 from localslack.state.workspace import Json, Workspace
 
-OPEN = frozenset({"plain_text_input", "timepicker", "users_select", "conversations_select", "external_select"})
+FREE_VALUE_TYPES = frozenset(
+    {"plain_text_input", "timepicker", "users_select", "conversations_select", "external_select"}
+)
 
 
 @dataclass(frozen=True)
@@ -26,12 +28,12 @@ class Control:
     value: str | None = None
 
     @property
-    def is_open(self) -> bool:
+    def takes_free_value(self) -> bool:
         """Whether people say what it is set to, rather than choose among what the app has put there."""
-        return self.element["type"] in OPEN
+        return self.element["type"] in FREE_VALUE_TYPES
 
     def matches(self, action_id: str, value: str | None) -> bool:
-        return self.key[1] == action_id and (value is None or self.is_open or self.value == value)
+        return self.key[1] == action_id and (value is None or self.takes_free_value or self.value == value)
 
     def __str__(self) -> str:
         return self.key[1] if self.value is None else f"{self.key[1]}={self.value}"
@@ -47,7 +49,7 @@ def _iterate_values(element: Json) -> Iterator[str | None]:
     """Yield the uses: a button has one, a menu one for each option, a pair of feedback buttons two."""
     if element["type"] == "feedback_buttons":
         yield from (element[name]["value"] for name in ("positive_button", "negative_button"))
-    elif element["type"] in OPEN:
+    elif element["type"] in FREE_VALUE_TYPES:
         yield None
     elif "options" in element or "option_groups" in element:
         yield from (option["value"] for option in list_options(element))
@@ -66,7 +68,7 @@ def find_control(
     found = [c for c in there if c.matches(action_id, value)]
     wanted = action_id if value is None else f"{action_id}={value}"
     require(found, f"the {where} has no {wanted}; it has {', '.join(map(str, there)) or 'nothing to press'}")
-    certain = value is not None or (len(found) == 1 and not found[0].is_open)
+    certain = value is not None or (len(found) == 1 and not found[0].takes_free_value)
     require(certain, f"say which value: {', '.join(map(str, found))}")
     return found[0]
 
@@ -79,9 +81,9 @@ def use_control(team: Workspace, shown: ElementState, used: Control, value: str 
     if kind in KINDS:
         before = shown.settings[used.key]
         wanted: Any = value or used.value
-        wanted = toggle_value(before, wanted) if KINDS[kind].many else wanted
+        wanted = toggle_value(before, wanted) if KINDS[kind].is_multiple else wanted
         now = set_value(team, shown, used.key, element, wanted)
-        return copy.deepcopy({**_pick(element, "placeholder", KINDS[kind].first), **now, **action})
+        return copy.deepcopy({**_pick_keys(element, "placeholder", KINDS[kind].initial_key), **now, **action})
     return copy.deepcopy({**_describe_press(used), **action})
 
 
@@ -91,9 +93,9 @@ def _describe_press(used: Control) -> Json:
         return {"selected_option": next(o for o in element["options"] if o["value"] == used.value)}
     if element["type"] == "feedback_buttons":
         pair = (element["positive_button"], element["negative_button"])
-        return _pick(next(button for button in pair if button["value"] == used.value), "text", "value")
-    return _pick(element, "text", "value", "style")
+        return _pick_keys(next(button for button in pair if button["value"] == used.value), "text", "value")
+    return _pick_keys(element, "text", "value", "style")
 
 
-def _pick(element: Json, *keys: str) -> Json:
+def _pick_keys(element: Json, *keys: str) -> Json:
     return {key: element[key] for key in keys if key in element}

@@ -56,4 +56,4 @@ def open_conversation(team: Workspace, arguments: Json) -> Json:
     """Open direct messages with one person: talks among several are not emulated."""
     user = team.get_profile(str(arguments.get("users") or ""))
     raise_error("user_disabled" if user.deleted else None)
-    return {"channel": {"id": team.open_direct(user.id).id}}
+    return {"channel": {"id": team.open_direct_messages(user.id).id}}

@@ -34,7 +34,8 @@ def get_upload_url(team: Workspace, arguments: Json) -> Json:
 def complete_upload(team: Workspace, arguments: Json) -> Json:
     """Share the files: all of them in one message per channel."""
     wanted = [
-        (team.find_uploaded(entry.get("id")), entry.get("title")) for entry in parse_list(arguments.get("files"))
+        (team.find_unshared_file(entry.get("id")), entry.get("title"))
+        for entry in parse_list(arguments.get("files"))
     ]
     names = arguments.get("channel_id") or arguments.get("channels") or ""
     channels, thread = [team.find_writable(name) for name in names.split(",") if name], arguments.get("thread_ts")
@@ -46,7 +47,7 @@ def complete_upload(team: Workspace, arguments: Json) -> Json:
     shown = [format_file(file) for file, _ in wanted]
     for channel in channels:
         comment = str(arguments.get("initial_comment") or "")
-        team.add_own(channel, comment, thread, files=shown, upload=True)
+        team.add_bot_message(channel, comment, thread, files=shown, upload=True)
     return {"files": shown}
 
 

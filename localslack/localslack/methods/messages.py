@@ -31,13 +31,15 @@ def post_message(team: Workspace, arguments: Json) -> Json:
     channel, thread = team.find_writable(arguments.get("channel"), by_name=True), arguments.get("thread_ts")
     raise_error(check_message(arguments))
     broadcast = "thread_broadcast" if thread and parse_flag(arguments.get("reply_broadcast")) else None
-    message = team.add_own(channel, read_text(arguments), thread, subtype=broadcast, **read_content(arguments))
+    message = team.add_bot_message(
+        channel, read_text(arguments), thread, subtype=broadcast, **read_content(arguments)
+    )
     return {"channel": channel.id, "ts": message["ts"], "message": copy.deepcopy(message)}
 
 
 def find_own_message(team: Workspace, arguments: Json, error: str) -> tuple[Channel, Json]:
     channel = team.find_channel(arguments.get("channel"))
-    message = channel.find(arguments.get("ts"))
+    message = channel.find_message(arguments.get("ts"))
     if message.get("bot_id") != BOT_ID:
         raise SlackError(error)
     return channel, message
@@ -55,8 +57,8 @@ def update_message(team: Workspace, arguments: Json) -> Json:
         message.pop(key, None)
     edited = {"user": BOT_USER, "ts": team.make_ts()}
     message |= {"text": read_text(arguments), "edited": edited, **copy.deepcopy(changed)}
-    if stream := team.streams.find(channel.id, message):
-        stream.look()
+    if stream := team.streams.find_stream(channel.id, message):
+        stream.record_live_parts()
     shown = copy.deepcopy(message)
     return {"channel": channel.id, "ts": message["ts"], "text": message["text"], "message": shown}
 
@@ -65,13 +67,13 @@ def delete_message(team: Workspace, arguments: Json) -> Json:
     channel, message = find_own_message(team, arguments, "cant_delete_message")
     raise_error("cant_delete_message" if team.streams.is_running(channel.id, message) else None)
     ts = message["ts"]
-    team.remove(channel, message)
+    team.remove_message(channel, message)
     return {"channel": channel.id, "ts": ts}
 
 
 def get_permalink(team: Workspace, arguments: Json) -> Json:
     channel = team.find_channel(arguments.get("channel"))
-    message = channel.find(arguments.get("message_ts"))
+    message = channel.find_message(arguments.get("message_ts"))
     address = f"{TEAM_URL}archives/{channel.id}/p{message['ts'].replace('.', '')}"
     if is_reply(message):
         address += f"?thread_ts={message['thread_ts']}&cid={channel.id}"
@@ -84,7 +86,7 @@ def post_ephemeral(team: Workspace, arguments: Json) -> Json:
         raise SlackError("invalid_arguments")
     raise_error(check_message(arguments))
     shown = {"text": read_text(arguments), "thread_ts": arguments.get("thread_ts"), **read_content(arguments)}
-    return {"message_ts": team.show(channel, arguments["user"], shown)}
+    return {"message_ts": team.show_ephemeral(channel, arguments["user"], shown)}
 
 
 def get_history(team: Workspace, arguments: Json) -> Json:

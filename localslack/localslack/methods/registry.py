@@ -45,7 +45,7 @@ def get_user(team: Workspace, arguments: Json) -> Json:
 
 
 def add_reaction(team: Workspace, arguments: Json) -> Json:
-    message = team.find_channel(arguments.get("channel")).find(arguments.get("timestamp"))
+    message = team.find_channel(arguments.get("channel")).find_message(arguments.get("timestamp"))
     name, reactions = str(arguments.get("name") or ""), message.setdefault("reactions", [])
     if not re.fullmatch(r"[\w+'-]+(::skin-tone-[2-6])?", name):
         raise SlackError("invalid_name")

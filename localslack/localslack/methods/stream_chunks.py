@@ -5,24 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from localslack.errors import SlackError, raise_error
-from localslack.rules.blocks import MANY, MARKDOWN_TEXT, parse_blocks
+from localslack.rules.blocks import MARKDOWN_TEXT, UNLIMITED, parse_blocks
 from localslack.rules.elements import IDENTIFIER
 from localslack.rules.messages import check_blocks
-from localslack.rules.schema import items, link_url, one_of, shape, string, typed
+from localslack.rules.schema import is_link_url, items, one_of, one_of_types, shape, string
 from localslack.state.streams import StreamContent
 from localslack.state.workspace import Json
 
 STREAM_BLOCKS = 50  # by chunks, beside those that the end of a stream brings
 LINE = string(256)
-SOURCE = typed({"url": shape({"url": link_url, "text": LINE})})
-CHUNK = typed(
+SOURCE = one_of_types({"url": shape({"url": is_link_url, "text": LINE})})
+CHUNK = one_of_types(
     {
         "markdown_text": shape({"text": string(2**31, 0)}),  # too much of it has an error of its own
         "task_update": shape(
             {"id": IDENTIFIER, "title": LINE, "status": one_of("pending", "in_progress", "complete", "error")},
             details=LINE,
             output=LINE,
-            sources=items(SOURCE, 0, MANY),
+            sources=items(SOURCE, 0, UNLIMITED),
         ),
         "plan_update": shape({"title": LINE}),
         "blocks": shape({"blocks": items(lambda block: isinstance(block, dict), 1, STREAM_BLOCKS)}),

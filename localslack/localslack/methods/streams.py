@@ -31,8 +31,8 @@ def start_stream(team: Workspace, arguments: Json) -> Json:
     raise_error(_check_recipient(channel, arguments))
     begun = read_content(arguments, None)
     raise_error(check_content(begun))
-    message = team.add_own(channel, begun.text, thread)
-    team.streams.open(channel.id, message).show(begun, get_mode(arguments))
+    message = team.add_bot_message(channel, begun.text, thread)
+    team.streams.open_stream(channel.id, message).show_content(begun, get_mode(arguments))
     return {"channel": channel.id, "ts": message["ts"]}
 
 
@@ -40,7 +40,7 @@ def append_stream(team: Workspace, arguments: Json) -> Json:
     _check_arguments(APPEND, arguments)
     channel, stream = _find_running(team, arguments)
     raise_error(None if get_mode(arguments) else "markdown_text_or_chunks_required")
-    stream.show(_extend(stream, arguments), get_mode(arguments))
+    stream.show_content(_extend_content(stream, arguments), get_mode(arguments))
     return {"channel": channel.id, "ts": stream.message["ts"]}
 
 
@@ -48,10 +48,10 @@ def stop_stream(team: Workspace, arguments: Json) -> Json:
     """End a stream; the blocks come below it. That an empty one is refused is not documented."""
     _check_arguments(STOP, arguments)
     channel, stream = _find_running(team, arguments)
-    whole, blocks = _extend(stream, arguments), _read_blocks(arguments)
+    whole, blocks = _extend_content(stream, arguments), _read_blocks(arguments)
     raise_error(check_blocks(blocks, whole.shown) or check_metadata(arguments.get("metadata")))
     raise_error(None if whole.shown or blocks else "no_text")
-    stream.show(whole, get_mode(arguments), blocks)
+    stream.show_content(whole, get_mode(arguments), blocks)
     stream.end()
     if metadata := stored(arguments)["metadata"]:
         stream.message["metadata"] = metadata
@@ -75,13 +75,13 @@ def _check_recipient(channel: Channel, arguments: Json) -> str | None:
 def _find_running(team: Workspace, arguments: Json) -> tuple[Channel, Stream]:
     channel, message = find_own_message(team, arguments, "message_not_owned_by_app")
     team.find_writable(channel.id)
-    stream = team.streams.find(channel.id, message)
+    stream = team.streams.find_stream(channel.id, message)
     if stream is None or stream.fault:
         raise SlackError(ENDED if stream is None else stream.fault or ENDED)
     return channel, stream
 
 
-def _extend(stream: Stream, arguments: Json) -> StreamContent:
+def _extend_content(stream: Stream, arguments: Json) -> StreamContent:
     """Return all of the stream with what the call brings."""
     whole = stream.content + read_content(arguments, stream.mode)
     raise_error(check_content(whole))

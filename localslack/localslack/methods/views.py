@@ -8,16 +8,16 @@ from typing import Any
 
 from localslack.errors import SlackError, raise_error
 from localslack.rules.blocks import BLOCK
-from localslack.rules.elements import HOME_INPUTS, MODAL_INPUTS, USER, count_focused, input_block, plain
-from localslack.rules.schema import Check, Shape, flag, items, shape, string, typed, unique
+from localslack.rules.elements import HOME_INPUTS, MODAL_INPUTS, USER, count_focused, input_block, plain_text
+from localslack.rules.schema import Check, Shape, has_unique_values, is_boolean, items, one_of_types, shape, string
 from localslack.state.element_values import ElementState, add_emoji_flags, carry_over_settings
 from localslack.state.element_values import add_default_ids as named_blocks
 from localslack.state.identity import APP_ID, BOT_ID
 from localslack.state.workspace import Json, Workspace
 
 VIEW_BYTES = 250_000
-STACK = 3  # views in one modal
-UNSAID: Json = {
+MAX_STACK = 3  # views in one modal
+VIEW_DEFAULTS: Json = {
     "private_metadata": "",
     "callback_id": "",
     "external_id": "",
@@ -39,23 +39,23 @@ def is_consistent(view: Json) -> bool:
     blocks = view["blocks"]
     asks = any(block["type"] == "input" for block in blocks)
     sendable = not asks or view["type"] == "home" or "submit" in view
-    return unique("block_id", blocks) and count_focused(blocks) <= 1 and sendable
+    return has_unique_values("block_id", blocks) and count_focused(blocks) <= 1 and sendable
 
 
 NAMES = {"private_metadata": string(3_000, 0), "callback_id": string(255, 0), "external_id": string(255, 0)}
-VIEW = typed(
+VIEW = one_of_types(
     {
         "modal": shape(
-            {"title": plain(24), "blocks": make_blocks_check(MODAL_INPUTS)},
+            {"title": plain_text(24), "blocks": make_blocks_check(MODAL_INPUTS)},
             is_consistent,
-            submit=plain(24),
-            close=plain(24),
-            clear_on_close=flag,
-            notify_on_close=flag,
-            submit_disabled=flag,
+            submit=plain_text(24),
+            close=plain_text(24),
+            clear_on_close=is_boolean,
+            notify_on_close=is_boolean,
+            submit_disabled=is_boolean,
             **NAMES,
         ),
-        "home": shape({"blocks": make_blocks_check(HOME_INPUTS)}, is_consistent, title=plain(24), **NAMES),
+        "home": shape({"blocks": make_blocks_check(HOME_INPUTS)}, is_consistent, title=plain_text(24), **NAMES),
     }
 )
 
@@ -93,7 +93,7 @@ def store_view(team: Workspace, view_id: str, view: Json, **more: Any) -> Json:
     own = {"id": view_id, "team_id": team.team_id, "bot_id": BOT_ID, "app_id": APP_ID, "root_view_id": view_id}
     mark = f"{int(team.now())}.{team.make_id('h')}"
     team.views[view_id] = {**copy.deepcopy(view), **own, "hash": mark, **more}
-    shown = team.shown.setdefault(view_id, ElementState())
+    shown = team.element_states.setdefault(view_id, ElementState())
     shown.settings = carry_over_settings(view["blocks"], shown.settings, shown.place)
     return {"view": copy.deepcopy(team.views[view_id])}
 
@@ -105,7 +105,7 @@ def publish_view(team: Workspace, arguments: Json) -> Json:
     view_id = get_home_id(str(user))
     _check_hash(team.views.get(view_id), arguments)
     view = read_view(team, arguments, "home", view_id)
-    team.shown.setdefault(view_id, ElementState(str(user)))
+    team.element_states.setdefault(view_id, ElementState(str(user)))
     return store_view(team, view_id, view)
 
 
@@ -117,10 +117,10 @@ def open_view(team: Workspace, arguments: Json) -> Json:
     """Open a modal. One that is refused leaves the trigger as it was; whether Slack's does is not documented."""
     trigger = _read_trigger(team, arguments)
     view = read_view(team, arguments, "modal", "")
-    team.triggers.spend(trigger)
+    team.triggers.mark_used(trigger)
     origin = team.triggers.get_origin(trigger)
     place = team.channels.get(origin.place) or (
-        team.shown[origin.view].place if origin.view in team.shown else None
+        team.element_states[origin.view].place if origin.view in team.element_states else None
     )
     return show_view(team, view, ElementState(origin.user, place))
 
@@ -131,20 +131,22 @@ def push_view(team: Workspace, arguments: Json) -> Json:
     below = team.triggers.get_origin(trigger).view
     raise_error(None if team.views.get(below, {}).get("type") == "modal" else "invalid_trigger_id")
     view = read_view(team, arguments, "modal", "")
-    pushed = push_onto(team, below, view)
-    team.triggers.spend(trigger)
+    pushed = push_view_onto(team, below, view)
+    team.triggers.mark_used(trigger)
     return pushed
 
 
-def push_onto(team: Workspace, below: str, view: Json) -> Json:
-    raise_error("push_limit_reached" if len(get_stack(team, below)) >= STACK else None)
+def push_view_onto(team: Workspace, below: str, view: Json) -> Json:
+    raise_error("push_limit_reached" if len(get_stack(team, below)) >= MAX_STACK else None)
     around = {"root_view_id": team.views[below]["root_view_id"], "previous_view_id": below}
-    return show_view(team, view, ElementState(team.shown[below].user, team.shown[below].place), **around)
+    return show_view(
+        team, view, ElementState(team.element_states[below].user, team.element_states[below].place), **around
+    )
 
 
 def show_view(team: Workspace, view: Json, shown: ElementState, **around: str) -> Json:
     view_id = team.make_id("V")
-    team.shown[view_id] = shown
+    team.element_states[view_id] = shown
     return store_view(team, view_id, view, **around)
 
 
@@ -174,15 +176,15 @@ def get_stack(team: Workspace, view_id: str) -> list[str]:
 def close_views(team: Workspace, view_ids: list[str]) -> None:
     for view_id in view_ids:
         team.views.pop(view_id, None)
-        team.shown.pop(view_id, None)
+        team.element_states.pop(view_id, None)
 
 
 def describe_view(team: Workspace, view_id: str) -> Json:
     """Return a view as Slack tells the app of it, with what its elements are set to."""
     view = copy.deepcopy(team.views[view_id])
     blocks = named_blocks(view["blocks"])
-    own = {"app_installed_team_id": team.team_id, "state": team.shown[view_id].state, "blocks": blocks}
-    told: Json = add_emoji_flags({**UNSAID, **view, **own})
+    own = {"app_installed_team_id": team.team_id, "state": team.element_states[view_id].state, "blocks": blocks}
+    told: Json = add_emoji_flags({**VIEW_DEFAULTS, **view, **own})
     return told
 
 

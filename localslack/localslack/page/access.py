@@ -62,10 +62,10 @@ class Access:
         return kind == "application/json" and origin in {None, *(f"http://{host}" for host in hosts)}
 
     def _has_token(self, request: Request) -> bool:
-        shown = request.query.get(_TOKEN) or self._remembered(request.headers.get("cookie", ""))
+        shown = request.query.get(_TOKEN) or self._read_cookie(request.headers.get("cookie", ""))
         return compare_digest(shown.encode(), self._token.encode())
 
-    def _remembered(self, cookies: str) -> str:
+    def _read_cookie(self, cookies: str) -> str:
         try:
             found = SimpleCookie(cookies).get(self._cookie)
         except CookieError:

@@ -9,25 +9,25 @@ from localslack.state.workspace import Json
 from localslack.users.transport import Ack, Transport
 
 # seconds; a bot starts in two or three, and a page that is open already asks for its Home at once
-_STARTS = 10.0
+_START_SECONDS = 10.0
 
 
 class Connection:
     """A ``Transport`` that is there before its bot is: what is sent waits ``patience`` seconds for the bot."""
 
-    def __init__(self, patience: float = _STARTS) -> None:
+    def __init__(self, patience: float = _START_SECONDS) -> None:
         self._patience = patience
         self._transport: Transport | None = None
-        self._is_there = threading.Event()
+        self._is_connected = threading.Event()
 
     def connect(self, transport: Transport) -> None:
         """Send through this from now on: the bot takes requests."""
         self._transport = transport
-        self._is_there.set()
+        self._is_connected.set()
 
     def send(self, kind: str, payload: Json, *, retry: int = 0) -> Ack:
         """Deliver it. Raises InvalidAction where the bot does not start in time."""
-        self._is_there.wait(self._patience)
+        self._is_connected.wait(self._patience)
         if self._transport is None:
             raise InvalidAction("The bot is still starting: try again in a moment.")
         return self._transport.send(kind, payload, retry=retry)

@@ -27,7 +27,7 @@ _WINDOW = TEMPLATES.get_template("window.html")
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class PageConversation:
     """Somewhere to go on the page. ``mark`` stands before the name."""
 
     id: str
@@ -38,19 +38,19 @@ class Conversation:
 class Screen:
     """Looks at the team through the eyes of one ``user``. ``names`` says what ids are called, for this person."""
 
-    def __init__(self, slack: LocalSlack, user: str, places: Sequence[Conversation], names: Names) -> None:
+    def __init__(self, slack: LocalSlack, user: str, places: Sequence[PageConversation], names: Names) -> None:
         self._slack = slack
         self._user = user
         self.names = names
         self.places = tuple(places)
         # most of what is shown is what was shown a moment ago
-        self._drawn = lru_cache(maxsize=2_000)(self._draw)
+        self._draw_cached = lru_cache(maxsize=2_000)(self._draw_message)
 
     def has_conversation(self, place: str) -> bool:
         """Return whether there is such a place besides Home."""
         return any(place == each.id for each in self.places)
 
-    def render_at(self, place: str, thread: str = "") -> Json:
+    def render_place(self, place: str, thread: str = "") -> Json:
         """Return all that is to be seen at a place, with a thread of it open beside.
 
         Each piece has a ``key``, which stays, and ``html``.
@@ -59,18 +59,20 @@ class Screen:
         home, window = self._slack.get_views(self._user)
         messages = {each.id: self._slack.list_messages(each.id) for each in self.places}
         return {
-            "pieces": [self._home(home)] if is_home else self._channel(place, messages[place], thread),
-            "thread": [] if is_home or not thread else self._thread(place, thread),
-            "status": "" if is_home or not thread else self._status(place, thread),
-            "window": self._window(window),
+            "pieces": [self._render_home(home)]
+            if is_home
+            else self._render_channel(place, messages[place], thread),
+            "thread": [] if is_home or not thread else self._render_thread(place, thread),
+            "status": "" if is_home or not thread else self._format_status(place, thread),
+            "window": self._render_window(window),
             "latest": {each: _find_latest(found) for each, found in messages.items()},
             "refused": len(self._slack.refusals),
         }
 
-    def _channel(self, place: str, messages: Sequence[Json], open_thread: str) -> list[Json]:
-        return self._dated(place, self._with_whispers(place, "", messages), open_thread)
+    def _render_channel(self, place: str, messages: Sequence[Json], open_thread: str) -> list[Json]:
+        return self._add_day_lines(place, self._merge_ephemerals(place, "", messages), open_thread)
 
-    def _dated(self, place: str, messages: Sequence[Json], open_thread: str) -> list[Json]:
+    def _add_day_lines(self, place: str, messages: Sequence[Json], open_thread: str) -> list[Json]:
         """Return the messages with a line before the first of each day."""
         found: list[Json] = []
         day = ""
@@ -80,31 +82,31 @@ class Screen:
                 found.append(
                     {"key": f"day {day}", "html": Markup("<h3 class='day'><span>{}</span></h3>").format(day)}
                 )
-            found.append(self._piece(place, message, is_open=message["ts"] == open_thread))
+            found.append(self._make_piece(place, message, is_open=message["ts"] == open_thread))
         return found
 
-    def _thread(self, place: str, thread: str) -> list[Json]:
-        replies = self._with_whispers(place, thread, self._slack.list_replies(place, thread))
+    def _render_thread(self, place: str, thread: str) -> list[Json]:
+        replies = self._merge_ephemerals(place, thread, self._slack.list_replies(place, thread))
         root = self._slack.get_message(place, thread)
-        return [self._piece(place, message, in_thread=True) for message in (root, *replies)]
+        return [self._make_piece(place, message, in_thread=True) for message in (root, *replies)]
 
-    def _with_whispers(self, place: str, thread: str, messages: Sequence[Json]) -> list[Json]:
+    def _merge_ephemerals(self, place: str, thread: str, messages: Sequence[Json]) -> list[Json]:
         """Return the messages and what only this user sees, oldest first. No ``thread`` is the channel."""
         where = (place, self._user, thread)
         own = [m for m in self._slack.ephemerals if (m["channel"], m["user"], m.get("thread_ts") or "") == where]
         return sorted([*messages, *own], key=lambda message: float(message["ts"]))
 
-    def _status(self, place: str, thread: str) -> str:
+    def _format_status(self, place: str, thread: str) -> str:
         doing = self._slack.get_status(place, thread)
         return f"{self.names.users[BOT_USER]} {doing}" if doing else ""
 
-    def _piece(self, place: str, message: Json, *, in_thread: bool = False, is_open: bool = False) -> Json:
+    def _make_piece(self, place: str, message: Json, *, in_thread: bool = False, is_open: bool = False) -> Json:
         ts = str(message["ts"])
-        status = "" if in_thread else self._status(place, ts)
-        html = self._drawn(json.dumps(message), place, status, in_thread, is_open)
+        status = "" if in_thread else self._format_status(place, ts)
+        html = self._draw_cached(json.dumps(message), place, status, in_thread, is_open)
         return {"key": ts, "html": html}
 
-    def _draw(self, written: str, place: str, status: str, in_thread: bool, is_open: bool) -> str:  # noqa: FBT001 (a key of the cache)
+    def _draw_message(self, written: str, place: str, status: str, in_thread: bool, is_open: bool) -> str:  # noqa: FBT001 (a key of the cache)
         message = json.loads(written)
         message["blocks"] = add_default_ids(message.get("blocks") or [])
         # Slack keeps no type for what only one person sees
@@ -125,11 +127,11 @@ class Screen:
             is_open=is_open,
         )
 
-    def _home(self, view: Json | None) -> Json:
+    def _render_home(self, view: Json | None) -> Json:
         inside = Markup('<div data-view="{}">{}</div>')
         return {"key": "home", "html": inside.format(view["id"], render_view(view, self.names)) if view else ""}
 
-    def _window(self, view: Json | None) -> Json | None:
+    def _render_window(self, view: Json | None) -> Json | None:
         if view is None:
             return None
         return {"key": view["id"], "html": _WINDOW.render(view=view, body=render_view(view, self.names))}

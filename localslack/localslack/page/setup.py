@@ -9,7 +9,7 @@ from datetime import UTC, datetime, tzinfo
 from localslack.blockkit import Names
 from localslack.manifest import SlashCommand
 from localslack.page.about import About
-from localslack.page.screen import Conversation, Screen
+from localslack.page.screen import PageConversation, Screen
 from localslack.page.server import Page
 from localslack.page.visitor import Visitor
 from localslack.server.local_slack import LocalSlack
@@ -53,8 +53,8 @@ def make_page(
     # their messages are there as soon as somebody looks
     slack.get_channel(visitor.direct)
     places = (
-        Conversation(slack.home, slack.get_channel(slack.home).name),
-        Conversation(visitor.direct, slack.bot_name, "●"),
+        PageConversation(slack.home, slack.get_channel(slack.home).name),
+        PageConversation(visitor.direct, slack.bot_name, "●"),
     )
     users = {reader.id: reader.name, BOT_USER: slack.bot_name}
     names = Names(users, {place.id: place.name for place in places}, reader.zone, reader.now, reader.id)

@@ -20,8 +20,8 @@ from localslack.users.sender import Delivery
 
 _OK = 200
 # Slack cuts longer ones
-_LONGEST = 4_000
-_TROUBLE = "The bot did not take it ({}): look at the terminal where the {} runs."
+_MAX_TEXT = 4_000
+_NOT_TAKEN = "The bot did not take it ({}): look at the terminal where the {} runs."
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +67,27 @@ class Visitor:
         """The slash commands there are."""
         return tuple(self._commands.values())
 
-    def say(self, place: str, text: str, thread: str = "") -> ActionResult:
+    def send_text(self, place: str, text: str, thread: str = "") -> ActionResult:
         """Send what was typed: a slash command, or a message that may name the bot."""
         # half a character, as scripts can send it, is none: nobody could write it down
         text = text.encode(errors="replace").decode().strip()
         if not text:
             raise InvalidAction("Type a message first.")
-        if len(text) > _LONGEST:
-            raise InvalidAction(f"A message has at most {_LONGEST:,} characters here; this one has {len(text):,}.")
+        if len(text) > _MAX_TEXT:
+            raise InvalidAction(
+                f"A message has at most {_MAX_TEXT:,} characters here; this one has {len(text):,}."
+            )
         if text.startswith("/"):
-            return self._command(place, text, thread)
+            return self._send_command(place, text, thread)
         said = self._mention.sub(f"<@{BOT_USER}>", escape(text, quote=False))
         where: dict[str, Any] = {"channel": place, "thread_ts": thread or None}
         is_named = f"<@{BOT_USER}>" in said and place != self.direct
         if not is_named:
-            return self._report(self._person.send_message(said, **where))
+            return self._report_delivery(self._person.send_message(said, **where))
         done = self._person.mention(said, twin=True, **where)
-        return replace(self._report(done), thread="" if thread else done.payload["event"]["ts"])
+        return replace(self._report_delivery(done), thread="" if thread else done.payload["event"]["ts"])
 
-    def _command(self, place: str, text: str, thread: str) -> ActionResult:
+    def _send_command(self, place: str, text: str, thread: str) -> ActionResult:
         name, _, rest = text.partition(" ")
         if thread:
             raise InvalidAction(
@@ -98,7 +100,7 @@ class Visitor:
             )
         done = self._person.send_command(name, rest.strip(), place)
         if done.ack.status != _OK:
-            return self._report(done)
+            return self._report_delivery(done)
         body = done.ack.body if isinstance(done.ack.body, dict) else {"text": done.ack.body}
         if body.get("response_type") == "in_channel":
             self._slack.answer_command(place, self.user, body)
@@ -108,7 +110,7 @@ class Visitor:
 
     def press(self, place: str, ts: str, action: str, block: str, value: str | None) -> ActionResult:
         """Use a button or a menu of a message, or of what only this person sees."""
-        return self._report(
+        return self._report_delivery(
             self._person.press(self.find_shown(place, ts), action, value=value, channel=place, block_id=block)
         )
 
@@ -119,45 +121,45 @@ class Visitor:
 
     def dismiss(self, ts: str) -> ActionResult:
         """Put away what only this person sees."""
-        self._slack.dismiss(self.user, ts)
+        self._slack.dismiss_ephemeral(self.user, ts)
         return ActionResult()
 
-    def stop(self, place: str, ts: str) -> ActionResult:
+    def stop_answer(self, place: str, ts: str) -> ActionResult:
         """Stop an answer that is being written."""
         self._slack.stop_stream(place, ts)
         return ActionResult()
 
     def go_home(self) -> ActionResult:
         """Open the bot's Home tab."""
-        return self._report(self._person.open_home())
+        return self._report_delivery(self._person.open_home())
 
     def go_direct(self) -> ActionResult:
         """Open the direct messages with the bot."""
-        return self._report(self._person.open_home("messages"))
+        return self._report_delivery(self._person.open_home("messages"))
 
     def press_in(self, view: str, action: str, block: str, value: str | None) -> ActionResult:
         """Use something in a window or in Home."""
-        return self._report(self._person.press_in(view, action, value=value, block_id=block))
+        return self._report_delivery(self._person.press_in(view, action, value=value, block_id=block))
 
     def submit(self, view: str, values: Mapping[Key, Any]) -> ActionResult:
         """Send a form."""
         done = self._person.submit(view, dict(values))
         if done.ack.status != _OK:
-            return self._report(done)
+            return self._report_delivery(done)
         return ActionResult(errors=done.errors)
 
     def close(self, view: str) -> ActionResult:
         """Close a window without sending it."""
         done = self._person.close(view)
-        return self._report(done) if done else ActionResult()
+        return self._report_delivery(done) if done else ActionResult()
 
     def suggest(self, view: str, action: str, typed: str) -> ActionResult:
         """Ask the bot what there is to choose from."""
         return ActionResult(options=self._person.suggest(view, action, typed))
 
-    def _report(self, done: Delivery) -> ActionResult:
+    def _report_delivery(self, done: Delivery) -> ActionResult:
         """Return whether the bot has taken it, as Slack says so: within three seconds and with a 200."""
         if done.ack.status == _OK:
             return ActionResult()
         cause = f"HTTP {done.ack.status}" if done.ack.status else "no answer within three seconds"
-        return ActionResult(_TROUBLE.format(cause, self._terminal))
+        return ActionResult(_NOT_TAKEN.format(cause, self._terminal))

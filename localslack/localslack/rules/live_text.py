@@ -27,7 +27,7 @@ TOKEN = re.compile(
 BARE_NAME = re.compile(r"(?<![\w@<./-])@(?:channel|here|everyone)\b", re.IGNORECASE)
 ANGLED = re.compile(r"<((?:https?://|mailto:)[^<>|\s]+)(?:\|[^<>]*)?>")
 # with any scheme: which of them Slack follows in markdown is not documented
-LABELLED = re.compile(r"\]\(\s*<?((?:[a-z][a-z0-9+.-]*://|mailto:|tel:)[^\s)>]+)", re.IGNORECASE)
+MARKDOWN_LINK = re.compile(r"\]\(\s*<?((?:[a-z][a-z0-9+.-]*://|mailto:|tel:)[^\s)>]+)", re.IGNORECASE)
 BARE_URL = re.compile(r"https?://[^\s<>|]+", re.IGNORECASE)
 # what of a block is markdown; that the lines of a plan are is the cautious reading
 MARKDOWN = {"markdown": ("text",), "plan": ("title",), "task_card": ("title", "details", "output")}
@@ -72,8 +72,8 @@ def _find_mentions_in(live: LiveText) -> Iterator[str]:
 
 def _find_links_in(live: LiveText) -> Iterator[str]:
     decode = str if live.markdown else unescape
-    labelled = LABELLED.findall(live.text) if live.markdown else []
-    rest = LABELLED.sub(" ", live.text) if live.markdown else live.text
+    labelled = MARKDOWN_LINK.findall(live.text) if live.markdown else []
+    rest = MARKDOWN_LINK.sub(" ", live.text) if live.markdown else live.text
     yield from map(decode, [*labelled, *ANGLED.findall(rest)])
     if live.bare_urls:
         yield from (decode(url.rstrip(".,;:!?'\")]*_~`")) for url in BARE_URL.findall(ANGLED.sub(" ", rest)))

@@ -12,7 +12,7 @@ from typing import Any
 
 from localslack.rules.blocks import BLOCK, MARKDOWN_TEXT, TABLES, TEXT, Json, count_characters, parse_blocks
 from localslack.rules.live_text import find_links, find_mentions
-from localslack.rules.schema import shape, string, unique
+from localslack.rules.schema import has_unique_values, shape, string
 
 __all__ = ["METADATA_BYTES", "UPDATE_TEXT", "check_message", "find_links", "find_mentions"]
 
@@ -64,7 +64,11 @@ def _check_text(arguments: Json, blocks: list[Any], text_limit: int) -> str | No
 def check_blocks(blocks: list[Any], above: Sequence[Json] = ()) -> str | None:
     """Return Slack's error code. ``above`` is shown already: it counts for lengths, not for how many there are."""
     everything = [*above, *blocks]
-    if len(blocks) > MESSAGE_BLOCKS or not all(map(BLOCK, blocks)) or not unique("block_id", everything):
+    if (
+        len(blocks) > MESSAGE_BLOCKS
+        or not all(map(BLOCK, blocks))
+        or not has_unique_values("block_id", everything)
+    ):
         return "invalid_blocks"
     kinds = [block["type"] for block in everything]
     if sum(kind in TABLES for kind in kinds) > 1:

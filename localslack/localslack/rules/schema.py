@@ -10,7 +10,7 @@ from typing import Any
 Check = Callable[[Any], bool]
 
 
-def anything(_: object) -> bool:
+def accept_anything(_: object) -> bool:
     return True
 
 
@@ -26,15 +26,15 @@ def one_of(*accepted: str) -> Check:
     return lambda value: isinstance(value, str) and value in accepted
 
 
-def flag(value: object) -> bool:
+def is_boolean(value: object) -> bool:
     return isinstance(value, bool)
 
 
-def number(value: object) -> bool:
+def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def link_url(value: object) -> bool:
+def is_link_url(value: object) -> bool:
     return isinstance(value, str) and len(value) <= 3_000 and re.match(r"(https?://|mailto:)\S", value) is not None
 
 
@@ -50,7 +50,7 @@ class Shape:
 
     required: dict[str, Check]
     optional: dict[str, Check]
-    rule: Check = anything
+    rule: Check = accept_anything
 
     def __call__(self, value: object) -> bool:
         if not isinstance(value, dict) or not self.required.keys() <= value.keys():
@@ -59,13 +59,15 @@ class Shape:
         return all(key in known and known[key](part) for key, part in value.items()) and self.rule(value)
 
 
-def shape(required: dict[str, Check], rule: Check = anything, **optional: Check) -> Shape:
+def shape(required: dict[str, Check], rule: Check = accept_anything, **optional: Check) -> Shape:
     return Shape(required, optional, rule)
 
 
-def typed(shapes: dict[str, Shape]) -> Check:
+def one_of_types(shapes: dict[str, Shape]) -> Check:
     """Return a check of objects that say what they are in ``type``."""
-    with_type = {kind: Shape({"type": anything, **s.required}, s.optional, s.rule) for kind, s in shapes.items()}
+    with_type = {
+        kind: Shape({"type": accept_anything, **s.required}, s.optional, s.rule) for kind, s in shapes.items()
+    }
 
     def check(value: object) -> bool:
         kind = value.get("type") if isinstance(value, dict) else None
@@ -74,6 +76,6 @@ def typed(shapes: dict[str, Shape]) -> Check:
     return check
 
 
-def unique(key: str, values: list[Any]) -> bool:
+def has_unique_values(key: str, values: list[Any]) -> bool:
     found = [value[key] for value in values if isinstance(value, dict) and key in value]
     return len(found) == len(set(map(str, found)))

@@ -73,13 +73,13 @@ class TeamChannels:
         with self._lock:
             self.workspace.channels[channel].member = True
 
-    def join(self, channel: str, user: str) -> None:
+    def join_channel(self, channel: str, user: str) -> None:
         """Let somebody come into a channel."""
         with self._lock:
             place = self.workspace.channels[channel]
             place.people = frozenset({*self._list_people(channel), user})
 
-    def leave(self, channel: str, user: str) -> None:
+    def leave_channel(self, channel: str, user: str) -> None:
         """Let somebody leave a channel."""
         with self._lock:
             place = self.workspace.channels[channel]

@@ -80,7 +80,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
         """Add a message of somebody else; return its ts."""
         with self._lock:
             typed = {} if "bot_id" in more else {"blocks": compose_rich_text(text) or None}
-            said = self.workspace.add(
+            said = self.workspace.add_message(
                 self.workspace.get_channel(channel), user, text, thread_ts, **{**typed, **more}
             )
         self.changes.notify()
@@ -90,7 +90,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
         """Write something else in somebody's message; return it as readers get it then."""
         with self._settle_streams():
             place = self.workspace.channels[channel]
-            message = place.find(ts)
+            message = place.find_message(ts)
             message |= {
                 "text": text,
                 "blocks": compose_rich_text(text),
@@ -117,7 +117,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
         """Return a message wherever it is, as readers get it."""
         with self._settle_streams():
             place = self.workspace.channels[channel]
-            return place.format_message(place.find(ts))
+            return place.format_message(place.find_message(ts))
 
     def find_channel_of(self, ts: str) -> str:
         """Return the channel that a message is in."""
@@ -135,7 +135,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
         self.changes.notify()
         return ts
 
-    def dismiss(self, user: str, ts: str) -> None:
+    def dismiss_ephemeral(self, user: str, ts: str) -> None:
         """Put away what only this person sees."""
         with self._lock:
             seen = self.workspace.ephemerals
@@ -156,14 +156,14 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
         """Return whether more can come; readers see it in the message's ``streaming_state``."""
         with self._settle_streams():
             place = self.workspace.channels[channel]
-            return self.workspace.streams.is_running(channel, place.find(ts))
+            return self.workspace.streams.is_running(channel, place.find_message(ts))
 
-    def collect_live(self, channel: str, ts: str) -> set[str]:
+    def collect_live_parts(self, channel: str, ts: str) -> set[str]:
         """Return every mention and link target that was live in any state of a message, however short."""
         with self._settle_streams():
-            message = self.workspace.channels[channel].find(ts)
-            stream = self.workspace.streams.find(channel, message)
-            return {*find_mentions(message), *find_links(message), *(stream.seen if stream else ())}
+            message = self.workspace.channels[channel].find_message(ts)
+            stream = self.workspace.streams.find_stream(channel, message)
+            return {*find_mentions(message), *find_links(message), *(stream.live_parts if stream else ())}
 
     @property
     def statuses(self) -> list[Json]:
@@ -206,7 +206,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
         With ``thread_ts`` the answers go into that thread, which Slack's own do not do by themselves.
         """
         with self._lock:
-            return self._responses.mint(channel, user, thread_ts, origin)
+            return self._responses.make_url(channel, user, thread_ts, origin)
 
     def answer_command(self, channel: str, user: str, body: Json) -> None:
         """Show what the app answered to a command at once. Raises SlackError where Slack would not take it."""
@@ -227,12 +227,12 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
     def _settle_streams(self) -> Iterator[None]:
         """Hold the lock, with the streams ended whose time is over."""
         with self._lock:
-            self.workspace.streams.settle()
+            self.workspace.streams.end_expired()
             yield
 
     def _end_stream(self, channel: str, ts: str, fault: str) -> None:
         with self._settle_streams():
-            stream = self.workspace.streams.find(channel, self.workspace.channels[channel].find(ts))
+            stream = self.workspace.streams.find_stream(channel, self.workspace.channels[channel].find_message(ts))
             if stream is None or stream.fault:
                 raise InvalidAction(f"{ts} is {'no stream' if stream is None else 'not streaming any more'}")
             stream.end(fault)

@@ -71,18 +71,20 @@ class TeamViews:
     def make_trigger_id(self, user: str = "", place: str = "", view: str = "") -> str:
         """Return an id that opens one view within ``triggers.seconds``, in front of who did something there."""
         with self._lock:
-            return self.workspace.triggers.mint(TriggerOrigin(user, place, view))
+            return self.workspace.triggers.make_trigger(TriggerOrigin(user, place, view))
 
     # for people
 
-    def press(self, blocks: list[Json], channel: str, used: Control, value: str | None) -> tuple[Json, Json]:
+    def press_control(
+        self, blocks: list[Json], channel: str, used: Control, value: str | None
+    ) -> tuple[Json, Json]:
         """Use something in a message; return the action, and the state of all that is in the message."""
         with self._lock:
             place = self.workspace.get_channel(channel)
             shown = ElementState("", place, get_initial_settings(blocks, place))
             return use_control(self.workspace, shown, used, value), shown.state
 
-    def press_in(
+    def press_in_view(
         self, view: str | Json, user: str, action_id: str, value: str | None, *, block_id: str | None = None
     ) -> tuple[Json, Json]:
         """Use something in a view; return the action, and the view as it is then."""
@@ -92,14 +94,14 @@ class TeamViews:
             used = find_control(blocks, action_id, value, "view", block_id=block_id)
             dispatched = used.block["type"] != "input" or used.block.get("dispatch_action")
             require(dispatched, f"{action_id} tells the app nothing before it is submitted")
-            action = use_control(self.workspace, self.workspace.shown[view_id], used, value)
+            action = use_control(self.workspace, self.workspace.element_states[view_id], used, value)
             return add_emoji_flags(action), describe_view(self.workspace, view_id)
 
-    def fill(self, view: str | Json, user: str, values: Values) -> Json:
+    def fill_form(self, view: str | Json, user: str, values: Values) -> Json:
         """Put the values in and press the button; return the view as it is then."""
         with self._lock:
             view_id = self._require_usable(view, user)
-            stored, shown = self.workspace.views[view_id], self.workspace.shown[view_id]
+            stored, shown = self.workspace.views[view_id], self.workspace.element_states[view_id]
             require(stored["type"] == "modal", "a home has nothing to submit")
             require("submit" in stored, "the view has no button to submit it")
             inputs = {
@@ -119,7 +121,7 @@ class TeamViews:
         with self._lock:
             return apply_answer(self.workspace, view["id"], body)
 
-    def close(self, view: str | Json, user: str) -> tuple[Json, bool]:
+    def close_view(self, view: str | Json, user: str) -> tuple[Json, bool]:
         """Close a view; return it as it was, and whether all below it went too."""
         with self._lock:
             view_id = self._require_usable(view, user)
@@ -134,11 +136,14 @@ class TeamViews:
         with self._lock:
             if get_home_id(user) not in self.workspace.views:
                 return None
-            stored, shown = self.workspace.views[get_home_id(user)], self.workspace.shown[get_home_id(user)]
+            stored, shown = (
+                self.workspace.views[get_home_id(user)],
+                self.workspace.element_states[get_home_id(user)],
+            )
             shown.settings = get_initial_settings(add_default_ids(stored["blocks"]), shown.place)
             return describe_view(self.workspace, get_home_id(user))
 
-    def type_into(self, view: str | Json, user: str, action_id: str, typed: str) -> tuple[Key, Json]:
+    def search_options(self, view: str | Json, user: str, action_id: str, typed: str) -> tuple[Key, Json]:
         """Type into a menu that finds its options in the app; return the menu's names, and the view."""
         with self._lock:
             view_id = self._require_usable(view, user)
@@ -155,18 +160,20 @@ class TeamViews:
         """Return the options that came; they can be chosen from now on."""
         found = parse_options(body)
         with self._lock:
-            self.workspace.shown[view["id"]].offered[key] = copy.deepcopy(found)
+            self.workspace.element_states[view["id"]].loaded_options[key] = copy.deepcopy(found)
         return found
 
     def _find_front(self, user: str) -> str | None:
         open_now = [view["id"] for view in self.workspace.views.values() if view["type"] == "modal"]
-        return next((found for found in reversed(open_now) if self.workspace.shown[found].user == user), None)
+        return next(
+            (found for found in reversed(open_now) if self.workspace.element_states[found].user == user), None
+        )
 
     def _require_usable(self, view: str | Json, user: str) -> str:
         """Return the id of a view that this person has in front of them."""
         view_id = view if isinstance(view, str) else str(view["id"])
         require(view_id in self.workspace.views, f"the view {view_id} is not open any more")
-        owner = self.workspace.shown[view_id].user
+        owner = self.workspace.element_states[view_id].user
         require(owner in ("", user), f"the view {view_id} is in front of {owner}")
         is_home = self.workspace.views[view_id]["type"] == "home"
         require(is_home or not owner or view_id == self._find_front(user), f"the view {view_id} is behind another")

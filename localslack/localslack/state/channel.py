@@ -65,7 +65,7 @@ class Channel:
             "is_ext_shared": self.shared,
         }
 
-    def find(self, ts: object, error: str = "message_not_found") -> Json:
+    def find_message(self, ts: object, error: str = "message_not_found") -> Json:
         wanted = parse_ts(ts, error)
         found = next((message for message in self.messages if parse_ts(message["ts"]) == wanted), None)
         if found is None:
@@ -74,14 +74,14 @@ class Channel:
 
     def find_parent(self, thread_ts: object) -> Json:
         """Return the message a reply goes under; which code Slack has for a reply's own ts is not measured."""
-        found = self.find(thread_ts, "thread_not_found")
+        found = self.find_message(thread_ts, "thread_not_found")
         if is_reply(found):
             raise SlackError("cannot_reply_to_message")
         return found
 
     def list_thread(self, ts: object) -> list[Json]:
         """Return a thread, parent first, replies oldest first; ``ts`` may be any message of it."""
-        found = self.find(ts, "thread_not_found")
+        found = self.find_message(ts, "thread_not_found")
         root = found.get("thread_ts", found["ts"])
         thread = [message for message in self.messages if message.get("thread_ts", message["ts"]) == root]
         return [self.format_message(message) for message in thread]

@@ -25,28 +25,31 @@ class Conversation(Protocol):
 
 
 @dataclass(frozen=True)
-class Kind:
+class ElementKind:
     """Where Slack says what an element is set to, and where the app says what that is at first."""
 
-    chosen: str
-    first: str
-    many: bool = False
+    value_key: str
+    initial_key: str
+    is_multiple: bool = False
 
 
-OPTION, OPTIONS = Kind("selected_option", "initial_option"), Kind("selected_options", "initial_options", many=True)
+OPTION, OPTIONS = (
+    ElementKind("selected_option", "initial_option"),
+    ElementKind("selected_options", "initial_options", is_multiple=True),
+)
 KINDS = {
-    "plain_text_input": Kind("value", "initial_value"),
+    "plain_text_input": ElementKind("value", "initial_value"),
     "static_select": OPTION,
     "external_select": OPTION,
     "radio_buttons": OPTION,
     "multi_static_select": OPTIONS,
     "checkboxes": OPTIONS,
-    "users_select": Kind("selected_user", "initial_user"),
-    "conversations_select": Kind("selected_conversation", "initial_conversation"),
-    "timepicker": Kind("selected_time", "initial_time"),
+    "users_select": ElementKind("selected_user", "initial_user"),
+    "conversations_select": ElementKind("selected_conversation", "initial_conversation"),
+    "timepicker": ElementKind("selected_time", "initial_time"),
 }
-USED_IN = frozenset({"section", "actions", "context_actions", "input"})
-INCLUDED = {"channels": "public", "groups": "private", "im": "im", "mpim": "mpim"}
+BLOCKS_WITH_ELEMENTS = frozenset({"section", "actions", "context_actions", "input"})
+FILTER_NAMES = {"channels": "public", "groups": "private", "im": "im", "mpim": "mpim"}
 
 
 @dataclass
@@ -59,7 +62,7 @@ class ElementState:
     user: str = ""
     place: Conversation | None = None
     settings: Settings = field(default_factory=dict)
-    offered: dict[Key, list[Json]] = field(default_factory=dict)
+    loaded_options: dict[Key, list[Json]] = field(default_factory=dict)
 
     @property
     def state(self) -> Json:
@@ -89,16 +92,18 @@ def iterate_elements(blocks: list[Json]) -> Iterator[tuple[Key, Json, Json]]:
 
 
 def _list_usable(block: Json) -> list[Json]:
-    return [part for part in list_elements(block) if block["type"] in USED_IN and part["type"] != "image"]
+    return [
+        part for part in list_elements(block) if block["type"] in BLOCKS_WITH_ELEMENTS and part["type"] != "image"
+    ]
 
 
 def make_setting(element: Json, chosen: Any) -> Json:
     zone = {"timezone": element["timezone"]} if "timezone" in element else {}
-    return {"type": element["type"], KINDS[element["type"]].chosen: copy.deepcopy(chosen), **zone}
+    return {"type": element["type"], KINDS[element["type"]].value_key: copy.deepcopy(chosen), **zone}
 
 
 def get_value(setting: Json) -> Any:
-    return setting[KINDS[setting["type"]].chosen]
+    return setting[KINDS[setting["type"]].value_key]
 
 
 def get_initial_settings(blocks: list[Json], place: Conversation | None) -> Settings:
@@ -109,7 +114,7 @@ def get_initial_settings(blocks: list[Json], place: Conversation | None) -> Sett
 
 def _get_initial_value(element: Json, place: Conversation | None) -> Any:
     kind = KINDS[element["type"]]
-    found = element.get(kind.first) or ([] if kind.many else None)
+    found = element.get(kind.initial_key) or ([] if kind.is_multiple else None)
     if found is None and element.get("default_to_current_conversation") and place and is_listed(element, place):
         return place.id
     return found
@@ -122,7 +127,7 @@ def is_listed(menu: Json, place: Conversation) -> bool:
         return False
     if place.kind == "im" and wanted.get("exclude_bot_users"):
         return False
-    return INCLUDED[place.kind] in wanted.get("include", INCLUDED.values())
+    return FILTER_NAMES[place.kind] in wanted.get("include", FILTER_NAMES.values())
 
 
 def carry_over_settings(blocks: list[Json], before: Mapping[Key, Json], place: Conversation | None) -> Settings:
@@ -135,12 +140,12 @@ def carry_over_settings(blocks: list[Json], before: Mapping[Key, Json], place: C
     kept = {
         key: make_setting(element, get_value(before[key]))
         for key, element in again.items()
-        if _fits(element, before[key])
+        if _is_still_valid(element, before[key])
     }
     return {**get_initial_settings(add_default_ids(blocks), place), **kept}
 
 
-def _fits(element: Json, before: Json) -> bool:
+def _is_still_valid(element: Json, before: Json) -> bool:
     """Return whether it is still a choice. What Slack does otherwise is not documented: here it is gone."""
     if element["type"] != before["type"]:
         return False

@@ -13,11 +13,11 @@ BURST = 5  # posts that may come at once: Slack promises one a second and says o
 class TokenBucket:
     """How many posts a channel takes at once, and when that was true."""
 
-    left: float
-    at: float
+    posts_left: float
+    updated_at: float
 
     def refill(self, now: float, rate: float) -> TokenBucket:
-        return TokenBucket(min(BURST, self.left + (now - self.at) * rate), now)
+        return TokenBucket(min(BURST, self.posts_left + (now - self.updated_at) * rate), now)
 
 
 @dataclass
@@ -26,11 +26,11 @@ class PostRateLimiter:
 
     _buckets: dict[str, TokenBucket] = field(default_factory=dict)
 
-    def spend(self, channel: str, now: float, rate: float | None) -> None:
+    def take_token(self, channel: str, now: float, rate: float | None) -> None:
         if rate is None:
             return
         bucket = self._buckets.get(channel, TokenBucket(BURST, now)).refill(now, rate)
         self._buckets[channel] = bucket
-        if bucket.left < 1:
+        if bucket.posts_left < 1:
             raise SlackError("ratelimited")
-        self._buckets[channel] = replace(bucket, left=bucket.left - 1)
+        self._buckets[channel] = replace(bucket, posts_left=bucket.posts_left - 1)

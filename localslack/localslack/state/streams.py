@@ -15,7 +15,7 @@ Json = dict[str, Any]
 STREAM_SECONDS = 306.0  # not documented; many have measured about five minutes
 IN_PROGRESS, COMPLETED = "in_progress", "completed"  # ``streaming_state``, as Slack's own readers get it
 ENDED, STOPPED_BY_USER = "message_not_in_streaming_state", "stopped_by_user"
-JOINED = ("details", "output")  # fields of a task that grow; the others are replaced
+GROWING_FIELDS = ("details", "output")  # fields of a task that grow; the others are replaced
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,13 @@ class StreamContent:
     @property
     def length(self) -> int:
         """Characters of text, those on the cards too."""
-        cards = (len(task.get(key, "")) for task in self.tasks for key in ("title", *JOINED))
+        cards = (len(task.get(key, "")) for task in self.tasks for key in ("title", *GROWING_FIELDS))
         return len(self.text) + len(self.plan) + sum(cards)
 
 
 def _merge_task(old: Json, new: Json) -> Json:
     """Add to what a card says below its title when the same id comes again, as others have measured."""
-    grown = {key: old.get(key, "") + new.get(key, "") for key in JOINED if key in old or key in new}
+    grown = {key: old.get(key, "") + new.get(key, "") for key in GROWING_FIELDS if key in old or key in new}
     return {**old, **new, **grown}
 
 
@@ -62,20 +62,20 @@ class Stream:
     """
 
     message: Json
-    born: float
+    started_at: float
     content: StreamContent = StreamContent()
     mode: str | None = None
     fault: str | None = None
-    seen: set[str] = field(default_factory=set)
+    live_parts: set[str] = field(default_factory=set)
 
-    def show(self, content: StreamContent, mode: str | None, blocks: Iterable[Json] = ()) -> None:
+    def show_content(self, content: StreamContent, mode: str | None, blocks: Iterable[Json] = ()) -> None:
         self.content, self.mode = content, self.mode or mode
         self.message |= {"text": content.text, "blocks": copy.deepcopy([*content.shown, *blocks])}
-        self.look()
+        self.record_live_parts()
 
-    def look(self) -> None:
+    def record_live_parts(self) -> None:
         """Keep what is live in the message as it is now."""
-        self.seen |= {*find_mentions(self.message), *find_links(self.message)}
+        self.live_parts |= {*find_mentions(self.message), *find_links(self.message)}
 
     def end(self, fault: str = ENDED) -> None:
         self.fault = fault
@@ -88,22 +88,22 @@ class Streams:
 
     clock: Callable[[], float] = time.monotonic
     seconds: float = STREAM_SECONDS
-    _known: dict[tuple[str, str], Stream] = field(default_factory=dict)
+    _streams: dict[tuple[str, str], Stream] = field(default_factory=dict)
 
-    def open(self, channel: str, message: Json) -> Stream:
+    def open_stream(self, channel: str, message: Json) -> Stream:
         message["streaming_state"] = IN_PROGRESS
-        return self._known.setdefault((channel, message["ts"]), Stream(message, self.clock()))
+        return self._streams.setdefault((channel, message["ts"]), Stream(message, self.clock()))
 
-    def find(self, channel: str, message: Json) -> Stream | None:
+    def find_stream(self, channel: str, message: Json) -> Stream | None:
         """Return the stream that a message is or was."""
-        return self._known.get((channel, message["ts"]))
+        return self._streams.get((channel, message["ts"]))
 
     def is_running(self, channel: str, message: Json) -> bool:
-        stream = self.find(channel, message)
+        stream = self.find_stream(channel, message)
         return stream is not None and stream.fault is None
 
-    def settle(self) -> None:
+    def end_expired(self) -> None:
         """End those whose time is over."""
-        for stream in self._known.values():
-            if stream.fault is None and self.clock() - stream.born >= self.seconds:
+        for stream in self._streams.values():
+            if stream.fault is None and self.clock() - stream.started_at >= self.seconds:
                 stream.end()

@@ -49,7 +49,7 @@ class Workspace:
     people: dict[str, Profile] = field(default_factory=dict)
     uploads: dict[str, Json] = field(default_factory=dict)
     views: dict[str, Json] = field(default_factory=dict)
-    shown: dict[str, ElementState] = field(default_factory=dict)  # by the id of a view
+    element_states: dict[str, ElementState] = field(default_factory=dict)  # by the id of a view
     home_enabled: bool = True
     ephemerals: list[Json] = field(default_factory=list)
     unshown: list[Json] = field(default_factory=list)  # ephemeral messages that nobody ever saw
@@ -103,25 +103,25 @@ class Workspace:
             raise SlackError("channel_not_found")
         return found
 
-    def find_addressed(self, wanted: object) -> Channel:
+    def find_recipient(self, wanted: object) -> Channel:
         """Find by id, ``#name``, or a user's id for the direct messages with them: only posts can be sent so."""
         name = str(wanted)
         if USER(name):
-            return self.open_direct(name)
+            return self.open_direct_messages(name)
         return self.find_channel(
             {f"#{channel.name}": channel.id for channel in self.channels.values()}.get(name, name)
         )
 
-    def open_direct(self, user: str) -> Channel:
+    def open_direct_messages(self, user: str) -> Channel:
         """Open direct messages, even where nobody is left to read them, as others have measured."""
         raise_error("cannot_dm_bot" if self.get_profile(user).is_bot else None)
-        return self._open_im(get_direct_id(user), user)
+        return self._ensure_direct_channel(get_direct_id(user), user)
 
     def get_channel(self, name: str) -> Channel:
         """Return a channel that a person is in; direct messages are there as soon as somebody writes in them."""
-        return self._open_im(name, f"U{name[1:]}") if name.startswith("D") else self.channels[name]
+        return self._ensure_direct_channel(name, f"U{name[1:]}") if name.startswith("D") else self.channels[name]
 
-    def _open_im(self, name: str, user: str) -> Channel:
+    def _ensure_direct_channel(self, name: str, user: str) -> Channel:
         return self.channels.setdefault(name, Channel(name, "directmessage", private=True, user=user))
 
     def find_readable(self, wanted: object, right: str) -> Channel:
@@ -133,12 +133,12 @@ class Workspace:
 
     def find_writable(self, wanted: object, *, by_name: bool = False) -> Channel:
         """Return a channel to write in. That it is archived counts first: nobody is in such a one any more."""
-        found = self.find_addressed(wanted) if by_name else self.find_channel(wanted)
+        found = self.find_recipient(wanted) if by_name else self.find_channel(wanted)
         raise_error("is_archived" if found.archived else None)
         raise_error(None if found.member else "not_in_channel")
         return found
 
-    def add(self, channel: Channel, user: str, text: str, thread_ts: object = None, **more: Any) -> Json:
+    def add_message(self, channel: Channel, user: str, text: str, thread_ts: object = None, **more: Any) -> Json:
         message: Json = {"type": "message", "ts": self.make_ts(), "user": user, "team": self.team_id, "text": text}
         if thread_ts:
             root = channel.find_parent(thread_ts)
@@ -147,12 +147,12 @@ class Workspace:
         channel.messages.append(message)
         return message
 
-    def add_own(self, channel: Channel, text: str, thread_ts: object = None, **more: Any) -> Json:
-        message = self.add(channel, BOT_USER, text, thread_ts, bot_id=BOT_ID, app_id=APP_ID, **more)
+    def add_bot_message(self, channel: Channel, text: str, thread_ts: object = None, **more: Any) -> Json:
+        message = self.add_message(channel, BOT_USER, text, thread_ts, bot_id=BOT_ID, app_id=APP_ID, **more)
         self.statuses.clear(channel.id, message.get("thread_ts", ""))
         return message
 
-    def show(self, channel: Channel, user: str, shown: Json) -> str:
+    def show_ephemeral(self, channel: Channel, user: str, shown: Json) -> str:
         """Show one person a message; return its ts.
 
         In a thread that nobody has replied to it is taken, and shown to nobody, as Slack's reference says.
@@ -163,7 +163,7 @@ class Workspace:
         (self.ephemerals if is_seen else self.unshown).append(whole)
         return str(whole["ts"])
 
-    def remove(self, channel: Channel, message: Json) -> None:
+    def remove_message(self, channel: Channel, message: Json) -> None:
         """Remove a message: a parent with replies leaves a tombstone."""
         if "reply_count" not in channel.format_message(message):
             channel.messages.remove(message)
@@ -179,7 +179,7 @@ class Workspace:
         self.uploads[file_id] = {**own, "content": None, "shared": False}
         return self.uploads[file_id]
 
-    def find_uploaded(self, file_id: object) -> Json:
+    def find_unshared_file(self, file_id: object) -> Json:
         """Return a file that has its content and was shared nowhere yet."""
         file = self.uploads.get(str(file_id))
         if file is None or file["content"] is None or file["shared"]:

@@ -78,20 +78,20 @@ class SlackEmulator(LocalSlack):
             raise ValueError(f"no method {method}")
         found = plan_failure(error, status, retry_after, after_effect=after_effect, hang_up=hang_up)
         with self._lock:
-            self._faults.add(method, found, times)
+            self._faults.add_failure(method, found, times)
 
-    def _arrive(self, method: str, arguments: Json) -> None:
+    def _record_call(self, method: str, arguments: Json) -> None:
         time.sleep(self.latency)
-        super()._arrive(method, arguments)
+        super()._record_call(method, arguments)
 
-    def _attend(self, request: Request, method: str, arguments: Json) -> Response:
+    def _handle_call(self, request: Request, method: str, arguments: Json) -> Response:
         with self._lock:
             fault = self._faults.pop_next(method)
         if self.before:
             self.before(method, arguments)
         if fault and not fault.after_effect:
             return fault.make_response(method)
-        answer = super()._attend(request, method, arguments)
+        answer = super()._handle_call(request, method, arguments)
         if self.after:
             self.after(method, arguments)
         return fault.make_response(method) if fault else answer

@@ -46,7 +46,7 @@ class FaultQueue:
     def __init__(self) -> None:
         self._waiting: defaultdict[str, deque[Failure]] = defaultdict(deque)
 
-    def add(self, method: str, found: Failure, times: int) -> None:
+    def add_failure(self, method: str, found: Failure, times: int) -> None:
         self._waiting[method].extend([found] * times)
 
     def pop_next(self, method: str) -> Failure | None:

@@ -19,8 +19,8 @@ ATTRIBUTES = frozenset(
     "minlength multiple name placeholder rel required role rows rx scope selected start tabindex target "
     "title type value viewbox width".split()
 )
-_FOLLOWED = re.compile(r"(https?://|mailto:)\S+", re.I)
-_OWN = re.compile(r"/files/[^/\s]+(/download)?")
+_LINK_ADDRESS = re.compile(r"(https?://|mailto:)\S+", re.I)
+_FILE_ADDRESS = re.compile(r"/files/[^/\s]+(/download)?")
 
 
 @dataclass(frozen=True)
@@ -35,20 +35,20 @@ class Tag:
 
 
 @dataclass
-class Parsed(HTMLParser):
+class ParsedHtml(HTMLParser):
     """One piece of a page."""
 
     html: str
     tags: list[Tag] = field(default_factory=list)
     text: str = ""
     faults: list[str] = field(default_factory=list)
-    _open: list[str] = field(default_factory=list)
+    _open_tags: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         super().__init__()
         self.feed(self.html)
         self.close()
-        self.faults += [f"never closed: {name}" for name in self._open]
+        self.faults += [f"never closed: {name}" for name in self._open_tags]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         found = Tag(tag, {name: value or "" for name, value in attrs})
@@ -56,13 +56,13 @@ class Parsed(HTMLParser):
         self.faults += [f"twice in {tag}: {name}" for name, _ in attrs if [n for n, _ in attrs].count(name) > 1]
         self.faults += _find_faults(found)
         self.text += "\n" if tag == "br" else ""
-        if tag == "a" and "a" in self._open:
+        if tag == "a" and "a" in self._open_tags:
             self.faults.append("a link in a link")
         if tag not in VOID:
-            self._open.append(tag)
+            self._open_tags.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        if not self._open or self._open.pop() != tag:
+        if not self._open_tags or self._open_tags.pop() != tag:
             self.faults.append(f"closes nothing: {tag}")
 
     def handle_data(self, data: str) -> None:
@@ -106,16 +106,16 @@ def _find_faults(tag: Tag) -> list[str]:
     found = [] if tag.name in TAGS else [f"a tag: {tag.name}"]
     found += [f"an attribute of {tag.name}: {name}" for name in tag.attributes if name not in ATTRIBUTES]
     address = tag.attributes.get("href", "https://example.com")
-    if not (_FOLLOWED.fullmatch(address) or _OWN.fullmatch(address)):
+    if not (_LINK_ADDRESS.fullmatch(address) or _FILE_ADDRESS.fullmatch(address)):
         found.append(f"leads to {address}")
     if tag.name == "a" and (tag["target"], tag["rel"]) != ("_blank", "noopener noreferrer"):
         found.append(f"a link that knows its opener: {address}")
     return found
 
 
-def parse_html(html: str) -> Parsed:
+def parse_html(html: str) -> ParsedHtml:
     """Read the HTML. Raises AssertionError where something in it was not meant."""
-    found = Parsed(str(html))
+    found = ParsedHtml(str(html))
     if found.faults:
         raise AssertionError(f"{found.faults} in {html}")
     return found

@@ -45,7 +45,7 @@ class Person(ViewUser):
             "trigger_id": self.slack.make_trigger_id(self.user, where.id),
         }
         grid = {"enterprise_id": self.enterprise, "enterprise_name": "Grid"} if self.enterprise else {}
-        return self._deliver("slash_commands", payload | grid)
+        return self._deliver_payload("slash_commands", payload | grid)
 
     def mention(
         self, text: str, channel: str | None = None, thread_ts: str | None = None, *, twin: bool = False
@@ -55,7 +55,9 @@ class Person(ViewUser):
         A text that does not name the bot begins with its name.
         """
         named = f"<@{BOT_USER}>"
-        said = self._say(text if named in text else f"{named} {text}", channel or self.slack.home, thread_ts)
+        said = self._post_message(
+            text if named in text else f"{named} {text}", channel or self.slack.home, thread_ts
+        )
         mention = self._send_event({**said, "type": "app_mention"})
         if twin:
             self.send_twin(mention)
@@ -91,7 +93,11 @@ class Person(ViewUser):
         the fields only, as it has with Slack.
         """
         channel = channel or self.slack.home
-        said = {} if fields.get("subtype") in CHANGE_SUBTYPES else self._say(text, channel, thread_ts, **fields)
+        said = (
+            {}
+            if fields.get("subtype") in CHANGE_SUBTYPES
+            else self._post_message(text, channel, thread_ts, **fields)
+        )
         ts = said.get("ts") or self.slack.make_ts()
         event = {"type": "message", "ts": ts, "channel": channel, "event_ts": ts}
         return self._send_event({**event, **said, **fields, **self._describe_channel(channel)})
@@ -124,13 +130,13 @@ class Person(ViewUser):
         found = channel or message.get("channel") or self.slack.find_channel_of(message["ts"])
         if self.slack.get_channel(found).private:
             self._require_member(found)
-        action, state = self.slack.press(blocks, found, used, value)
+        action, state = self.slack.press_control(blocks, found, used, value)
         payload = self._make_action({**copy.deepcopy(message), "blocks": blocks}, self.slack.get_channel(found))
-        return self._deliver("interactive", payload | {"state": state, "actions": [action]})
+        return self._deliver_payload("interactive", payload | {"state": state, "actions": [action]})
 
     # how Slack tells the app
 
-    def _say(self, text: str, channel: str, thread_ts: str | None, **fields: Any) -> Json:
+    def _post_message(self, text: str, channel: str, thread_ts: str | None, **fields: Any) -> Json:
         """Post it and return what an event tells of it. Only a person's client has ids of its own."""
         origin = {"user_team": self.home, "source_team": self.home} if self.is_guest else {}
         self._require_member(channel)

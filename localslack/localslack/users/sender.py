@@ -49,9 +49,9 @@ class Sender:
 
     def redeliver(self, delivery: Delivery) -> Delivery:
         """Send the very same once more. Slack itself does so only for events."""
-        return self._deliver(delivery.kind, delivery.payload, delivery.retry + 1)
+        return self._deliver_payload(delivery.kind, delivery.payload, delivery.retry + 1)
 
-    def _deliver(self, kind: str, payload: Json, retry: int = 0) -> Delivery:
+    def _deliver_payload(self, kind: str, payload: Json, retry: int = 0) -> Delivery:
         self.slack.register_user(self.user, self.team or "")
         ack = self.transport.send(kind, payload, retry=retry)
         return Delivery(kind, payload, ack, retry)
@@ -72,7 +72,7 @@ class Sender:
             "authorizations": [{"enterprise_id": grid, **bot}],
             "is_ext_shared_channel": self.is_guest or self.slack.get_channel(event["channel"]).shared,
         }
-        return self._deliver("events_api", payload | ({"enterprise_id": grid} if grid else {}))
+        return self._deliver_payload("events_api", payload | ({"enterprise_id": grid} if grid else {}))
 
     def _make_interaction(self, kind: str, **more: Any) -> Json:
         """Return what every use of something tells of the person."""

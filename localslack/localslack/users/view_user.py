@@ -27,10 +27,12 @@ class ViewUser(Sender):
         self, view: Json | str, action_id: str, *, value: str | None = None, block_id: str | None = None
     ) -> Delivery:
         """Use something in a view. ``value`` is what is chosen, or which of several is clicked."""
-        action, shown = self.slack.press_in(view, self.user, action_id, value, block_id=block_id)
+        action, shown = self.slack.press_in_view(view, self.user, action_id, value, block_id=block_id)
         trigger = self.slack.make_trigger_id(self.user, view=shown["id"])
         where = {"container": _make_container(shown), "trigger_id": trigger, "view": shown}
-        return self._deliver("interactive", self._make_interaction("block_actions", **where, actions=[action]))
+        return self._deliver_payload(
+            "interactive", self._make_interaction("block_actions", **where, actions=[action])
+        )
 
     def submit(self, view: Json | str, values: Values | None = None, /, **more: Any) -> Delivery:
         """Fill in by action_id and send; what is not named stays as it is.
@@ -39,27 +41,31 @@ class ViewUser(Sender):
         leaves the view open.
         """
         wanted: dict[Any, Any] = {**(values or {}), **more}
-        shown = self.slack.fill(view, self.user, wanted)
+        shown = self.slack.fill_form(view, self.user, wanted)
         trigger = self.slack.make_trigger_id(self.user, view=shown["id"])
         urls = [self._make_response_url(*target) for target in _find_targets(shown)]
         payload = self._make_interaction("view_submission", trigger_id=trigger, view=shown, response_urls=urls)
-        delivery = self._deliver("interactive", payload)
+        delivery = self._deliver_payload("interactive", payload)
         if delivery.ack.status != 200:
             return delivery
         return replace(delivery, errors=self.slack.apply_answer(shown, delivery.ack.body))
 
     def close(self, view: Json | str) -> Delivery | None:
         """Close a view; the app hears of it if it has asked to."""
-        shown, cleared = self.slack.close(view, self.user)
+        shown, cleared = self.slack.close_view(view, self.user)
         if not shown["notify_on_close"]:
             return None
-        return self._deliver("interactive", self._make_interaction("view_closed", view=shown, is_cleared=cleared))
+        return self._deliver_payload(
+            "interactive", self._make_interaction("view_closed", view=shown, is_cleared=cleared)
+        )
 
     def suggest(self, view: Json | str, action_id: str, typed: str = "") -> list[Json]:
         """Return the options that the app has for what was typed, those in groups too."""
-        key, shown = self.slack.type_into(view, self.user, action_id, typed)
+        key, shown = self.slack.search_options(view, self.user, action_id, typed)
         asked = {"container": _make_container(shown), "block_id": key[0], "action_id": key[1], "value": typed}
-        found = self._deliver("interactive", self._make_interaction("block_suggestion", **asked, view=shown))
+        found = self._deliver_payload(
+            "interactive", self._make_interaction("block_suggestion", **asked, view=shown)
+        )
         require(found.ack.status == 200, f"the app did not answer what options there are: {found.ack}")
         return self.slack.add_options(shown, key, found.ack.body)
 
