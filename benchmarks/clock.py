@@ -1,4 +1,4 @@
-"""What the clock takes: a minute in which nothing is due, and one in which very many digests are."""
+"""The cost of the clock: a minute in which nothing is due, and one in which very many digests are."""
 
 from __future__ import annotations
 
@@ -36,16 +36,17 @@ MAX_IDLE, MAX_BUSY = 0.05, 10.0
 
 @dataclass
 class CountingQueue:
-    """A queue that counts."""
+    """A queue that only keeps its jobs."""
 
     jobs: list[tuple[Any, ...]] = field(default_factory=list)
 
     def send(self, *arguments: Any) -> None:
+        """Keep the arguments of a job."""
         self.jobs.append(arguments)
 
 
 def time_ticks(table: Table) -> None:
-    """A tick among ten thousand subscriptions, when nothing is due and when a thousand are."""
+    """Time a tick among ten thousand subscriptions, when nothing is due and when a thousand are."""
     with _open_store() as store:
         schedule, queue = _make_scheduler(store), CountingQueue()
         schedule.tick(BEFORE, queue, CountingQueue(), CountingQueue())
@@ -64,15 +65,15 @@ def time_ticks(table: Table) -> None:
 
 
 def _make_scheduler(store: Redis) -> DigestScheduler:
-    """Those that are due are due at nine, all others an hour later."""
-    kept, agenda, cache = RedisSubscriptionRepository(store), RedisDueQueue(store), RedisCache(store)
+    """Return a scheduler: a thousand subscriptions are due at nine, all others an hour later."""
+    subscriptions, agenda, cache = RedisSubscriptionRepository(store), RedisDueQueue(store), RedisCache(store)
     for number in range(SUBSCRIPTIONS):
         timing = Timing(dt.time(9 if number < DUE else 10), ZONE)
-        kept.put(Subscription(f"C{number:06d}", Repository("octo", "engine"), timing, by="U0ADA"))
+        subscriptions.put(Subscription(f"C{number:06d}", Repository("octo", "engine"), timing, by="U0ADA"))
     watchdog = IncidentReporter(agenda, cache, report_store(store), lambda _: False, MemoryMessenger(), "C0ADMIN")
     digests, journal = DigestRecords(digest_store(store), lambda: "T0TEAM"), RedisRunLog(store)
     return DigestScheduler(
-        SubscriptionRepository(kept, None), agenda, digests, cache, journal, watchdog, timedelta(hours=24)
+        SubscriptionRepository(subscriptions, None), agenda, digests, cache, journal, watchdog, timedelta(hours=24)
     )
 
 

@@ -1,4 +1,4 @@
-"""How fast slash commands are acknowledged and answered. Slack gives three seconds for the acknowledgement."""
+"""How fast slash commands are acknowledged and answered. Slack allows three seconds for the acknowledgement."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_PER_ANSWER = 20.0  # milliseconds
 
 @contextmanager
 def run_processes(there: World, *names: str) -> Iterator[HttpTransport]:
-    """Processes until the end of the block; yields the way to them."""
+    """Run the bot's processes until the end of the block; yield the transport to them."""
     port = there.settings["PORT"]
     started = [
         subprocess.Popen(command(name), env=environment(**there.settings), stderr=subprocess.DEVNULL)
@@ -52,7 +52,7 @@ def run_processes(there: World, *names: str) -> Iterator[HttpTransport]:
 
 @contextmanager
 def open_team() -> Iterator[World]:
-    """A repository with a hundred merges, and a Slack that asks about it."""
+    """Yield a repository with a hundred merges, and a Slack that asks about it."""
     with open_empty_world() as there:
         for number in range(1, 101):
             files = [changed_file(f"src/part_{number}.py", "@@ -1,1 +1,2 @@\n start\n+total = 1")]
@@ -67,7 +67,7 @@ def open_team() -> Iterator[World]:
 
 
 def ask_at_once(there: World, wire: HttpTransport, texts: list[str]) -> list[float]:
-    """Each text asked by another person, all in the same moment; the seconds until each was acknowledged."""
+    """Send each text from another person, all at one moment; return the seconds until each acknowledgement."""
     gate = threading.Barrier(len(texts))
 
     def ask(number: int, text: str) -> float:
@@ -83,7 +83,7 @@ def ask_at_once(there: World, wire: HttpTransport, texts: list[str]) -> list[flo
 
 
 def time_acknowledgements(table: Table) -> None:
-    """45 and 500 commands at once against one web process; nobody works on them."""
+    """Time 45 and 500 commands at once against one web process, without a worker."""
     for count in (45, 500):
         with open_team() as there, run_processes(there, "web") as wire:
             ask_at_once(there, wire, ["1"] * 8)
@@ -94,7 +94,10 @@ def time_acknowledgements(table: Table) -> None:
 
 
 def time_the_same_question(table: Table) -> None:
-    """Fifty people ask for a pull request that nobody has read, for themselves: a channel takes one a second."""
+    """Time fifty people who ask for a pull request that is not cached.
+
+    They ask for a private answer: a channel takes one message a second.
+    """
     with open_team() as there, run_processes(there, "web", "worker") as wire:
         there.claude.latency = MODEL_LATENCY
         began = time.perf_counter()
@@ -106,7 +109,7 @@ def time_the_same_question(table: Table) -> None:
 
 
 def time_cached_answers(table: Table) -> None:
-    """Answers that the store holds wait on the queue when one worker starts."""
+    """Time answers from the store that wait on the queue when one worker starts."""
     with open_team() as there:
         with run_processes(there, "web", "worker") as wire:
             ask_at_once(there, wire, ["7 private"])

@@ -1,4 +1,4 @@
-"""What a day costs in time, memory, calls and tokens. The commands run as processes of their own."""
+"""The cost of a day in time, memory, calls and tokens. The commands run as processes of their own."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ REPLAY = {"2026-02-22": 10, "2026-02-24": 43, "2026-02-28": 18}
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a command: seconds of wall clock, megabytes at its peak, calls made."""
+    """One run of a command: seconds of wall clock, megabytes at its peak, calls it made."""
 
     seconds: float
     megabytes: float
@@ -47,6 +47,7 @@ class Run:
 
 @contextmanager
 def open_empty_world() -> Iterator[World]:
+    """Yield emulators of GitHub, Claude and Slack, and settings for a bot with an empty store."""
     with tempfile.TemporaryDirectory(prefix="bench") as folder:
         url = start_embedded_url(Path(folder))
         with connect_server(url) as keeper, world(url) as there:
@@ -55,7 +56,7 @@ def open_empty_world() -> Iterator[World]:
 
 
 def measure_command(there: World, *arguments: str) -> Run:
-    """Run a command to its end; fails loudly if it does."""
+    """Run a command to its end; exit with an error if it fails."""
     calls, requests = len(there.github.calls), len(there.claude.requests)
     began = time.perf_counter()
     with tempfile.TemporaryFile() as output:
@@ -73,7 +74,7 @@ def measure_command(there: World, *arguments: str) -> Run:
 
 
 def add_large_day(github: GitHubEmulator) -> None:
-    """43 pull requests of about 9,000 characters of patch each, as on the busiest of the replay days."""
+    """Add 43 pull requests with about 9,000 characters of patch each, as on the busiest of the replay days."""
     for number in range(1, PULLS + 1):
         lines = "\n".join(f"+    total = total + weights[{line}] * {number}" for line in range(75))
         files = [changed_file(f"src/part_{part}.py", f"@@ -1,1 +1,76 @@\n start\n{lines}") for part in range(3)]
@@ -82,6 +83,7 @@ def add_large_day(github: GitHubEmulator) -> None:
 
 
 def time_a_day(table: Table) -> None:
+    """Measure a day of 43 pull requests, first with an empty cache, then with a full one."""
     with open_empty_world() as there:
         add_large_day(there.github)
         there.github.latency, there.claude.latency = GITHUB_LATENCY, MODEL_LATENCY
@@ -101,6 +103,7 @@ def time_a_day(table: Table) -> None:
 
 
 def count_replay(table: Table) -> None:
+    """Count the tokens and calls of three real days; skip it if the data pack is missing."""
     if not SHARED.is_dir():
         print("replay days: skipped, the data pack ../shared is not here")
         return
@@ -123,7 +126,7 @@ def count_replay(table: Table) -> None:
 
 
 def count_missing_lines(records: Path, sent: list[str]) -> int:
-    """Changed lines of a day's patches that stand in no prompt about their pull request."""
+    """Count the changed lines of a day's patches that are in no prompt about their pull request."""
     missing = 0
     for record in records.glob("*.json"):
         prompt = next(text for text in sent if f" #{record.stem}: " in text)

@@ -1,4 +1,4 @@
-"""What ``prdigest risks evaluate`` takes on a clone: seconds, memory, and how both grow with its pull requests."""
+"""The cost of ``prdigest risks evaluate`` on a clone: seconds, memory, and how both grow with its size."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SWEEP = 500
 
 @dataclass
 class _Repository:
-    """A made-up history, the same each time: three files and sixty lines a change, one in fifty a revert."""
+    """An invented history, the same each time: three files and sixty lines a change, one in fifty a revert."""
 
     source: random.Random = field(default_factory=lambda: random.Random(7))  # noqa: S311
     files: dict[str, list[int]] = field(default_factory=dict)
@@ -58,12 +58,12 @@ class _Repository:
         return f"{self.source.choice(_FOLDERS)}/part_{int(self.source.paretovariate(0.6)) % 400}.py"
 
     def _change_file(self, path: str, count: int) -> bytes:
-        known = self.files.setdefault(path, [])
-        at = self.source.randrange(len(known) + 1)
+        lines = self.files.setdefault(path, [])
+        at = self.source.randrange(len(lines) + 1)
         self.lines += count
         # as much goes as comes once a file is long, so that files don't grow for ever
-        known[at : at + (count if len(known) > 300 else count // 3)] = range(self.lines, self.lines + count)
-        return "".join(f"value_{line} = compute({line})\n" for line in known).encode()
+        lines[at : at + (count if len(lines) > 300 else count // 3)] = range(self.lines, self.lines + count)
+        return "".join(f"value_{line} = compute({line})\n" for line in lines).encode()
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class _Run:
 
 
 def time_evaluate(table: Table) -> None:
-    """Clones of three sizes, each measured over all but its first tenth."""
+    """Measure clones of three sizes, each evaluated over all but its first tenth."""
     runs = {size: _measure_size(size) for size in SIZES}
     for size, run in runs.items():
         print(f"evaluate, {size:,} pull requests: {run.seconds:.1f} s, {run.megabytes:.0f} MB at most")
@@ -98,15 +98,15 @@ def _measure_size(size: int) -> _Run:
 
 
 def _time_command(line: list[str], folder: Path) -> _Run:
-    with (folder / "said.txt").open("w+") as said:
+    with (folder / "said.txt").open("w+") as output:
         began = time.perf_counter()
-        process = subprocess.Popen(line, env=environment(), cwd=folder, stdout=said)
+        process = subprocess.Popen(line, env=environment(), cwd=folder, stdout=output)
         # of this process and those that it waited for, not of those that made the clone
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.perf_counter() - began
-        said.seek(0)
+        output.seek(0)
         assert process.returncode == 0
-        assert "Verdict: " in said.read()
+        assert "Verdict: " in output.read()
     # Linux counts kilobytes
     return _Run(seconds, used.ru_maxrss / 1024)

@@ -1,4 +1,4 @@
-"""How much memory a patch of a million lines takes, from the answer of GitHub to the text for a model."""
+"""How much memory a patch of a million lines takes, from GitHub's answer to the text for a model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MEGABYTE = 1_000_000
 
 
 def measure_a_large_patch(table: Table) -> None:
-    """What is kept of the file, and the peak while it is packed; in megabytes beside what GitHub sent."""
+    """Measure the memory of the stored file and the peak while it is packed, in megabytes."""
     lines = "\n".join(f"+line {number}" for number in range(LINES))
     patch = f"@@ -0,0 +1,{LINES} @@\n{lines}"
     sent = {"filename": "engine/core.py", "status": "added", "additions": LINES, "patch": patch}
@@ -33,11 +33,11 @@ def measure_a_large_patch(table: Table) -> None:
 
 
 def _trace_memory(work: Callable[[], T]) -> tuple[T, float, float]:
-    """What the work gives, what it leaves in memory and what it took at most, in megabytes."""
+    """Return the result of the work, the memory that it keeps and its peak, in megabytes."""
     tracemalloc.start()
     try:
-        made = work()
+        result = work()
         left, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    return made, left / _MEGABYTE, peak / _MEGABYTE
+    return result, left / _MEGABYTE, peak / _MEGABYTE

@@ -1,4 +1,4 @@
-"""What questions in threads cost: the part of the prompts that is new, dollars, the wait for the first words."""
+"""The cost of questions in threads: the new part of the prompts, dollars, the wait for the first words."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ READING = ToolUses((("search", {"any_of": ["weights"], "paths": ["src/part_1.py"
 
 @dataclass(frozen=True)
 class QuestionCost:
-    """One question: what went into its prompts, what of it was new, dollars, seconds until the first words."""
+    """The cost of one question: prompt tokens, the new share of them, dollars, seconds until the first words."""
 
     prompt: int
     new: float
@@ -44,7 +44,7 @@ class QuestionCost:
 
 
 def read_first(body: dict[str, Any]) -> Step:
-    """The model looks up two things before it answers a question."""
+    """Answer as a model that looks up two things before it answers a question."""
     if not body.get("tools"):
         usual = default_answer(body)
         is_summary = isinstance(usual, Json) and "headline" in usual.value
@@ -54,13 +54,13 @@ def read_first(body: dict[str, Any]) -> Step:
 
 
 def answer_at_once(body: dict[str, Any]) -> Step:
-    """The model needs nothing besides the record."""
+    """Answer as a model that needs nothing besides the record."""
     return Text(ANSWER) if body.get("tools") else default_answer(body)
 
 
 @contextmanager
 def open_digest_thread() -> Iterator[tuple[World, HttpTransport, str]]:
-    """A channel with the digest of a busy day, and the processes that answer below it."""
+    """Yield a channel with the digest of a busy day, the transport to the bot, and the ts of the digest."""
     with open_empty_world() as there:
         add_large_day(there.github)
         there.claude.respond = read_first
@@ -111,19 +111,20 @@ def _count_answers(there: World) -> int:
     return len(there.slack.list_calls_to("chat.stopStream"))
 
 
-def parse_usage(given: dict[str, Any]) -> Usage:
-    created = given["cache_creation"]
+def parse_usage(fields: dict[str, Any]) -> Usage:
+    """Return the usage in an answer of the model."""
+    created = fields["cache_creation"]
     return Usage(
-        given["input_tokens"],
-        given["output_tokens"],
-        given["cache_read_input_tokens"],
+        fields["input_tokens"],
+        fields["output_tokens"],
+        fields["cache_read_input_tokens"],
         created["ephemeral_5m_input_tokens"],
         created["ephemeral_1h_input_tokens"],
     )
 
 
 def price_questions(table: Table) -> None:
-    """Three questions in a thread: the first fills the cache, the second reads, the third needs nothing more."""
+    """Price three questions in a thread: the first fills the cache, the second reads, the third needs no more."""
     with open_digest_thread() as (there, wire, thread):
         first = ask_question(there, wire, thread, "Which of these touch the weights?")
         second = ask_question(there, wire, thread, "And which of them rewrite them?")
@@ -139,7 +140,7 @@ def price_questions(table: Table) -> None:
 
 
 def time_threads(table: Table) -> None:
-    """Eight threads ask at once, of one worker."""
+    """Time eight threads that ask one worker at once."""
     with open_digest_thread() as (there, wire, thread):
         alone = _time_answers(there, 1, lambda: ask_question(there, wire, thread, "One?"))
         people = [replace(Person(there.slack, wire), user=f"U0P{n}") for n in range(THREADS)]

@@ -27,15 +27,15 @@ WORK = {
 
 
 def time_the_starts(table: Table) -> None:
-    """Medians of several starts, after one that fills the caches."""
+    """Measure medians of several starts, after one that fills the caches."""
     with open_empty_world() as there:
         add_small_day(there.github)
         nothing = _take_median(there, NOTHING)
         for name, line in {**WORDS, **WORK}.items():
             bound = MOST_FOR_WORDS if name in WORDS else MOST_FOR_WORK
-            taken = _take_median(there, command(*line))
-            print(f"{name}: {taken:.2f} s of processor time")
-            table.print_row(f"{name}: processor time against `python -c pass`", taken / nothing, bound, "times")
+            seconds = _take_median(there, command(*line))
+            print(f"{name}: {seconds:.2f} s of processor time")
+            table.print_row(f"{name}: processor time against `python -c pass`", seconds / nothing, bound, "times")
 
 
 def _take_median(there: World, line: list[str]) -> float:
@@ -43,7 +43,7 @@ def _take_median(there: World, line: list[str]) -> float:
 
 
 def _measure_processor_seconds(there: World, line: list[str]) -> float:
-    """Of the process alone, in all of its threads."""
+    """Return the processor time of the process alone, in all of its threads."""
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(line, env=environment(**there.settings), stdout=output, stderr=output)
         _, status, usage = os.wait4(process.pid, 0)

@@ -1,7 +1,7 @@
-"""``python -m evals``: ask, judge, print a table; exit 1 where the marks are too low.
+"""``python -m evals``: ask, judge, print a table; exit 1 if the marks are too low.
 
-``python -m evals reverts`` measures what is found of a year's known reverts, ``python -m evals risk`` the risk
-list; neither asks a model.
+``python -m evals reverts`` measures how many of a year's known reverts are found, ``python -m evals risk`` the
+risk list; neither asks a model.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NO_BUDGET = 1_000_000.0
 
 
 class _WithDefault(click.Group):
-    """What begins with no command is a call of the first one."""
+    """A group of commands whose first command is the default."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         is_named = args[:1] == ["--help"] or (args and args[0] in self.commands)
@@ -73,14 +73,17 @@ def questions(files: tuple[Path, ...], only: str, least: float, *, as_json: bool
         marks = [mark for suite in suites for mark in _ask_suite(suite, settings, as_json=as_json)]
     except PrdigestError as error:
         raise click.ClickException(str(error)) from error
-    found = sum_marks(marks)
+    result = sum_marks(marks)
     if not as_json:
-        click.echo(_format_total(found))
-    sys.exit(0 if marks and found.facts >= least and found.citations == 1.0 else 1)
+        click.echo(_format_total(result))
+    sys.exit(0 if marks and result.facts >= least and result.citations == 1.0 else 1)
 
 
 def _select_threads(suite: Suite, only: str) -> Suite:
-    """The threads in which a question has the pattern, whole: later questions rest on earlier ones."""
+    """Return the suite with only the threads in which a question matches.
+
+    The threads stay whole: later questions need earlier ones.
+    """
     threads = (
         thread for thread in suite.thread if any(re.search(only, case.ask, re.I) for case in thread.question)
     )
@@ -128,9 +131,9 @@ def _format_mark(mark: Mark) -> str:
     return f"{facts}  {mark.case.ask}{missing}"
 
 
-def _format_total(found: Total) -> str:
-    facts, citations = f"facts {found.facts:.0%}", f"citations that hold {found.citations:.0%}"
-    return f"{found.count} questions: {facts}, {citations}, ${found.cost:.4f}, {found.seconds:.1f} s each"
+def _format_total(result: Total) -> str:
+    facts, citations = f"facts {result.facts:.0%}", f"citations that hold {result.citations:.0%}"
+    return f"{result.count} questions: {facts}, {citations}, ${result.cost:.4f}, {result.seconds:.1f} s each"
 
 
 main.add_command(risk)

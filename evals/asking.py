@@ -1,4 +1,4 @@
-"""Asks the questions as threads would, without Slack: the same services, a display that only listens."""
+"""Questions put as in threads, without Slack: the same services, and a display that shows nothing."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from evals.scoring import Mark, mark_answer
 
 
 class SilentDisplay:
-    """``AnswerDisplay`` that nobody looks at."""
+    """An ``AnswerDisplay`` that shows nothing."""
 
     def show_status(self, doing: str) -> None:
-        """Nothing."""
+        """Ignore the status."""
 
     def append_text(self, text: str) -> None:
-        """Nothing."""
+        """Ignore the text."""
 
     def replace_text(self, text: str) -> None:
-        """Nothing."""
+        """Ignore the text."""
 
     def finish(self, text: str, below: Sequence[Mapping[str, Any]]) -> str:
-        """Nothing."""
+        """Return an empty ts: no message was posted."""
         return ""
 
 
 def ask_suite(
     suite: Suite, writer: AnswerWriter, prices: PriceList, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Mark]:
-    """Ask all of a suite's questions; each mark as soon as it is there."""
+    """Ask all of a suite's questions; yield each mark as soon as it is there."""
     for place, thread in enumerate(suite.thread):
         yield from _ask_thread(suite, thread, f"evals:{place}", writer, prices, clock)
 

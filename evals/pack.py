@@ -1,4 +1,4 @@
-"""The record of a repository's merges and of what became of them, in two files."""
+"""The record of a repository's merges and their outcomes, in two files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _COLUMNS = {
 
 
 def read_history(folder: Path, *, by_titles: bool = False) -> MergeHistory:
-    """The record in a folder. What the rules look back at are its reverts, or those that titles name.
+    """Read the record in a folder. The rules know its labelled reverts, or with ``by_titles`` those in titles.
 
     Raises:
         UsageError: the record is not there.
@@ -45,23 +45,23 @@ def read_history(folder: Path, *, by_titles: bool = False) -> MergeHistory:
     source = EvaluationSource(str(REPOSITORY), "main", pulls[0].merge_time.date())
     # the labels were made when the last of them was mature
     last = datetime.max.replace(tzinfo=UTC)
-    known = find_outcomes(pulls) if by_titles else tuple(_iterate_first_reverts(pulls, folder))
-    return MergeHistory(source, pulls, FileHistory(pulls, known, DEFAULT_PATH_CLASSES), outcomes, LABELS, last)
+    reverts = find_outcomes(pulls) if by_titles else tuple(_iterate_first_reverts(pulls, folder))
+    return MergeHistory(source, pulls, FileHistory(pulls, reverts, DEFAULT_PATH_CLASSES), outcomes, LABELS, last)
 
 
 def read_pulls(folder: Path) -> tuple[PullRequest, ...]:
-    """The merges, oldest first."""
+    """Read the merges, oldest first."""
     with gzip.open(folder / "history-2025.jsonl.gz", "rt", encoding="utf-8") as lines:
         return tuple(_make_pull(json.loads(line)) for line in lines)
 
 
 def read_outcomes(folder: Path) -> dict[int, LabelledOutcome]:
-    """What happened to them, by number; nothing of those to which nothing did."""
+    """Read the outcomes by number; pull requests without one are absent."""
     return dict(_iterate_outcomes(_iterate_rows(folder)))
 
 
 def _iterate_first_reverts(pulls: Iterable[PullRequest], folder: Path) -> Iterator[MergeOutcome]:
-    """The first revert of each; of it no more is known than when it was merged."""
+    """Yield the first revert of each; all that is known of it is when it was merged."""
     by_number = {pull.number: pull for pull in pulls}
     for row in _iterate_rows(folder):
         if row["reverted_at"]:
@@ -75,23 +75,23 @@ def _iterate_rows(folder: Path) -> Iterator[Mapping[str, str]]:
         yield from csv.DictReader(lines)
 
 
-def _make_pull(said: Mapping[str, Any]) -> PullRequest:
+def _make_pull(row: Mapping[str, Any]) -> PullRequest:
     files = tuple(
         ChangedFile(
             file["path"], file["status"], file["additions"], file["deletions"], None, file.get("previous_path")
         )
-        for file in said["files"]
+        for file in row["files"]
     )
     return PullRequest(
         repository=REPOSITORY,
-        number=said["number"],
-        title=said["title"],
+        number=row["number"],
+        title=row["title"],
         body="",
-        author=Account(said["author"]),
+        author=Account(row["author"]),
         merged_by=GHOST,
-        merged_at=datetime.fromisoformat(said["merged_at"]),
-        merge_commit=said["sha"],
-        head_commit=said["sha"],
+        merged_at=datetime.fromisoformat(row["merged_at"]),
+        merge_commit=row["sha"],
+        head_commit=row["sha"],
         additions=sum(file.additions for file in files),
         deletions=sum(file.deletions for file in files),
         changed_files=len(files),
@@ -102,8 +102,8 @@ def _make_pull(said: Mapping[str, Any]) -> PullRequest:
 
 def _iterate_outcomes(rows: Iterable[Mapping[str, str]]) -> Iterator[tuple[int, LabelledOutcome]]:
     for row in rows:
-        said = [_COLUMNS[column] for column in _COLUMNS if row[column]]
-        labels = frozenset(label for labels, _ in said for label in labels)
-        times = [datetime.fromisoformat(row[at]) for _, at in said if at]
+        entries = [_COLUMNS[column] for column in _COLUMNS if row[column]]
+        labels = frozenset(label for labels, _ in entries for label in labels)
+        times = [datetime.fromisoformat(row[at]) for _, at in entries if at]
         if labels:
             yield int(row["pr"]), LabelledOutcome(labels, min(times, default=None))

@@ -24,28 +24,30 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class RevertDetection:
-    """Pairs of a pull request and what took it back: those known, and those the bot finds."""
+    """Pairs of a pull request and its revert or fix: those in the labels, and those that the bot finds."""
 
     expected: frozenset[Pair]
     detected: frozenset[Pair]
 
     @property
     def correct(self) -> frozenset[Pair]:
+        """The pairs that are in the labels and found."""
         return self.expected & self.detected
 
     @property
     def false_positives(self) -> tuple[Pair, ...]:
+        """The pairs that are found and not in the labels."""
         return tuple(sorted(self.detected - self.expected))
 
     @property
     def missed(self) -> tuple[Pair, ...]:
-        """The pairs of pull requests of which no revert was found: one of several says enough."""
+        """The pairs of pull requests without a correct pair: one of several reverts is enough."""
         seen = {number for number, _ in self.correct}
         return tuple(sorted(pair for pair in self.expected if pair[0] not in seen))
 
     @property
     def counts(self) -> str:
-        """Pull requests, then pairs."""
+        """The numbers of pull requests, then of pairs, as text."""
         all_, seen = ({number for number, _ in pairs} for pairs in (self.expected, self.correct))
         pairs = f"pairs: {len(self.expected)} known, {len(self.correct)} found, {len(self.false_positives)} false"
         return f"{len(seen)} of {len(all_)} pull requests; {pairs}"
@@ -53,21 +55,21 @@ class RevertDetection:
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """The merges of a year and what is known of them, from the data pack."""
+    """The merges of a year and the detection of their reverts and repairs, from the data pack."""
 
     pulls: tuple[PullRequest, ...]
     reverts: RevertDetection
     repairs: RevertDetection
 
     def format_table(self) -> Iterator[str]:
-        """The figures, then what was found though it is not so, then what was missed."""
+        """Yield the lines of the table: the figures, then the false positives, then the missed pairs."""
         titles = {pull.number: collapse_lines(pull.title) for pull in self.pulls}
         yield f"reverted: {self.reverts.counts}"
         yield f"named fix: {self.repairs.counts}"
-        found = (self.reverts, self.repairs)
+        detections = (self.reverts, self.repairs)
         for heading, pairs in (
-            ("false", [pair for each in found for pair in each.false_positives]),
-            ("missed", [pair for each in found for pair in each.missed]),
+            ("false", [pair for each in detections for pair in each.false_positives]),
+            ("missed", [pair for each in detections for pair in each.missed]),
         ):
             yield f"\n{heading:>6}      by  title of what took it back or repaired it"
             yield from (f"{number:>6}  {by:>6}  {titles.get(by, '(not in the pack)')}" for number, by in pairs)
@@ -85,8 +87,8 @@ def load_pack(folder: Path) -> Pack:
     except FileNotFoundError as error:
         raise UsageError(f"{folder} is no data pack: it needs {HISTORY} and {LABELS}.") from error
     pulls = tuple(_make_pull(json.loads(line)) for line in lines)
-    reverts = frozenset((found.number, found.by) for found in find_reverts(pulls))
-    repairs = frozenset((found.number, found.by) for found in find_repairs(pulls))
+    reverts = frozenset((pair.number, pair.by) for pair in find_reverts(pulls))
+    repairs = frozenset((pair.number, pair.by) for pair in find_repairs(pulls))
     return Pack(
         pulls,
         RevertDetection(_read_pairs(labels, "reverted_by"), reverts),

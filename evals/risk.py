@@ -1,4 +1,4 @@
-"""``python -m evals risk``: the risk list measured on a record whose labels were read by hand."""
+"""``python -m evals risk``: the risk list, measured on a record with labels by hand."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def risk(
     """Measure the risk list on the record in PACK, by labels R, H and Y."""
     try:
         window = EvaluationWindow(parse_date(since), parse_date(until), parse_zone(timezone))
-        found = evaluate_history(read_history(pack, by_titles=reverts == "titles"), window)
+        result = evaluate_history(read_history(pack, by_titles=reverts == "titles"), window)
     except PrdigestError as error:
         raise click.ClickException(str(error)) from error
     if scores:
-        scores.write_text(render.format_scores(found), encoding="utf-8")
-    click.echo(render.format_evaluation_json(found) if for_scripts else render.format_table(found))
+        scores.write_text(render.format_scores(result), encoding="utf-8")
+    click.echo(render.format_evaluation_json(result) if for_scripts else render.format_table(result))

@@ -1,6 +1,6 @@
 """``python -m docs.screenshots``: takes the README's pictures of a demo, in light and dark, into this folder.
 
-To be run again when the face changes. The sample day begins at the same morning each time, and questions are
+Run it again when the page's look changes. The sample day begins at the same morning each time, and questions are
 answered by rules, so two runs differ in a few pixels at most.
 """
 
@@ -25,7 +25,7 @@ _NARROW = 360  # pixels: a small telephone
 
 
 def main() -> int:
-    """0, or 1 without a browser."""
+    """Take the pictures; return 0, or 1 without a browser."""
     path = executable()
     if path is None:
         sys.stderr.write(f"{MISSING}\n")
@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def take_pictures(browser: Browser, address: str) -> None:
-    """All of the pictures, of the demo at this address."""
+    """Take all of the pictures of the demo at this address."""
     with browser.new_context(viewport=SIZE, device_scale_factor=1) as context:
         page = context.new_page()
         page.goto(address)
@@ -55,14 +55,14 @@ def take_pictures(browser: Browser, address: str) -> None:
 
 
 def ask_question(page: Page) -> None:
-    """A question in the open thread, and the whole of its answer; the question stands at the top."""
+    """Ask a question in the open thread and wait for its whole answer; scroll the question to the top."""
     came = say(page, _QUESTION, in_thread=True)
     expect(came.get_by_role("button", name="Good answer")).to_be_visible(timeout=30_000)
     came.first.evaluate("piece => piece.scrollIntoView()")
 
 
 def take_picture(page: Page, name: str) -> None:
-    """One picture for each scheme: the channel from its beginning, and nothing that has the focus or the mouse."""
+    """Take one picture for each scheme: the channel from its beginning, without focus or mouse on anything."""
     page.mouse.move(0, 0)
     page.evaluate("document.activeElement.blur(); document.querySelector('#messages').scrollTop = 0")
     for scheme in _SCHEMES:

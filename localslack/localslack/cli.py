@@ -1,4 +1,4 @@
-"""The command line: starts a local Slack for somebody's bot, and says what the bot needs to know of it."""
+"""The command line: starts a local Slack for any bot and prints what the bot needs to connect to it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TOKEN_BYTES = 16
 
 
 def _check_url(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """Refuse what is no ``http://`` address: the bot runs on this machine, or in a container of it."""
+    """Refuse any address but ``http://``: the bot runs on this machine or in a container on it."""
     if value is None:
         return None
     url = urlsplit(value)
@@ -30,7 +30,7 @@ def _check_url(_: click.Context, __: click.Parameter, value: str | None) -> str 
 
 
 def _check_commands(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[SlashCommand, ...]:
-    """Refuse what Slack would not take as a command: it is a slash and a name without blanks."""
+    """Refuse what Slack does not accept as a command, which is a slash and a name without blanks."""
     for value in values:
         if not value.startswith("/") or len(value.split()) != 1 or value == "/":
             raise click.BadParameter(f"{value!r} is no command: it begins with a slash and has no blanks")
@@ -132,7 +132,7 @@ def _serve_until_stopped(launch: LaunchOptions, *, opens: bool) -> None:
 
 
 def _format_instructions(launch: LaunchOptions, addresses: Addresses) -> str:
-    """Return what the person reads: the page, and what to give to the bot."""
+    """Return the text for the person: the page's address, and the settings for the bot."""
     over_http = f"SLACK_SIGNING_SECRET={launch.signing_secret}", f"What happens is sent to {launch.bot_url}"
     over_socket = f"SLACK_APP_TOKEN={launch.app_token}", "What happens is sent through the bot's WebSocket"
     credential, way = over_http if launch.bot_url else over_socket

@@ -24,9 +24,9 @@ _POSTS_PER_SECOND = 1.0
 
 @dataclass(frozen=True, slots=True)
 class LaunchOptions:
-    """What is to be started: the app, how it hears from Slack, its credentials, and where the parts are served.
+    """The app, the transport of its events, its credentials and the ports to serve on.
 
-    Without a ``bot_url`` the bot opens WebSockets (Socket Mode). A port of 0 is any that is free.
+    Without a ``bot_url`` the bot opens WebSockets (Socket Mode). A port of 0 is any free one.
     """
 
     app: Manifest
@@ -42,7 +42,7 @@ class LaunchOptions:
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where it runs: the page, with the token that opens it, and the Web API, as clients want its base address."""
+    """Addresses of a running local Slack: the page, with its access token, and the base address of the Web API."""
 
     page: str
     api: str
@@ -50,11 +50,11 @@ class Addresses:
 
 @contextmanager
 def start(launch: LaunchOptions) -> Iterator[Addresses]:
-    """Run it while the context lasts.
+    """Run the local Slack while the context lasts.
 
     Raises:
-        OSError: a port can't be had.
-        ModuleNotFoundError: the library that Socket Mode needs is not installed.
+        OSError: a port is not available.
+        ModuleNotFoundError: the library for Socket Mode is not installed.
     """
     with ExitStack() as parts:
         link, transport = _open_transport(launch, parts)
@@ -77,7 +77,7 @@ def start(launch: LaunchOptions) -> Iterator[Addresses]:
 
 
 def _open_transport(launch: LaunchOptions, parts: ExitStack) -> tuple[Callable[[], str], Transport]:
-    """Return what gives the address of a WebSocket, and the way to the bot."""
+    """Return the function that makes WebSocket addresses, and the transport to the bot."""
     url = launch.bot_url
     if url is not None:
         return refuse_socket, HttpTransport(url, launch.signing_secret)
@@ -104,6 +104,6 @@ def _make_slack(launch: LaunchOptions, link: Callable[[], str]) -> LocalSlack:
 
 
 def _make_about(app: Manifest) -> About:
-    """Return what the page says at its top and what it offers to try."""
+    """Return the page's heading and its suggestions."""
     tries = (*(Suggestion(command.name) for command in app.commands[:3]), Suggestion(f"@{app.name} hello"))
     return About(f"{app.name} in a local Slack", tries=tries)

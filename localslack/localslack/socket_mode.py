@@ -1,4 +1,4 @@
-"""Slack's end of Socket Mode: the WebSockets that an app's events come through."""
+"""Slack's side of Socket Mode: the WebSockets that carry an app's events."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ DEBUG = {"host": "applink-1"}
 
 
 class SocketModeServer:
-    """Its server starts when the first address is asked for. ``received`` is all that apps have sent.
+    """A server of WebSockets that starts when the first address is requested.
 
-    ``linger`` is how long a connection lives on after it was told to go.
+    ``received`` is all that apps have sent. ``linger`` is how many seconds a connection stays open after a
+    disconnect message.
     """
 
     def __init__(self) -> None:
@@ -51,34 +52,34 @@ class SocketModeServer:
 
     @property
     def connections(self) -> int:
-        """Those that events go to: not one that was told to go."""
+        """The number of connections that receive events, without those that are about to close."""
         with self._changed:
             return len(self._links)
 
     def wait_for_connections(self, number: int = 1, seconds: float = 5.0) -> None:
-        """Wait until there are that many connections. Raises TimeoutError after that many seconds."""
+        """Wait for that many connections. Raises TimeoutError after that many seconds."""
         with self._changed:
             reached = self._changed.wait_for(lambda: len(self._links) == number, seconds)
             if not reached:
                 raise TimeoutError(f"{len(self._links)} connections after {seconds} s, not {number}")
 
     def disconnect(self, reason: str = "refresh_requested") -> None:
-        """Tell the oldest connection to go, and close it soon after; the client is to come back with a new one."""
+        """Announce to the oldest connection that it will close, and close it; the client should reconnect."""
         link = self._release_oldest()
         link.send(json.dumps({"type": "disconnect", "reason": reason, "debug_info": DEBUG}))
         self._start_thread(threading.Timer(self.linger, link.close))
 
     def drop_connection(self, *, reset: bool = True) -> None:
-        """End the oldest connection without a word of goodbye: reset, or just closed by TCP."""
+        """End the oldest connection without an announcement: by a TCP reset, or by closing it."""
         link = self._release_oldest()
         if reset:
             link.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
         link.close_socket()
 
     def deliver_envelope(self, kind: str, payload: Json, *, retry: int = 0, patience: float = 3.0) -> Json | None:
-        """Send an envelope through the next connection; return the app's answer, or None if none comes in time.
+        """Send an envelope through the next connection; return the app's answer, or None without one in time.
 
-        Without a connection it waits for one: the client is ready a moment before its connection counts.
+        It waits for a connection if there is none: the client is ready a moment before its connection counts.
         """
         deadline = time.monotonic() + patience
         link, envelope = self._next_link(patience), make_envelope(kind, payload, retry)
@@ -91,7 +92,7 @@ class SocketModeServer:
     # for the emulator
 
     def make_address(self) -> str:
-        """Return where one WebSocket can be opened, once."""
+        """Return an address at which one WebSocket can be opened, once."""
         with self._changed:
             if self._stopped:
                 raise SlackError("internal_error")
@@ -103,6 +104,7 @@ class SocketModeServer:
             return f"ws://{host}:{port}/link/?ticket={ticket}&app_id={APP_ID}"
 
     def stop(self) -> None:
+        """Stop the server and its threads."""
         with self._changed:
             self._stopped = True
             server, self._server = self._server, None
@@ -133,7 +135,7 @@ class SocketModeServer:
         thread.start()
 
     def _check_ticket(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Let each ticket in once."""
+        """Accept each ticket once."""
         url = urlsplit(request.path)
         ticket = parse_qs(url.query).get("ticket", [""])[0]
         with self._changed:
@@ -156,7 +158,7 @@ class SocketModeServer:
             self._changed.notify_all()
 
     def _send_hello(self, link: ServerConnection) -> bool:
-        """Return whether there was a place for it; it gets events only after its hello."""
+        """Return whether there was room for the connection; it receives events only after its hello."""
         number = len(link.server.connections)
         if number > MAX_CONNECTIONS:
             return False
@@ -174,14 +176,14 @@ class SocketModeServer:
             self._changed.notify_all()
 
     def _release_oldest(self) -> ServerConnection:
-        """Return the oldest connection, which gets no more events."""
+        """Return the oldest connection, which receives no more events. Raises InvalidAction if there is none."""
         with self._changed:
             if not self._links:
                 raise InvalidAction("no connection is open")
             return self._links.pop(0)
 
     def _next_link(self, seconds: float) -> ServerConnection | None:
-        """Return the next connection: each in its turn, as no app may rely on one of them."""
+        """Return the next connection in turn, as no app may rely on one of them."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._links, seconds):
                 return None
@@ -196,7 +198,7 @@ class SocketModeServer:
 
 
 def _ping_until_closed(link: ServerConnection) -> None:
-    """Ping until the connection ends. The library's own pings draw on the random numbers that tests share."""
+    """Ping until the connection ends. The library's own pings use the random numbers that tests share."""
     with suppress(ConnectionClosed):
         for number in count():
             link.ping(str(number))
@@ -204,7 +206,7 @@ def _ping_until_closed(link: ServerConnection) -> None:
 
 
 def make_envelope(kind: str, payload: Json, retry: int) -> Json:
-    """Return an envelope. Only commands and forms are answered in it; only events say which attempt they are."""
+    """Return an envelope. Only commands and forms are answered in it; only events name their attempt."""
     answered = kind == "slash_commands" or payload.get("type") in {"view_submission", "block_suggestion"}
     attempt = {"retry_attempt": retry, "retry_reason": "timeout" if retry else ""}
     return {
@@ -218,12 +220,13 @@ def make_envelope(kind: str, payload: Json, retry: int) -> Json:
 
 @dataclass(frozen=True)
 class SocketTransport:
-    """Envelopes through one of the WebSockets that the app has opened."""
+    """A transport of envelopes through one of the WebSockets that the app has opened."""
 
     socket: SocketModeServer
     patience: float = TIMEOUT
 
     def send(self, kind: str, payload: Json, *, retry: int = 0) -> Ack:
+        """Deliver a payload; return the app's answer as an HTTP transport would."""
         started = time.monotonic()
         answer = self.socket.deliver_envelope(kind, payload, retry=retry, patience=self.patience)
         seconds = time.monotonic() - started

@@ -1,4 +1,4 @@
-"""Instants as Slack shows them: a format with tokens, on the reader's own clock."""
+"""Dates and times as Slack shows them: a format with tokens, in the reader's time zone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STEPS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 
 
 def render_date(timestamp: object, form: str, names: Names, url: str = "", fallback: str = "") -> Markup:
-    """Render an instant in seconds since 1970 in this form; the fallback where it is no instant."""
+    """Render a Unix timestamp in this format; return the fallback where it is not a timestamp."""
     try:
         at = datetime.fromtimestamp(int(str(timestamp)), UTC).astimezone(names.zone)
     except (ValueError, OverflowError, OSError):
@@ -32,14 +32,14 @@ def render_date(timestamp: object, form: str, names: Names, url: str = "", fallb
 
 
 def format_date(at: datetime, form: str, now: datetime | None) -> str:
-    """Return the form with its tokens filled in; those that nobody knows stay as they are."""
+    """Return the format with its tokens filled in; unknown tokens stay as they are."""
     here = now.astimezone(at.tzinfo) if now else None
 
-    def filled(token: re.Match[str]) -> str:
-        found = _TOKENS[token[1]](at, here) if token[1] in _TOKENS else token[0]
-        return found[:1].upper() + found[1:] if token.start() == 0 else found
+    def fill_token(token: re.Match[str]) -> str:
+        value = _TOKENS[token[1]](at, here) if token[1] in _TOKENS else token[0]
+        return value[:1].upper() + value[1:] if token.start() == 0 else value
 
-    return _TOKEN.sub(filled, form)
+    return _TOKEN.sub(fill_token, form)
 
 
 def _format_day(at: datetime) -> str:
@@ -70,11 +70,11 @@ def _format_divider(at: datetime, now: datetime | None) -> str:
 def _prefer_relative_day(
     plain: Callable[[datetime, datetime | None], str],
 ) -> Callable[[datetime, datetime | None], str]:
-    def shown(at: datetime, now: datetime | None) -> str:
+    def format_pretty(at: datetime, now: datetime | None) -> str:
         away = (at.date() - now.date()).days if now else None
         return _RELATIVE_DAYS[away] if away in _RELATIVE_DAYS else plain(at, now)
 
-    return shown
+    return format_pretty
 
 
 def _format_clock(at: datetime, seconds: str = "") -> str:
@@ -88,8 +88,8 @@ def _format_ago(at: datetime, now: datetime | None) -> str:
     away = int((now - at).total_seconds())
     unit, length = next((step for step in _STEPS if abs(away) >= step[1]), ("second", 1))
     count = abs(away) // length
-    said = f"{count} {unit}{'' if count == 1 else 's'}"
-    return f"{said} ago" if away >= 0 else f"in {said}"
+    span = f"{count} {unit}{'' if count == 1 else 's'}"
+    return f"{span} ago" if away >= 0 else f"in {span}"
 
 
 _TOKENS: dict[str, Callable[[datetime, datetime | None], str]] = {

@@ -1,6 +1,7 @@
-"""Markdown as HTML: that of Slack's ``markdown`` blocks and streams, and that of a whole document.
+"""Markdown as HTML: Slack's ``markdown`` blocks and streams, and whole documents.
 
-No HTML of the text's own, no image: an image is a link with its description. Links lead to the web or to a mail.
+HTML in the text is escaped, and an image becomes a link with its description. Links lead to web pages or mail
+only.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ _TABLE = '<div class="bk-scroll" tabindex="0" role="group" aria-label="Table"><t
 
 
 def render_markdown(text: str, names: Names) -> Markup:
-    """Render the text of a ``markdown`` block, in which Slack resolves names as well."""
+    """Render the text of a ``markdown`` block; Slack resolves names in it as well."""
     return Markup('<div class="bk-markdown">{}</div>').format(_render_html(text, names))
 
 
 def render_document(text: str) -> Markup:
-    """Render a whole document of Markdown."""
+    """Render a whole Markdown document."""
     return Markup('<article class="bk-report">{}</article>').format(_render_html(text, None))
 
 
@@ -60,19 +61,19 @@ def _make_parser(*, in_slack: bool) -> MarkdownIt:
 
 def _parse_token(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (the library calls it so)
     """Parse a name, link or date between angle brackets."""
-    found = TOKEN.match(state.src, state.pos)
-    shown = render_token(found[1], state.env["names"]) if found else None
-    if found is None or shown is None:
+    match = TOKEN.match(state.src, state.pos)
+    shown = render_token(match[1], state.env["names"]) if match else None
+    if match is None or shown is None:
         return False
     if not silent:
         # no link stands in another one
         state.push("slack", "", 0).content = escape(shown.striptags()) if state.linkLevel else shown
-    state.pos = found.end()
+    state.pos = match.end()
     return True
 
 
 def _sanitize_tokens(state: StateCore) -> None:
-    """Make of what was read what a page may show."""
+    """Change the parsed tokens so that the page can show them safely."""
     for token in state.tokens:
         _align_by_class(token)
         _shrink_heading(token, in_slack=state.env["names"] is not None)
@@ -80,9 +81,9 @@ def _sanitize_tokens(state: StateCore) -> None:
 
 
 def _open_links_in_new_tab(parts: Sequence[Token]) -> None:
-    """Open links elsewhere; of a link that stands in another one, or leads nowhere, leave the label alone.
+    """Make links open in a new tab; keep only the label of a link that is nested or has no safe address.
 
-    Each piece of text knows whether it stands in a link.
+    Each piece of text records whether it is part of a link.
     """
     around: list[bool] = []
     for part in parts:
@@ -97,14 +98,14 @@ def _open_links_in_new_tab(parts: Sequence[Token]) -> None:
 
 
 def _align_by_class(token: Token) -> None:
-    """Align by class: a page's policy takes no style."""
+    """Align by class: the page's content security policy allows no inline style."""
     style = str(token.attrs.pop("style", ""))
     if style:
         token.attrSet("class", f"bk-align-{style.removeprefix('text-align:')}")
 
 
 def _shrink_heading(token: Token, *, in_slack: bool) -> None:
-    """Make headings no more than large words in a message: those of the page stand above them."""
+    """Turn headings of a message into large text, since the page's own headings rank above them."""
     if in_slack and token.type in ("heading_open", "heading_close"):
         token.attrs = {"class": f"bk-md-{token.tag}"} if token.nesting == 1 else {}
         token.tag = "h4"
@@ -120,7 +121,7 @@ def _render_text(
 def _render_image(
     self: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
 ) -> str:
-    """Render an image: its description as a link, or as text inside of one."""
+    """Render an image as a link with its description, or as plain text inside a link."""
     token = tokens[at]
     url = token.attrGet("src")
     label = "".join(part.content for part in token.children or ()) or str(url)

@@ -1,6 +1,6 @@
-"""What an app answers to forms and menus: what it does to a modal, and what somebody can choose from then on.
+"""An app's answers to forms and menus: the change to a modal, and the options of a menu.
 
-Slack tells the app nothing of an answer that it does not understand. Here that is a ``InvalidAction``.
+Slack does not tell the app about an answer that it does not understand. Here that raises ``InvalidAction``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OPTIONS_ANSWER = shape(
 
 
 def apply_answer(team: Workspace, view_id: str, body: Any) -> Json:
-    """Do what the answer to a submission says; return the errors that somebody reads then, by block."""
+    """Apply the answer to a submission; return the errors that the person reads, by block."""
     if view_id not in team.views:
         return {}
     if body in ("", {}):
@@ -49,7 +49,7 @@ def _read_action(body: Any) -> str:
 
 
 def _read_errors(team: Workspace, view_id: str, errors: Any) -> Json:
-    """Return the errors by block. How long one may be is not documented."""
+    """Return the errors by block. Slack does not document the length limit of an error."""
     inputs = {
         block["block_id"] for block in add_default_ids(team.views[view_id]["blocks"]) if block["type"] == "input"
     }
@@ -62,17 +62,17 @@ def _read_errors(team: Workspace, view_id: str, errors: Any) -> Json:
 
 def _show_view(team: Workspace, view_id: str, action: str, view: Any) -> None:
     try:
-        found = read_view(team, {"view": view}, "modal", view_id if action == "update" else "")
+        accepted = read_view(team, {"view": view}, "modal", view_id if action == "update" else "")
         if action == "update":
-            replace_view(team, view_id, found)
+            replace_view(team, view_id, accepted)
         else:
-            push_view_onto(team, view_id, found)
+            push_view_onto(team, view_id, accepted)
     except SlackError as error:
         raise InvalidAction(f"Slack refuses the view to {action}: {error.code}") from None
 
 
 def parse_options(body: str | Json) -> list[Json]:
-    """Return the options that an app has found for a menu."""
+    """Return the options that an app returned for a menu."""
     if not isinstance(body, dict) or not OPTIONS_ANSWER(body):
         raise InvalidAction(f"Slack understands no such options: {str(body)[:500]}")
     return list_options(body)

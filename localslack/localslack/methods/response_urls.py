@@ -23,7 +23,10 @@ GONE_CODES = frozenset({"used_url", "expired_url"})
 
 @dataclass
 class ResponseUrl:
-    """Where the answers to one command or button go. ``origin`` is the ts of the message with the button."""
+    """An address for the answers to one command or button press.
+
+    ``origin`` is the ts of the message with the button; ``created_at`` is in seconds.
+    """
 
     url: str
     channel: Channel
@@ -35,33 +38,38 @@ class ResponseUrl:
 
 
 def parse_answer(request: Request, base: str) -> Json:
-    """Return the body of an answer, and the ``url`` it came to."""
-    found = json.loads(request.body)
-    if not isinstance(found, dict):
+    """Return the body of an answer with the ``url`` that it came to.
+
+    Raises ValueError if the body is not JSON, TypeError if it is not an object.
+    """
+    body = json.loads(request.body)
+    if not isinstance(body, dict):
         raise TypeError("not an object")
-    return {**found, "url": f"{base}{request.path}"}
+    return {**body, "url": f"{base}{request.path}"}
 
 
 def make_refusal(code: str, status: int = 200, retry_after: int | None = None) -> Response:
-    """Return a refusal as plain text; with a 200 it would be none, so it is the server's error then."""
+    """Return a refusal as plain text; a status of 200 becomes 500, since 200 would mean success."""
     headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
     return Response(500 if status == 200 else status, code.encode(), {"Content-Type": "text/plain", **headers})
 
 
 class ResponseUrls:
-    """The addresses that were given out. Its callers hold the lock."""
+    """The response URLs that Slack has given out. Callers hold the lock."""
 
     def __init__(self, team: Workspace) -> None:
         self._team = team
         self._urls: dict[str, ResponseUrl] = {}
 
     def make_url(self, channel: str, user: str, thread_ts: str | None, origin: str | None) -> str:
+        """Return a new address for answers. ``origin`` is the ts of the message with the button, if any."""
         url = f"{self._team.url}{RESPONSE_PATH}{self._team.secret()}"
         place = self._team.get_channel(channel)
         self._urls[url] = ResponseUrl(url, place, user, thread_ts, origin, self._team.now())
         return url
 
     def receive_answer(self, arguments: Json) -> Response:
+        """Apply an answer; return 200, or Slack's refusal as plain text."""
         try:
             self._apply_answer(self._use_address(arguments["url"]), copy.deepcopy(arguments))
         except SlackError as error:
@@ -69,22 +77,22 @@ class ResponseUrls:
         return Response(200, b"ok", {"Content-Type": "text/plain"})
 
     def answer_at_once(self, channel: str, user: str, body: Json) -> None:
-        """Take the answer that came with the acknowledgement of a command."""
+        """Apply the answer that came with the acknowledgement of a command."""
         address = ResponseUrl("", self._team.get_channel(channel), user, None, None, self._team.now())
         self._apply_answer(address, copy.deepcopy(body))
 
     def _use_address(self, url: str) -> ResponseUrl:
-        """Use an address once. What Slack says to one it never gave is not known; here it has expired."""
-        found = self._urls.get(url)
-        if found is None or self._team.now() - found.created_at > SECONDS:
+        """Count one use of an address. Slack's reply to an unknown one is not documented; here it has expired."""
+        address = self._urls.get(url)
+        if address is None or self._team.now() - address.created_at > SECONDS:
             raise SlackError("expired_url")
-        if found.uses == USES:
+        if address.uses == USES:
             raise SlackError("used_url")
-        found.uses += 1  # a message that is refused counts too: not documented, so the stricter reading
-        return found
+        address.uses += 1  # a message that is refused counts too: not documented, so the stricter reading
+        return address
 
     def _apply_answer(self, address: ResponseUrl, body: Json) -> None:
-        """Do what the answer says. Without a button there is no original: a command's answer is a new message."""
+        """Apply the answer. A command has no original message: its answer is a new one."""
         if address.origin and parse_flag(body.get("delete_original")):
             return self._delete_original(address)
         raise_error(check_message(body))
@@ -101,7 +109,7 @@ class ResponseUrls:
         self._team.add_bot_message(address.channel, read_text(body), thread, **read_content(body))
 
     def _show_ephemeral(self, address: ResponseUrl, body: Json) -> None:
-        """Show it only to the person. A ``thread_ts`` in the body changes nothing, as people have measured."""
+        """Show it only to the person. A ``thread_ts`` in the body has no effect, as others have measured."""
         more = {"thread_ts": address.thread_ts, **read_content(body), "response_url": address.url}
         self._team.show_ephemeral(address.channel, address.user, {"text": read_text(body), **more})
 

@@ -1,4 +1,4 @@
-"""The pieces that streams are made of: what Slack takes as one, and what it says to one that it does not."""
+"""The pieces of a stream: which of them Slack accepts, and its errors for the others."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ CHUNK = one_of_types(
 
 
 def get_mode(arguments: Json) -> str | None:
-    """Return which of the two arguments brings something."""
+    """Return the name of the argument that has content, ``markdown_text`` or ``chunks``."""
     return next((name for name in ("markdown_text", "chunks") if arguments.get(name)), None)
 
 
 def read_content(arguments: Json, mode: str | None) -> StreamContent:
-    """Return what a call brings to a stream of this mode: the one of its first piece stays that of all others.
+    """Return the content of a call to a stream of this mode; a stream keeps the mode of its first piece.
 
-    The mode and both its errors are not in the documentation's text; many have met them.
+    The mode and its two errors are not in the documentation's text; many people have met them.
     """
     raise_error(
         "cannot_provide_both_markdown_text_and_chunks" if {"markdown_text", "chunks"} <= {*arguments} else None
     )
     own = get_mode(arguments)
     raise_error("streaming_mode_mismatch" if own and mode and own != mode else None)
-    found = StreamContent(str(arguments.get("markdown_text") or ""))
+    content = StreamContent(str(arguments.get("markdown_text") or ""))
     for chunk in _read_chunks(arguments):
-        found += _convert_chunk(chunk)
-    raise_error("msg_too_long" if len(found.text) > MARKDOWN_TEXT else None)
-    return found
+        content += _convert_chunk(chunk)
+    raise_error("msg_too_long" if len(content.text) > MARKDOWN_TEXT else None)
+    return content
 
 
 def check_content(content: StreamContent) -> str | None:
-    """Return Slack's error code for all of a stream so far.
+    """Return Slack's error code for the whole of a stream so far.
 
-    That 12,000 characters are the most of a whole message, and not only of a call, is the cautious reading: the
+    That 12,000 characters are the limit of a whole message, and not only of a call, is the cautious reading: the
     documentation does not say it, and some have measured it.
     """
     if content.length > MARKDOWN_TEXT:
@@ -66,11 +66,11 @@ def check_content(content: StreamContent) -> str | None:
 
 def _read_chunks(arguments: Json) -> list[Any]:
     try:
-        found = parse_blocks(arguments.get("chunks"))
+        chunks = parse_blocks(arguments.get("chunks"))
     except ValueError:
         raise SlackError("invalid_chunks") from None
-    raise_error(None if all(map(CHUNK, found)) else "invalid_chunks")
-    return found
+    raise_error(None if all(map(CHUNK, chunks)) else "invalid_chunks")
+    return chunks
 
 
 def _convert_chunk(chunk: Json) -> StreamContent:

@@ -1,4 +1,4 @@
-"""The way from the page to a bot that may still be starting."""
+"""The connection from the page to a bot that may still be starting."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _START_SECONDS = 10.0
 
 
 class Connection:
-    """A ``Transport`` that is there before its bot is: what is sent waits ``patience`` seconds for the bot."""
+    """A ``Transport`` that exists before its bot does: a delivery waits ``patience`` seconds for the bot."""
 
     def __init__(self, patience: float = _START_SECONDS) -> None:
         self._patience = patience
@@ -21,12 +21,12 @@ class Connection:
         self._is_connected = threading.Event()
 
     def connect(self, transport: Transport) -> None:
-        """Send through this from now on: the bot takes requests."""
+        """Use this transport from now on: the bot accepts requests."""
         self._transport = transport
         self._is_connected.set()
 
     def send(self, kind: str, payload: Json, *, retry: int = 0) -> Ack:
-        """Deliver it. Raises InvalidAction where the bot does not start in time."""
+        """Deliver a payload. Raises InvalidAction if the bot does not start in time."""
         self._is_connected.wait(self._patience)
         if self._transport is None:
             raise InvalidAction("The bot is still starting: try again in a moment.")

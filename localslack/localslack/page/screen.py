@@ -1,4 +1,4 @@
-"""What the page shows, as pieces of HTML: a place with its messages, a thread beside it, the window in front."""
+"""The page's content as pieces of HTML: a conversation, a thread beside it, and a modal in front."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WINDOW = TEMPLATES.get_template("window.html")
 
 @dataclass(frozen=True, slots=True)
 class PageConversation:
-    """Somewhere to go on the page. ``mark`` stands before the name."""
+    """A conversation on the page. ``mark`` stands before its name."""
 
     id: str
     name: str
@@ -36,7 +36,7 @@ class PageConversation:
 
 
 class Screen:
-    """Looks at the team through the eyes of one ``user``. ``names`` says what ids are called, for this person."""
+    """The team as one ``user`` sees it. ``names`` are the names of users and channels for this person."""
 
     def __init__(self, slack: LocalSlack, user: str, places: Sequence[PageConversation], names: Names) -> None:
         self._slack = slack
@@ -47,13 +47,13 @@ class Screen:
         self._draw_cached = lru_cache(maxsize=2_000)(self._draw_message)
 
     def has_conversation(self, place: str) -> bool:
-        """Return whether there is such a place besides Home."""
+        """Return whether the page has this conversation; App Home is not one."""
         return any(place == each.id for each in self.places)
 
     def render_place(self, place: str, thread: str = "") -> Json:
-        """Return all that is to be seen at a place, with a thread of it open beside.
+        """Return everything that is visible in a conversation or in App Home, with one thread open.
 
-        Each piece has a ``key``, which stays, and ``html``.
+        Each piece has a stable ``key``, and ``html``.
         """
         is_home = place == HOME
         home, window = self._slack.get_views(self._user)
@@ -65,7 +65,7 @@ class Screen:
             "thread": [] if is_home or not thread else self._render_thread(place, thread),
             "status": "" if is_home or not thread else self._format_status(place, thread),
             "window": self._render_window(window),
-            "latest": {each: _find_latest(found) for each, found in messages.items()},
+            "latest": {each: _find_latest(listed) for each, listed in messages.items()},
             "refused": len(self._slack.refusals),
         }
 
@@ -73,17 +73,17 @@ class Screen:
         return self._add_day_lines(place, self._merge_ephemerals(place, "", messages), open_thread)
 
     def _add_day_lines(self, place: str, messages: Sequence[Json], open_thread: str) -> list[Json]:
-        """Return the messages with a line before the first of each day."""
-        found: list[Json] = []
+        """Return the pieces of the messages, with a line before the first of each day."""
+        pieces: list[Json] = []
         day = ""
         for message in messages:
             if (title := self._format_day(message["ts"])) != day:
                 day = title
-                found.append(
+                pieces.append(
                     {"key": f"day {day}", "html": Markup("<h3 class='day'><span>{}</span></h3>").format(day)}
                 )
-            found.append(self._make_piece(place, message, is_open=message["ts"] == open_thread))
-        return found
+            pieces.append(self._make_piece(place, message, is_open=message["ts"] == open_thread))
+        return pieces
 
     def _render_thread(self, place: str, thread: str) -> list[Json]:
         replies = self._merge_ephemerals(place, thread, self._slack.list_replies(place, thread))
@@ -91,7 +91,7 @@ class Screen:
         return [self._make_piece(place, message, in_thread=True) for message in (root, *replies)]
 
     def _merge_ephemerals(self, place: str, thread: str, messages: Sequence[Json]) -> list[Json]:
-        """Return the messages and what only this user sees, oldest first. No ``thread`` is the channel."""
+        """Return the messages with this user's ephemeral ones, oldest first. No ``thread`` is the channel."""
         where = (place, self._user, thread)
         own = [m for m in self._slack.ephemerals if (m["channel"], m["user"], m.get("thread_ts") or "") == where]
         return sorted([*messages, *own], key=lambda message: float(message["ts"]))
@@ -144,5 +144,5 @@ class Screen:
 
 
 def _find_latest(messages: Sequence[Json]) -> str:
-    """Return when something came last, in a thread or not."""
+    """Return the ts of the latest message, replies included."""
     return str(max((m.get("latest_reply") or m["ts"] for m in messages), key=float, default="0"))

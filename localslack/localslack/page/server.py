@@ -1,6 +1,6 @@
-"""The server of the page: it shows the screen as it changes, and passes on what the visitor does.
+"""The server of the page: it shows the screen as it changes, and passes on the visitor's actions.
 
-It serves the browser that was given its address alone; see :mod:`localslack.page.access`.
+It serves only the browser that has its address with the token; see :mod:`localslack.page.access`.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _MAX_CALLS = 200  # calls on the page that lists them
 
 
 class Page(Loopback):
-    """Shows the local Slack in a browser that has the ``token``, on ``port`` or on a free one.
+    """The local Slack's page for a browser that has the ``token``, on ``port`` or on any free one if it is 0.
 
-    Raises OSError where the port can't be had.
+    Raises OSError if the port is not available.
     """
 
     # a view has at most a quarter of that
@@ -77,15 +77,16 @@ class Page(Loopback):
 
     @property
     def address(self) -> str:
-        """What to open in a browser."""
+        """The address to open in a browser."""
         return self._access.address
 
     def close(self) -> None:
-        """End what is sent to browsers, so that the server can end."""
+        """End the streams to browsers, so that the server can stop."""
         self._closed.set()
         self._slack.changes.notify()
 
     def handle(self, request: Request) -> Response:
+        """Answer a request of the browser: refuse it, show a page, or perform an action."""
         if why := self._access.find_refusal(request):
             return _respond_plain(403, why)
         if welcome := self._access.redirect_newcomer(request):
@@ -115,12 +116,12 @@ class Page(Loopback):
         return Response(200, html.encode(), {"Content-Type": "text/html; charset=utf-8", **_HEADERS})
 
     def _send_static(self, _: Request, name: str) -> Response:
-        found = files("localslack.page").joinpath("static", name)
-        if "/" in name or not found.is_file():
+        resource = files("localslack.page").joinpath("static", name)
+        if "/" in name or not resource.is_file():
             return _respond_plain(404, "There is no such file.")
         kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
         own = self._about.icon.encode() if name == _ICON else b""
-        return Response(200, own or found.read_bytes(), {"Content-Type": f"{kind}; charset=utf-8", **_HEADERS})
+        return Response(200, own or resource.read_bytes(), {"Content-Type": f"{kind}; charset=utf-8", **_HEADERS})
 
     def _stream_place(self, request: Request, _: str) -> Response:
         place, thread = request.query.get("place", ""), request.query.get("thread", "")
@@ -133,7 +134,7 @@ class Page(Loopback):
         return Response(200, headers=headers, chunks=self._iterate_screens(place, thread))
 
     def _iterate_screens(self, place: str, thread: str) -> Iterator[bytes]:
-        """Yield the screen, again and again as it changes."""
+        """Yield the screen each time it changes."""
         seen, last = -1, ""
         while not self._closed.is_set():
             seen = self._slack.changes.wait(seen, _KEEP_ALIVE_SECONDS)
@@ -147,19 +148,19 @@ class Page(Loopback):
         return _respond_plain(200, _format_json(self._visitor.find_shown(place, ts)))
 
     def _show_file(self, __: Request, rest: str) -> Response:
-        wanted, _, how = rest.partition("/")
-        found = next((file for file in self._slack.files if file["id"] == wanted), None)
-        if found is None or how not in ("", "download"):
+        file_id, _, how = rest.partition("/")
+        file = next((each for each in self._slack.files if each["id"] == file_id), None)
+        if file is None or how not in ("", "download"):
             return _respond_plain(404, "There is no such file.")
         if how == "download":
-            name = f"attachment; filename*=UTF-8''{quote(found['name'])}"
+            name = f"attachment; filename*=UTF-8''{quote(file['name'])}"
             return Response(
                 200,
-                found["content"],
+                file["content"],
                 {"Content-Type": "text/markdown; charset=utf-8", "Content-Disposition": name, **_HEADERS},
             )
-        text = found["content"].decode(errors="replace")
-        return self._render_page("report.html", file=found, body=render_document(text))
+        text = file["content"].decode(errors="replace")
+        return self._render_page("report.html", file=file, body=render_document(text))
 
     def _show_preview(self, _: Request, __: str) -> Response:
         return self._render_page("preview.html")
@@ -171,15 +172,15 @@ class Page(Loopback):
 
     # what is done
 
-    def _handle_action(self, request: Request, first: str, deed: str) -> Response:
+    def _handle_action(self, request: Request, first: str, name: str) -> Response:
         try:
-            asked = request.json()
+            body = request.json()
             if first == "preview":
-                return Response.of_json(self._preview.render_json(str(asked["text"])), headers=_HEADERS)
-            do = self._actions.get(deed) if first == "do" else None
-            if do is None:
+                return Response.of_json(self._preview.render_json(str(body["text"])), headers=_HEADERS)
+            action = self._actions.get(name) if first == "do" else None
+            if action is None:
                 return _respond_plain(404, "There is no such thing to do.")
-            return _respond_result(do(asked))
+            return _respond_result(action(body))
         except (KeyError, TypeError, ValueError, AttributeError):
             return _respond_refusal("The page sent what can't be read: load it again.", 400)
         except InvalidAction as error:
@@ -193,50 +194,50 @@ class Page(Loopback):
     def _actions(self) -> Mapping[str, Callable[[Json], ActionResult]]:
         you = self._visitor
         return {
-            "say": lambda asked: you.send_text(
-                self._read_place(asked), str(asked["text"]), str(asked.get("thread") or "")
+            "say": lambda body: you.send_text(
+                self._read_place(body), str(body["text"]), str(body.get("thread") or "")
             ),
-            "press": lambda asked: you.press(
-                self._read_place(asked), str(asked["ts"]), *_read_names(asked), _read_value(asked)
+            "press": lambda body: you.press(
+                self._read_place(body), str(body["ts"]), *_read_names(body), _read_value(body)
             ),
-            "dismiss": lambda asked: you.dismiss(str(asked["ts"])),
-            "stop": lambda asked: you.stop_answer(self._read_place(asked), str(asked["ts"])),
+            "dismiss": lambda body: you.dismiss(str(body["ts"])),
+            "stop": lambda body: you.stop_answer(self._read_place(body), str(body["ts"])),
             "home": lambda _: you.go_home(),
             "direct": lambda _: you.go_direct(),
-            "press_in": lambda asked: you.press_in(str(asked["view"]), *_read_names(asked), _read_value(asked)),
-            "submit": lambda asked: you.submit(
-                str(asked["view"]), {_read_names(each)[::-1]: each["value"] for each in asked["values"]}
+            "press_in": lambda body: you.press_in(str(body["view"]), *_read_names(body), _read_value(body)),
+            "submit": lambda body: you.submit(
+                str(body["view"]), {_read_names(each)[::-1]: each["value"] for each in body["values"]}
             ),
-            "close": lambda asked: you.close(str(asked["view"])),
-            "suggest": lambda asked: you.suggest(str(asked["view"]), str(asked["action"]), str(asked["typed"])),
+            "close": lambda body: you.close(str(body["view"])),
+            "suggest": lambda body: you.suggest(str(body["view"]), str(body["action"]), str(body["typed"])),
         }
 
-    def _read_place(self, asked: Json) -> str:
-        place = str(asked["place"])
+    def _read_place(self, body: Json) -> str:
+        place = str(body["place"])
         if not self._screen.has_conversation(place):
             raise InvalidAction("There is no such place.")
         return place
 
 
-def _read_names(asked: Json) -> tuple[str, str]:
-    """Return the names of an element and of its block."""
-    return str(asked["action"]), str(asked["block"])
+def _read_names(body: Json) -> tuple[str, str]:
+    """Return the action id of an element and the id of its block."""
+    return str(body["action"]), str(body["block"])
 
 
-def _read_value(asked: Json) -> str | None:
-    value = asked.get("value")
+def _read_value(body: Json) -> str | None:
+    value = body.get("value")
     return None if value is None else str(value)
 
 
 def _respond_result(outcome: ActionResult) -> Response:
-    said = {"notice": outcome.notice, "errors": dict(outcome.errors), "options": list(outcome.options)}
-    return Response.of_json({**said, "thread": outcome.thread}, headers=_HEADERS)
+    fields = {"notice": outcome.notice, "errors": dict(outcome.errors), "options": list(outcome.options)}
+    return Response.of_json({**fields, "thread": outcome.thread}, headers=_HEADERS)
 
 
 def _respond_refusal(notice: str, status: int = 200) -> Response:
-    """Answer what a visitor can't do: no failure of the page, as browsers complain of other answers than 200."""
-    said = {"notice": notice, "errors": {}, "options": [], "failed": True}
-    return Response.of_json(said, status, _HEADERS)
+    """Refuse an action with a status of 200: browsers log other statuses as failures of the page."""
+    fields = {"notice": notice, "errors": {}, "options": [], "failed": True}
+    return Response.of_json(fields, status, _HEADERS)
 
 
 def _respond_plain(status: int, text: str) -> Response:

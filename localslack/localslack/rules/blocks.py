@@ -1,4 +1,4 @@
-"""What Slack accepts as a block. Limits are its documentation's unless the line beside them says otherwise."""
+"""Slack's rules for blocks. Limits are from its documentation unless a comment beside them says otherwise."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ COLUMN = shape({}, align=one_of("left", "center", "right"), is_wrapped=is_boolea
 
 
 def has_valid_rows(block: Json) -> bool:
-    """Return whether the header has no rich text, and all rows are as wide as it."""
+    """Return whether the header has no rich text, and every row is as wide as the header."""
     header, *rows = block["rows"]
     return all(map(one_of_types(RAW_CELLS), header)) and all(len(row) == len(header) for row in rows)
 
@@ -144,7 +144,7 @@ TABLES = frozenset({"table", "data_table"})
 
 
 def read_blocks(arguments: Json) -> list[Any]:
-    """Return the blocks of a message, or nothing when they cannot be read."""
+    """Return the blocks of a message, or an empty list if they are unreadable."""
     try:
         return parse_blocks(arguments.get("blocks"))
     except ValueError:
@@ -152,17 +152,17 @@ def read_blocks(arguments: Json) -> list[Any]:
 
 
 def parse_blocks(value: object) -> list[Any]:
-    """Return a list that came as JSON or as a form's string."""
-    found = json.loads(value) if isinstance(value, str) and value else value
-    if found in (None, ""):
+    """Return a list that came as JSON or as a form's string. Raises ValueError if it is not one."""
+    blocks = json.loads(value) if isinstance(value, str) and value else value
+    if blocks in (None, ""):
         return []
-    if not isinstance(found, list):
+    if not isinstance(blocks, list):
         raise ValueError("not a list")  # noqa: TRY004 (the caller treats it as text that is not JSON)
-    return found
+    return blocks
 
 
 def count_characters(value: object) -> int:
-    """Return the characters of text in blocks. Whether a link's address counts is not known: it does here."""
+    """Count the characters of text in blocks, with links' addresses. Whether Slack counts those is not known."""
     if isinstance(value, list):
         return sum(map(count_characters, value))
     if not isinstance(value, dict):

@@ -1,6 +1,6 @@
-"""What Slack accepts inside a block: texts, buttons, menus, pickers and fields, and which of them stand where.
+"""Slack's rules for what is inside a block: texts, buttons, menus, pickers and fields, and where each is allowed.
 
-Limits are its documentation's unless the line beside them says otherwise.
+Limits are from its documentation unless a comment beside them says otherwise.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ IDENTIFIER = string(255)
 
 
 def is_zone(value: object) -> bool:
-    """Return whether it is a name of the IANA's."""
+    """Return whether it is the name of an IANA time zone."""
     try:
         return isinstance(value, str) and bool(ZoneInfo(value))
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -39,15 +39,18 @@ def is_zone(value: object) -> bool:
 
 
 def plain_text(maximum: int) -> Check:
+    """Return a check of plain text objects with at most this many characters."""
     return one_of_types({"plain_text": shape({"text": string(maximum)}, emoji=is_boolean)})
 
 
 def text_object(maximum: int) -> Check:
+    """Return a check of plain text and mrkdwn objects with at most this many characters."""
     mrkdwn = shape({"text": string(maximum)}, verbatim=is_boolean)
     return one_of_types({"plain_text": shape({"text": string(maximum)}, emoji=is_boolean), "mrkdwn": mrkdwn})
 
 
 def match_pattern(pattern: str) -> Check:
+    """Return a check of strings that match the pattern as a whole."""
     return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
 
 
@@ -61,6 +64,7 @@ CONVERSATION, USER = match_pattern(r"[CDG][A-Z0-9]+"), match_pattern(r"[UW][A-Z0
 
 
 def has_one_source(value: Json) -> bool:
+    """Return whether an image has an address or a Slack file, not both."""
     return ("image_url" in value) != ("slack_file" in value)
 
 
@@ -70,6 +74,7 @@ IMAGE = shape({"alt_text": string(2_000)}, has_one_source, image_url=is_link_url
 
 
 def option_shape(text: Check, **more: Check) -> Shape:
+    """Return the shape of an option with this kind of text and these further keys."""
     return shape({"text": text, "value": string(150)}, description=plain_text(75), **more)
 
 
@@ -80,25 +85,27 @@ GROUP = shape({"label": plain_text(75), "options": items(OPTION, 1, 100)})
 
 
 def list_options(menu: Json) -> list[Json]:
-    """Return all the options of a menu, those in groups too."""
+    """Return all options of a menu, those in groups included."""
     groups = menu.get("option_groups") or ()
     return [*(menu.get("options") or ()), *(choice for group in groups for choice in group["options"])]
 
 
 def list_initial_options(menu: Json) -> list[Json]:
+    """Return the options that the app has chosen initially."""
     return [*menu.get("initial_options", ()), *([menu["initial_option"]] if "initial_option" in menu else [])]
 
 
 def has_valid_options(menu: Json) -> bool:
-    """Return whether what is chosen at first is an option word for word, and values tell options apart.
+    """Return whether values are unique, and the initial options are equal to options of the menu.
 
-    Both are documented; that Slack refuses what has one value twice is a guess.
+    Both are documented; that Slack refuses a repeated value is a guess.
     """
-    there = list_options(menu)
-    return has_unique_values("value", there) and all(first in there for first in list_initial_options(menu))
+    options = list_options(menu)
+    return has_unique_values("value", options) and all(first in options for first in list_initial_options(menu))
 
 
 def has_valid_menu(menu: Json) -> bool:
+    """Return whether the menu has options or groups of them, not both, and they are valid."""
     return ("options" in menu) != ("option_groups" in menu) and has_valid_options(menu)
 
 
@@ -214,6 +221,7 @@ CONTEXT_ACTIONS = one_of_types(
 
 
 def input_block(inputs: dict[str, Shape]) -> Check:
+    """Return a check of input blocks with these elements."""
     return one_of_types(
         {
             "input": shape(
@@ -228,11 +236,11 @@ def input_block(inputs: dict[str, Shape]) -> Check:
 
 
 def list_elements(block: Json) -> list[Json]:
-    """Return everything in a block that somebody can use or look at."""
-    found = [*block.get("elements", ()), block.get("accessory"), block.get("element")]
-    return [element for element in found if isinstance(element, dict)]
+    """Return all elements of a block that a person can use or see."""
+    elements = [*block.get("elements", ()), block.get("accessory"), block.get("element")]
+    return [element for element in elements if isinstance(element, dict)]
 
 
 def count_focused(blocks: list[Json]) -> int:
-    """Return how many elements want to be the one that is ready to be typed in."""
+    """Return how many elements ask for the focus when a view opens."""
     return sum(element.get("focus_on_load") is True for block in blocks for element in list_elements(block))

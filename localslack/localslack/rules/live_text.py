@@ -1,4 +1,4 @@
-"""What in a message is live: the mentions that ping and the links that a reader can follow."""
+"""Live text in a message: the mentions that notify and the links that a reader can follow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from localslack.rules.blocks import Json, read_blocks
 
 @dataclass(frozen=True)
 class LiveText:
-    """A string in which Slack looks for mentions and links; ``bare`` when it also links plain words."""
+    """A string in which Slack looks for mentions and links.
+
+    ``bare_names`` and ``bare_urls`` mean that plain words count too, ``markdown`` that it is Markdown.
+    """
 
     text: str
     bare_names: bool = True
@@ -40,15 +43,15 @@ RICH_MENTIONS = {
 
 
 def find_mentions(arguments: Json) -> list[str]:
-    """Return all that pings or becomes a live name, as Slack's token for it (bare words as written).
+    """Return all text that notifies or becomes a live name, as Slack's tokens (bare words as written).
 
-    Bare ``@here`` counts in text and in mrkdwn that is not verbatim; in markdown blocks nobody has tested it.
+    A bare ``@here`` counts in text and in mrkdwn that is not verbatim; in markdown blocks it is untested.
     """
     return list(chain(_find_in_texts(arguments, _find_mentions_in), _find_in_rich_text(arguments)))
 
 
 def find_links(arguments: Json) -> list[str]:
-    """Return every URL a reader can follow, entities decoded."""
+    """Return every URL that a reader can follow, with entities decoded."""
     own = (node["url"] for node in _iterate_nodes(arguments) if isinstance(node.get("url"), str))
     return list(chain(_find_in_texts(arguments, _find_links_in), own))
 
@@ -96,21 +99,21 @@ def _iterate_texts(arguments: Json) -> Iterator[LiveText]:
 
 
 def _is_repeated(text: str, arguments: Json) -> bool:
-    """Return whether it is there for notifications only, as the text of what came as markdown is."""
+    """Return whether the text is for notifications only, as when it repeats a markdown block."""
     return any(node.get("type") == "markdown" and node.get("text") == text for node in _iterate_nodes(arguments))
 
 
 def _iterate_nodes(arguments: Json) -> Iterator[Json]:
-    """Yield every object in the blocks, in the order of reading."""
+    """Yield every object in the blocks, in reading order."""
 
-    def walk(value: object) -> Iterator[Json]:
+    def walk_nodes(value: object) -> Iterator[Json]:
         if isinstance(value, dict):
             yield value
         parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
         for part in parts:
-            yield from walk(part)
+            yield from walk_nodes(part)
 
-    return walk(read_blocks(arguments))
+    return walk_nodes(read_blocks(arguments))
 
 
 def _iterate_strings(value: object) -> Iterator[str]:

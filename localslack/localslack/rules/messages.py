@@ -1,7 +1,7 @@
-"""What Slack accepts in a message, and what in a message is live. Pure: arguments in, an answer out.
+"""Slack's rules for messages. Pure functions: arguments in, an error code out.
 
-Limits are Slack's documentation's unless the line beside them says otherwise. Those of single blocks are in
-``blocks``, and what is live is found by ``live``.
+Limits are from Slack's documentation unless a comment beside them says otherwise. Those of single blocks are in
+:mod:`localslack.rules.blocks`; mentions and links are found by :mod:`localslack.rules.live_text`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ METADATA_BYTES = 8_000  # the error is documented and its threshold is not: a ca
 
 
 def check_message(arguments: Json, *, text_limit: int = TEXT) -> str | None:
-    """Return Slack's error code for the arguments of a post, or None if it takes them."""
+    """Return Slack's error code for the arguments of a post, or None if it accepts them."""
     try:
         blocks = parse_blocks(arguments.get("blocks"))
     except ValueError:
@@ -37,15 +37,16 @@ def check_message(arguments: Json, *, text_limit: int = TEXT) -> str | None:
 
 
 def check_metadata(metadata: object) -> str | None:
+    """Return Slack's error code for the metadata of a message, or None if it accepts them."""
     if metadata is None or metadata == "":
         return None
     try:
-        found = json.loads(metadata) if isinstance(metadata, str) else metadata
+        parsed = json.loads(metadata) if isinstance(metadata, str) else metadata
     except ValueError:
         return "invalid_metadata_format"
-    if not shape({"event_type": string(), "event_payload": lambda v: isinstance(v, dict)})(found):
+    if not shape({"event_type": string(), "event_payload": lambda v: isinstance(v, dict)})(parsed):
         return "invalid_metadata_schema"
-    return "metadata_too_large" if len(json.dumps(found).encode()) > METADATA_BYTES else None
+    return "metadata_too_large" if len(json.dumps(parsed).encode()) > METADATA_BYTES else None
 
 
 def _check_text(arguments: Json, blocks: list[Any], text_limit: int) -> str | None:
@@ -62,7 +63,10 @@ def _check_text(arguments: Json, blocks: list[Any], text_limit: int) -> str | No
 
 
 def check_blocks(blocks: list[Any], above: Sequence[Json] = ()) -> str | None:
-    """Return Slack's error code. ``above`` is shown already: it counts for lengths, not for how many there are."""
+    """Return Slack's error code for the blocks, or None if it accepts them.
+
+    The blocks in ``above`` are in the message already: they count towards its length, not its number of blocks.
+    """
     everything = [*above, *blocks]
     if (
         len(blocks) > MESSAGE_BLOCKS

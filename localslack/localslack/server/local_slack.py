@@ -1,8 +1,8 @@
 """A Slack on the loopback for ``slack_sdk.WebClient(token=..., base_url=slack.url)``.
 
-What it refuses is in ``rules``, what it remembers in ``kept``, what whoever runs it does with it in ``team``,
-``places`` and ``shows``, the methods of its Web API in ``methods`` and the people who use the app in ``people``;
-here is the server.
+This is the server. What it refuses is in :mod:`localslack.rules`, what it remembers in :mod:`localslack.state`,
+control over the team in the other modules of this package, the methods of the Web API in
+:mod:`localslack.methods`, and the people who use the app in :mod:`localslack.users`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ UPLOAD = "upload"  # the name that sending a file's bytes has in ``calls``
 
 @dataclass(frozen=True)
 class Refusal:
-    """A call that was refused: Slack's code for it, and what was asked."""
+    """A call that was refused: its method, Slack's error code and its arguments."""
 
     method: str
     error: str
@@ -37,10 +37,11 @@ class Refusal:
 class LocalSlack(SlackTeam):
     """One workspace with one app in it, served over HTTP while it is entered.
 
-    ``scopes`` are those of the bot's token; ``bot_name`` is what the bot is called. ``channel`` is the id and the
-    name of a channel that is there from the beginning, with the bot in it. ``posts_per_second`` limits the posts
-    to each channel, as Slack does with 1; None does not. ``link`` gives the address of a WebSocket for Socket
-    Mode. The Web API is served on ``port``, on a free one if it is 0; OSError is raised where it can't be had.
+    ``scopes`` are those of the bot's token; ``bot_name`` is the bot's name. ``channel`` is the id and the name of
+    a channel that exists from the start, with the bot in it. ``posts_per_second`` limits the posts to each
+    channel, as Slack does with 1; None means no limit. ``link`` returns the address of a WebSocket for Socket
+    Mode. The Web API is served on ``port``, or on any free one if it is 0; OSError is raised if it is not
+    available.
     """
 
     def __init__(  # noqa: PLR0913 (each says one thing of the team)
@@ -70,7 +71,7 @@ class LocalSlack(SlackTeam):
 
     @property
     def calls(self) -> list[tuple[str, Json]]:
-        """Every call so far as (method, arguments), refused and failed ones too."""
+        """All calls so far as (method, arguments), refused and failed ones included."""
         with self._lock:
             return list(self._calls)
 
@@ -80,13 +81,14 @@ class LocalSlack(SlackTeam):
 
     @property
     def refusals(self) -> list[Refusal]:
-        """Every call that was refused, oldest first."""
+        """All calls that were refused, oldest first."""
         with self._lock:
             return list(self._refusals)
 
     # the connection
 
     def handle(self, request: Request) -> Response:
+        """Answer a call of the Web API, an upload or an answer to a ``response_url``; refuse browsers."""
         if _BROWSER_HEADERS & request.headers.keys():
             return Response(403, b"for apps, not for pages")
         try:
@@ -100,7 +102,7 @@ class LocalSlack(SlackTeam):
             self.changes.notify()
 
     def _handle_call(self, request: Request, method: str, arguments: Json) -> Response:
-        """Return the answer to a call that could be read."""
+        """Return the answer to a readable call. Subclasses can add to it."""
         return self._answer_call(request, method, arguments)
 
     def _parse_request(self, request: Request) -> tuple[str, Json]:
@@ -152,7 +154,7 @@ class LocalSlack(SlackTeam):
         return method.call(self.workspace, arguments)
 
     def _check_token(self, token: str, method: Method) -> None:
-        """Check the token: the app's opens connections and does nothing else; the bot's does the rest."""
+        """Check the token: the app's token only opens connections, the bot's does all else."""
         if token not in {self.token, self.app_token}:
             raise SlackError("invalid_auth" if token else "not_authed")
         if (token == self.app_token) != method.for_app:

@@ -1,4 +1,4 @@
-"""What somebody typed as Slack keeps it beside the text: a block of rich text, as in every message of a person."""
+"""Typed text as Slack stores it beside the plain text: a block of rich text, as in every person's message."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NAME_ELEMENTS = {
 
 
 def compose_rich_text(text: str) -> list[Json]:
-    """Return the blocks of a message with that text; none where there is no text."""
+    """Return the blocks of a message with that text; an empty list for an empty text."""
     parts = _FENCE.split(text)
     elements = [
         _make_preformatted(part) if number % 2 else _make_section(part)
@@ -50,22 +50,22 @@ def _make_preformatted(text: str) -> Json:
 
 def _make_section(text: str) -> Json:
     elements, at = [], 0
-    for found in _INLINE.finditer(text):
-        elements += [_make_text(text[at : found.start()]), _make_inline(found)]
-        at = found.end()
+    for match in _INLINE.finditer(text):
+        elements += [_make_text(text[at : match.start()]), _make_inline(match)]
+        at = match.end()
     elements.append(_make_text(text[at:]))
     return {"type": "rich_text_section", "elements": [each for each in elements if each.get("text") != ""]}
 
 
-def _make_inline(found: re.Match[str]) -> Json:
-    kind = str(found.lastgroup)
-    if found["url"]:
-        label = {"text": unescape(found["label"])} if found["label"] else {}
-        return {"type": "link", "url": unescape(found["url"]), **label}
+def _make_inline(match: re.Match[str]) -> Json:
+    kind = str(match.lastgroup)
+    if match["url"]:
+        label = {"text": unescape(match["label"])} if match["label"] else {}
+        return {"type": "link", "url": unescape(match["url"]), **label}
     if kind in _STYLES:
-        return {**_make_text(found[kind]), "style": {kind: True}}
+        return {**_make_text(match[kind]), "style": {kind: True}}
     name, key = _NAME_ELEMENTS[kind]
-    return {"type": name, key: unescape(found[kind])}
+    return {"type": name, key: unescape(match[kind])}
 
 
 def _make_text(text: str) -> Json:

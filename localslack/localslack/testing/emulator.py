@@ -1,4 +1,4 @@
-"""The local Slack as tests need it: calls fail when a test says so, and events come through Socket Mode too."""
+"""The local Slack for tests: calls fail on request, and events can come through Socket Mode."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ Hook = Callable[[str, Json], None]
 
 
 class SlackEmulator(LocalSlack):
-    """``before`` runs ahead of a call and ``after`` between its effect and its answer, both outside the lock:
-    they may wait for other calls, or raise ``HangUp`` to drop the connection there.
+    """A local Slack with planned failures and hooks.
+
+    ``before`` runs ahead of a call, and ``after`` between its effect and its answer. Both run outside the lock:
+    they may wait for other calls, or raise ``HangUp`` to drop the connection there. ``latency`` is in seconds a
+    call.
     """
 
     def __init__(  # noqa: PLR0913 (as of a LocalSlack)
@@ -73,12 +76,12 @@ class SlackEmulator(LocalSlack):
         hang_up: bool = False,
         times: int = 1,
     ) -> None:
-        """Make the next calls go wrong; with ``after_effect`` they do their work and only the answer is lost."""
+        """Make the next calls fail; with ``after_effect`` they take effect and only the answer is lost."""
         if method not in {UPLOAD, RESPONSE, *METHODS}:
             raise ValueError(f"no method {method}")
-        found = plan_failure(error, status, retry_after, after_effect=after_effect, hang_up=hang_up)
+        failure = plan_failure(error, status, retry_after, after_effect=after_effect, hang_up=hang_up)
         with self._lock:
-            self._faults.add_failure(method, found, times)
+            self._faults.add_failure(method, failure, times)
 
     def _record_call(self, method: str, arguments: Json) -> None:
         time.sleep(self.latency)
