@@ -30,7 +30,7 @@ from tests.services.digest.posting import MemoryMessenger
 SUBSCRIPTIONS, DUE = 10_000, 1_000
 ZONE = ZoneInfo("America/Los_Angeles")
 BEFORE = datetime(2026, 3, 2, 16, 58, tzinfo=UTC)
-# seconds: a minute has sixty, and whoever looks at App Home uses the same store
+# seconds: a minute has sixty, and App Home uses the same store
 MAX_IDLE, MAX_BUSY = 0.05, 10.0
 
 

@@ -23,11 +23,11 @@ from tests.helpers.command import command, environment
 from tests.helpers.world import World
 
 SECRET = "signing-secret"  # noqa: S105 (of nothing)
-SLACK_WAITS = 3.0  # seconds
+SLACK_TIMEOUT = 3.0  # seconds
 ASKERS = 50
 CACHED = 300
-# one channel takes one message a second; this leaves room for fifty channels on one worker
-MOST_PER_ANSWER = 20.0  # milliseconds
+# a channel accepts one message a second; this allows fifty channels on one worker
+MAX_PER_ANSWER = 20.0  # milliseconds
 
 
 @contextmanager
@@ -89,8 +89,8 @@ def time_acknowledgements(table: Table) -> None:
             ask_at_once(there, wire, ["1"] * 8)
             seconds = ask_at_once(there, wire, [f"{n % 100 + 1} private" for n in range(count)])
         p99 = statistics.quantiles(seconds, n=100)[98]
-        table.print_row(f"{count} commands at once: p99 until the acknowledgement", p99, SLACK_WAITS, "s")
-        table.print_row(f"{count} commands at once: the last acknowledgement", max(seconds), SLACK_WAITS, "s")
+        table.print_row(f"{count} commands at once: p99 until the acknowledgement", p99, SLACK_TIMEOUT, "s")
+        table.print_row(f"{count} commands at once: the last acknowledgement", max(seconds), SLACK_TIMEOUT, "s")
 
 
 def time_the_same_question(table: Table) -> None:
@@ -122,4 +122,4 @@ def time_cached_answers(table: Table) -> None:
             eventually(lambda: len(there.slack.ephemerals) == CACHED + 1)
             each = 1_000 * (time.perf_counter() - began) / (CACHED + 1 - before)
     print(f"cached /prsummary: {1_000 / each:,.0f} answers a second from one worker")
-    table.print_row("cached /prsummary: one worker's time for an answer", each, MOST_PER_ANSWER, "ms")
+    table.print_row("cached /prsummary: one worker's time for an answer", each, MAX_PER_ANSWER, "ms")

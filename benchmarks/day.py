@@ -27,9 +27,9 @@ from tests.helpers.world import SMALL_DAY, World, replay, world
 PULLS = 43
 GITHUB_LATENCY, MODEL_LATENCY = 0.15, 2.0  # seconds a call
 AT_A_TIME = 8
-MOST_OF_CRITICAL_PATH = 1.25
-MOST_MEMORY = 250.0  # megabytes
-MOST_TOKENS = 250_000
+MAX_CRITICAL_PATH = 1.25
+MAX_MEMORY = 250.0  # megabytes
+MAX_TOKENS = 250_000
 # PR-Agent's "describe" over the same three days: tokens, and GitHub calls for each pull request
 PR_AGENT_TOKENS, PR_AGENT_CALLS = 313_000, 16
 REPLAY = {"2026-02-22": 10, "2026-02-24": 43, "2026-02-28": 18}
@@ -92,12 +92,12 @@ def time_a_day(table: Table) -> None:
     # the list, the files of the first pull requests, the summaries eight at a time, the overview
     path = 2 * GITHUB_LATENCY + ceil(PULLS / AT_A_TIME) * MODEL_LATENCY + MODEL_LATENCY
     table.print_row(
-        f"cold day of {PULLS}: times its critical path", cold.seconds / path, MOST_OF_CRITICAL_PATH, "times"
+        f"cold day of {PULLS}: times its critical path", cold.seconds / path, MAX_CRITICAL_PATH, "times"
     )
-    table.print_row("cold day: wall clock", cold.seconds, MOST_OF_CRITICAL_PATH * path, "s")
+    table.print_row("cold day: wall clock", cold.seconds, MAX_CRITICAL_PATH * path, "s")
     table.print_row("cold day: GitHub calls (N + 3)", cold.github, PULLS + 3, "calls")
     table.print_row("cold day: model calls (N + 1)", cold.model, PULLS + 1, "calls")
-    table.print_row("cold day: peak memory of the process", cold.megabytes, MOST_MEMORY, "MB")
+    table.print_row("cold day: peak memory of the process", cold.megabytes, MAX_MEMORY, "MB")
     table.print_row("warm day: model calls", warm.model, 0, "calls")
     table.print_row("warm day: wall clock against a cold day's path", warm.seconds, path, "s")
 
@@ -119,7 +119,7 @@ def count_replay(table: Table) -> None:
         tokens, calls = tokens + spent, calls + run.github
         unsent += count_missing_lines(SHARED / "replay" / date / "files", sent)
     total = sum(REPLAY.values())
-    table.print_row(f"replay days, {total} merged: tokens in, all told", tokens, MOST_TOKENS, "tokens")
+    table.print_row(f"replay days, {total} merged: tokens in, all told", tokens, MAX_TOKENS, "tokens")
     table.print_row("replay days: tokens in against PR-Agent's describe", tokens, PR_AGENT_TOKENS, "tokens")
     table.print_row("replay days: changed lines that no prompt holds", unsent, 0, "lines")
     table.print_row("replay days: GitHub calls against PR-Agent's", calls, PR_AGENT_CALLS * total, "calls")

@@ -16,7 +16,7 @@ from benchmarks.table import Table
 from tests.helpers.command import command, environment
 
 STARTS = 5
-MOST_SECONDS = 3.0
+MAX_SECONDS = 3.0
 _PLACE = "C0DIGEST"
 _DIGEST = b"18 merged"
 _ADDRESS = re.compile(r"http://\S+")
@@ -34,8 +34,8 @@ def time_the_demo(table: Table) -> None:
     """Measure medians of several starts, after one that fills the disk cache."""
     starts = [_time_start() for _ in range(STARTS + 1)][1:]
     address, digest = median(start.address for start in starts), median(start.digest for start in starts)
-    table.print_row(f"demo: address of its page, median of {STARTS}", address, MOST_SECONDS, "s")
-    table.print_row(f"demo: digest in the channel, median of {STARTS}", digest, MOST_SECONDS, "s")
+    table.print_row(f"demo: address of its page, median of {STARTS}", address, MAX_SECONDS, "s")
+    table.print_row(f"demo: digest in the channel, median of {STARTS}", digest, MAX_SECONDS, "s")
 
 
 def _time_start() -> _Start:

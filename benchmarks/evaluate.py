@@ -16,9 +16,9 @@ from tests.helpers.clones import Builder, building
 from tests.helpers.command import command, environment
 
 SIZES = (2_500, 5_000, 10_000)
-MOST_SECONDS, MOST_MEGABYTES = 180.0, 1_024.0
-# of the time that linear growth would take, for the noise of a busy machine
-MOST_GROWTH = 1.25
+MAX_SECONDS, MAX_MEGABYTES = 180.0, 1_024.0
+# relative to linear growth; the margin is for the noise of a busy machine
+MAX_GROWTH = 1.25
 FIRST = datetime(2023, 1, 2, tzinfo=UTC)
 APART = timedelta(minutes=25)
 _WORDS = "kernel cache engine loader router scheduler parser async fuse retry limit batch token stream".split()
@@ -61,7 +61,7 @@ class _Repository:
         lines = self.files.setdefault(path, [])
         at = self.source.randrange(len(lines) + 1)
         self.lines += count
-        # as much goes as comes once a file is long, so that files don't grow for ever
+        # a long file loses as many lines as it gains, so that it stops growing
         lines[at : at + (count if len(lines) > 300 else count // 3)] = range(self.lines, self.lines + count)
         return "".join(f"value_{line} = compute({line})\n" for line in lines).encode()
 
@@ -78,11 +78,11 @@ def time_evaluate(table: Table) -> None:
     for size, run in runs.items():
         print(f"evaluate, {size:,} pull requests: {run.seconds:.1f} s, {run.megabytes:.0f} MB at most")
     least, most = min(SIZES), max(SIZES)
-    table.print_row(f"evaluate, {most:,} pull requests: wall clock", runs[most].seconds, MOST_SECONDS, "s")
-    table.print_row(f"evaluate, {most:,} pull requests: peak memory", runs[most].megabytes, MOST_MEGABYTES, "MB")
+    table.print_row(f"evaluate, {most:,} pull requests: wall clock", runs[most].seconds, MAX_SECONDS, "s")
+    table.print_row(f"evaluate, {most:,} pull requests: peak memory", runs[most].megabytes, MAX_MEGABYTES, "MB")
     growth = runs[most].seconds / runs[least].seconds
     table.print_row(
-        f"evaluate, {most // least} times the pull requests: time", growth, MOST_GROWTH * most / least, "times"
+        f"evaluate, {most // least} times the pull requests: time", growth, MAX_GROWTH * most / least, "times"
     )
 
 
@@ -101,7 +101,7 @@ def _time_command(line: list[str], folder: Path) -> _Run:
     with (folder / "said.txt").open("w+") as output:
         began = time.perf_counter()
         process = subprocess.Popen(line, env=environment(), cwd=folder, stdout=output)
-        # of this process and those that it waited for, not of those that made the clone
+        # covers this process and its children, not those that made the clone
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.perf_counter() - began

@@ -15,8 +15,8 @@ T = TypeVar("T")
 LINES = 1_000_000
 # the default of PRDIGEST_DIFF_TOKENS
 BUDGET = 30_000
-# of one file 500,000 characters are kept
-MOST_KEPT, MOST_PACKING = 1.0, 20.0
+# at most 500,000 characters of a file are stored
+MAX_KEPT, MAX_PACKING = 1.0, 20.0
 _MEGABYTE = 1_000_000
 
 
@@ -28,8 +28,8 @@ def measure_a_large_patch(table: Table) -> None:
     file, kept, _ = _trace_memory(lambda: parse_file(sent))
     _, _, peak = _trace_memory(lambda: pack_diff([file], BUDGET, 1))
     print(f"a patch of {LINES:,} lines: {len(patch) / _MEGABYTE:.1f} MB sent")
-    table.print_row("memory that is kept of it", kept, MOST_KEPT, "MB")
-    table.print_row("peak of memory while it is packed for a model", peak, MOST_PACKING, "MB")
+    table.print_row("memory that is kept of it", kept, MAX_KEPT, "MB")
+    table.print_row("peak of memory while it is packed for a model", peak, MAX_PACKING, "MB")
 
 
 def _trace_memory(work: Callable[[], T]) -> tuple[T, float, float]:

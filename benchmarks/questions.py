@@ -25,8 +25,8 @@ from tests.helpers.world import CHANNEL, SMALL_DAY, World
 MODEL = "claude-sonnet-5-5"
 THINKING_SECONDS = 0.5  # seconds before the model's first word
 THREADS = 8
-MOST_NEW = 0.20  # of the prompts of a second question
-MOST_WAIT = 1.0  # seconds that we add to the model's own before the first words
+MAX_NEW = 0.20  # of the prompts of a second question
+MAX_WAIT = 1.0  # seconds before the first words, beside the model's own
 FIRST, LATER = 0.10, 0.03  # dollars
 SECTION = "What a summary says in two to four sentences, at the length that summaries of busy days have. " * 4
 ANSWER = f"<answer>{'This is what was found in the diffs of the day. ' * 40}</answer>"
@@ -76,7 +76,7 @@ def open_digest_thread() -> Iterator[tuple[World, HttpTransport, str]]:
         )
         measure_command(there, "digest", *SMALL_DAY)
         with run_processes(there, "web", "worker") as wire:
-            # until the worker works
+            # wait until the worker is ready
             Person(there.slack, wire, user="U0BOB").send_command("/prsummary", "7 private")
             eventually(lambda: there.slack.ephemerals)
             there.claude.latency = THINKING_SECONDS
@@ -131,12 +131,12 @@ def price_questions(table: Table) -> None:
         there.claude.respond = answer_at_once
         third = ask_question(there, wire, thread, "Since when?")
     print(f"prompts of the three questions: {first.prompt:,}, {second.prompt:,} and {third.prompt:,} tokens")
-    table.print_row("second question, reads two things: new part of its prompts", second.new, MOST_NEW, "share")
-    table.print_row("third question, reads nothing: new part of its prompt", third.new, MOST_NEW, "share")
+    table.print_row("second question, reads two things: new part of its prompts", second.new, MAX_NEW, "share")
+    table.print_row("third question, reads nothing: new part of its prompt", third.new, MAX_NEW, "share")
     table.print_row("first question about a day of 43", first.dollars, FIRST, "dollars")
     table.print_row("second question, reads two things", second.dollars, LATER, "dollars")
     for name, each in (("first", first), ("second", second), ("third", third)):
-        table.print_row(f"{name} question: first words, after the model's own time", each.seconds, MOST_WAIT, "s")
+        table.print_row(f"{name} question: first words, after the model's own time", each.seconds, MAX_WAIT, "s")
 
 
 def time_threads(table: Table) -> None:

@@ -15,10 +15,10 @@ from tests.helpers.world import SMALL_DAY, World, add_small_day
 
 STARTS = 5
 # times `python -c pass`, which takes some 15 ms of processor time here
-MOST_FOR_WORDS, MOST_FOR_WORK = 50.0, 100.0
+MAX_FOR_WORDS, MAX_FOR_WORK = 50.0, 100.0
 NOTHING = [sys.executable, "-c", "pass"]
 WORDS = {"--help": ("--help",), "manifest": ("manifest",)}
-# the second time: GitHub is asked for the list, all else is known
+# with a full cache: only the list comes from GitHub
 WORK = {
     "report, warm": ("report", *SMALL_DAY),
     "summary, warm": ("summary", "101", "--repo", "octo/engine"),
@@ -32,7 +32,7 @@ def time_the_starts(table: Table) -> None:
         add_small_day(there.github)
         nothing = _take_median(there, NOTHING)
         for name, line in {**WORDS, **WORK}.items():
-            bound = MOST_FOR_WORDS if name in WORDS else MOST_FOR_WORK
+            bound = MAX_FOR_WORDS if name in WORDS else MAX_FOR_WORK
             seconds = _take_median(there, command(*line))
             print(f"{name}: {seconds:.2f} s of processor time")
             table.print_row(f"{name}: processor time against `python -c pass`", seconds / nothing, bound, "times")
@@ -48,7 +48,7 @@ def _measure_processor_seconds(there: World, line: list[str]) -> float:
         process = subprocess.Popen(line, env=environment(**there.settings), stdout=output, stderr=output)
         _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    # the doctor finds that nobody runs the bot here
+    # the doctor fails, since no bot is running here
     if process.returncode not in (0, 1):
         sys.exit(f"{line} failed with {process.returncode}")
     return usage.ru_utime + usage.ru_stime

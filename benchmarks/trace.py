@@ -43,7 +43,7 @@ from tests.services.doubles import Sleeps
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS = tuple(f"{ROOT / name}{os.sep}" for name in ("bot", "handlers"))
-# the Slack on the loopback stands in for the world
+# the local Slack is not part of the bot
 NOT_OURS = tuple(f"{ROOT / name}{os.sep}" for name in ("bot/sandbox", "localslack"))
 REPOSITORY = "octo/engine"
 FLOWS = ("a tick to a posted digest", "a thread reply to an answer", "a revert to an edited digest")
@@ -88,7 +88,7 @@ class Tracer:
         if event not in ("call", "return") or not self._is_counted(frame.f_code):
             return
         depth = getattr(self._own, "depth", 0) + (1 if event == "call" else -1)
-        # a frame that was there before this thread was heard returns once more than it was called
+        # a frame that began before the trace returns without a call
         self._own.depth = max(depth, 0)
         if event == "call" and self.is_on:
             self.codes.add(frame.f_code)
@@ -98,7 +98,7 @@ class Tracer:
     def _is_counted(self, code: CodeType) -> bool:
         if code not in self._is_ours:
             name = code.co_filename
-            # a comprehension is no function that somebody wrote
+            # comprehensions do not count as functions
             is_function = not code.co_name.startswith("<") or code.co_name == "<lambda>"
             self._is_ours[code] = is_function and name.startswith(OURS) and not name.startswith(NOT_OURS)
         return self._is_ours[code]
@@ -203,7 +203,7 @@ def measure_flows() -> dict[str, Counts]:
     # before the digest of the first day is due
     wall = Wall(today - timedelta(days=1, minutes=1))
     with open_office(wall) as there:
-        # the clock of the process looks once at its start, and posts what was due the day before
+        # at its start the process's clock ticks once, and posts what was due the day before
         eventually(there.list_leads, 60)
         there.wait_for_jobs()
         counts: list[Counts] = []

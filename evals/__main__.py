@@ -27,7 +27,7 @@ from evals.risk import risk
 from evals.scoring import Mark, Total, sum_marks
 
 _QUESTIONS = Path(__file__).parent / "questions"
-# the people who use the bot shall not pay for the questions of its maintainers
+# evaluations must not use up the budget of the bot's users
 _NO_BUDGET = 1_000_000.0
 
 
@@ -95,7 +95,7 @@ def _ask_suite(suite: Suite, settings: Settings, *, as_json: bool) -> list[Mark]
         return []
     wiring = Wiring(_make_settings(suite, settings), lambda: datetime.now(UTC), time.sleep)
     try:
-        # what people ask about has been summarised before
+        # people ask about pull requests that have summaries
         wiring.digest_builder.build(suite.place, suite.day, suite.place.name)
         marks = []
         for mark in ask_suite(suite, wiring.questions.answer_writer, wiring.provider.prices):
@@ -116,7 +116,7 @@ def _make_settings(suite: Suite, settings: Settings) -> Settings:
             "prdigest_timezone": suite.zone,
             "prdigest_daily_budget": _NO_BUDGET,
             "prdigest_user_budget": _NO_BUDGET,
-            # summaries are kept from run to run, apart from what the bot itself keeps
+            # summaries are cached between runs, apart from the bot's own cache
             "redis_url": None,
             "prdigest_state_dir": settings.prdigest_state_dir / "evals",
         }

@@ -24,7 +24,7 @@ from bot.services.risk.evaluation import MergeHistory
 REPAIRED_LABEL = "Y"
 LABELS = (REVERTED_LABEL, HARM_LABEL, REPAIRED_LABEL)
 REPOSITORY = Repository("vllm-project", "vllm")
-# each label column with what it says, and the column that says since when; what a fix deletes says no time
+# label columns, with their labels and the column of their time; szz_fix_by has no time
 _COLUMNS = {
     "reverted_by": ({REVERTED_LABEL, HARM_LABEL, REPAIRED_LABEL}, "reverted_at"),
     "fixed_by": ({HARM_LABEL, REPAIRED_LABEL}, "fixed_at"),
@@ -43,7 +43,7 @@ def read_history(folder: Path, *, by_titles: bool = False) -> MergeHistory:
     except FileNotFoundError as error:
         raise UsageError(f"{error.filename} is not there: give --pack the folder of the record.") from error
     source = EvaluationSource(str(REPOSITORY), "main", pulls[0].merge_time.date())
-    # the labels were made when the last of them was mature
+    # all labels were mature when they were made
     last = datetime.max.replace(tzinfo=UTC)
     reverts = find_outcomes(pulls) if by_titles else tuple(_iterate_first_reverts(pulls, folder))
     return MergeHistory(source, pulls, FileHistory(pulls, reverts, DEFAULT_PATH_CLASSES), outcomes, LABELS, last)

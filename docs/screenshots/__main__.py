@@ -21,7 +21,7 @@ from tests.browser.steps import close_window, open_details, open_thread, say
 _FOLDER = Path(__file__).parent
 _QUESTION = "which of these touch ROCm?"
 _SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-_NARROW = 360  # pixels: a small telephone
+_NARROW = 360  # pixels: a small phone
 
 
 def main() -> int:
@@ -68,7 +68,7 @@ def take_picture(page: Page, name: str) -> None:
     for scheme in _SCHEMES:
         page.emulate_media(color_scheme=scheme)
         shown = Image.open(BytesIO(page.screenshot(animations="disabled", caret="hide")))
-        # a page has few colours: with a palette the file is a third as large
+        # a page has few colours: a palette makes the file a third as large
         shown.quantize().save(_FOLDER / f"{name}-{scheme}.png", optimize=True)
 
 

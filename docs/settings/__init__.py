@@ -12,12 +12,12 @@ from bot.settings import GROUPS, Process, SettingsGroup, format_default, get_set
 
 _TEMPLATES = Path(__file__).parent
 _ROOT = _TEMPLATES.parents[1]
-_WIDTH = 115  # characters, as of the code
+_WIDTH = 115  # characters, as in the code
 
 
 def render_documents() -> dict[Path, str]:
     """Return each document's text by its path."""
-    # it writes no HTML, and in an .env nothing must be escaped
+    # the output is no HTML, and an .env must not be escaped
     jinja = Environment(  # noqa: S701
         loader=FileSystemLoader(_TEMPLATES),
         undefined=StrictUndefined,

@@ -81,7 +81,7 @@ def _open_transport(launch: LaunchOptions, parts: ExitStack) -> tuple[Callable[[
     url = launch.bot_url
     if url is not None:
         return refuse_socket, HttpTransport(url, launch.signing_secret)
-    # its library is wanted by nobody else
+    # only Socket Mode needs its library
     from localslack.socket_mode import SocketModeServer, SocketTransport  # noqa: PLC0415
 
     socket = SocketModeServer()

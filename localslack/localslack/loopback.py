@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit
 
-_MAX_LENGTH_DIGITS = 12  # of a length that is worth reading
+_MAX_LENGTH_DIGITS = 12  # of a content length
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             request = self._read_request()
         except ValueError as error:
-            # the rest of it is not read, so that nothing can come after it
+            # the body is not read, so the connection can't take another request
             self.close_connection = True
             self._send_response(Response(400, f"{error}".encode(), {"Content-Type": "text/plain"}))
             return

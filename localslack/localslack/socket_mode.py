@@ -23,9 +23,9 @@ from localslack.state.workspace import Json
 from localslack.users.transport import TIMEOUT, Ack
 
 MAX_CONNECTIONS = 10  # connections of one app
-PING_SECONDS = 0.1  # Slack's are rarer; a client that waits to receive can be closed only when something comes
-CLOSE_SECONDS = 0.5  # what a client gets to close its end
-RESET = struct.pack("ii", 1, 0)  # linger for no time: the connection is reset rather than closed
+PING_SECONDS = 0.1  # Slack's are rarer; a client that is waiting can close only when it receives something
+CLOSE_SECONDS = 0.5  # for a client to close its side
+RESET = struct.pack("ii", 1, 0)  # a linger time of 0 resets the connection instead of closing it
 DEBUG = {"host": "applink-1"}
 
 

@@ -12,7 +12,7 @@ from localslack.blockkit.links import render_link
 from localslack.blockkit.names import Names
 
 _TOKEN = re.compile(r"\{(\w{1,30})\}")
-# documented: the year is left out of dates that are less than six months away
+# documented: dates less than six months away have no year
 _NEAR = timedelta(days=183)
 _RELATIVE_DAYS = {-1: "yesterday", 0: "today", 1: "tomorrow"}
 _TIME = Markup('<time datetime="{}" title="{}">{}</time>')
@@ -78,7 +78,7 @@ def _prefer_relative_day(
 
 
 def _format_clock(at: datetime, seconds: str = "") -> str:
-    # as a client shows it that is set to 24 hours, which is how the page writes the times of messages
+    # as in a client set to 24 hours, like the page's own times of messages
     return f"{at:%H:%M}{seconds}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# a name and its sign, in pairs; Slack knows some 3,000, and its own by name only
+# pairs of a name and its character; Slack has some 3,000, and custom ones that have only a name
 _NAMES_AND_SIGNS = (
     "tada 🎉 rocket 🚀 fire 🔥 warning ⚠️ x ❌ heavy_check_mark ✔️ white_check_mark ✅ "
     "thumbsup 👍 +1 👍 thumbsdown 👎 -1 👎 eyes 👀 heart ❤️ wave 👋 smile 😄 "

@@ -24,7 +24,7 @@ from localslack.blockkit.mrkdwn import render_bare
 from localslack.blockkit.names import Names
 from localslack.blockkit.tokens import TOKEN, render_token
 
-# how deep lists and quotes stand in each other before the rest is text
+# the depth of lists and quotes, below which the rest is text
 _MAX_NESTING = 20
 _PRE = Markup('<pre class="bk-pre"><code>{}</code></pre>\n')
 _TABLE = '<div class="bk-scroll" tabindex="0" role="group" aria-label="Table"><table class="bk-table">\n'
@@ -41,7 +41,7 @@ def render_document(text: str) -> Markup:
 
 
 def _render_html(text: str, names: Names | None) -> Markup:
-    # every text in it was escaped by the library's renderer, or by one of those below
+    # the library's renderer or the functions below have escaped every text in it
     return Markup(_make_parser(in_slack=names is not None).render(text, {"names": names}))  # noqa: S704
 
 
@@ -50,7 +50,7 @@ def _make_parser(*, in_slack: bool) -> MarkdownIt:
     options = {"html": False, "linkify": False, "xhtmlOut": False, "breaks": in_slack, "maxNesting": _MAX_NESTING}
     parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
     parser.validateLink = lambda url: bool(get_safe_address(url))  # type: ignore[method-assign]
-    parser.core.ruler.push("harmless", _sanitize_tokens)
+    parser.core.ruler.push("sanitize", _sanitize_tokens)
     if in_slack:
         parser.inline.ruler.before("autolink", "slack", _parse_token)
         parser.add_render_rule("text", _render_text)
@@ -59,14 +59,14 @@ def _make_parser(*, in_slack: bool) -> MarkdownIt:
     return parser
 
 
-def _parse_token(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (the library calls it so)
+def _parse_token(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (the library passes it by position)
     """Parse a name, link or date between angle brackets."""
     match = TOKEN.match(state.src, state.pos)
     shown = render_token(match[1], state.env["names"]) if match else None
     if match is None or shown is None:
         return False
     if not silent:
-        # no link stands in another one
+        # links can't be nested
         state.push("slack", "", 0).content = escape(shown.striptags()) if state.linkLevel else shown
     state.pos = match.end()
     return True

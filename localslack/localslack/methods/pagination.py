@@ -9,7 +9,7 @@ from localslack.errors import SlackError
 from localslack.state.channel import parse_ts
 from localslack.state.workspace import Json
 
-PAGE = 1_000  # the most that any of the listing methods takes
+PAGE = 1_000  # the limit of all listing methods
 
 
 def paginate(items: list[Json], arguments: Json, *, key: str, default: int) -> tuple[list[Json], str]:

@@ -68,11 +68,11 @@ class Method:
     """A method of the Web API and the token that it requires."""
 
     call: Callable[[Workspace, Json], Json]
-    scope: str | None = None  # what the token needs; reading methods find theirs by the kind of channel
-    for_app: bool = False  # takes the app's token and not the bot's
+    scope: str | None = None  # of the token; reading methods need one by the kind of channel
+    for_app: bool = False  # needs the app's token instead of the bot's
 
 
-# all that a method, an event or a command here asks for
+# all scopes that methods, events and commands here need
 ALL_SCOPES = frozenset(
     "app_mentions:read channels:history channels:read chat:write commands files:write groups:history groups:read "
     "im:history im:read im:write mpim:history mpim:read reactions:write users:read".split()

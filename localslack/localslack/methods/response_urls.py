@@ -15,7 +15,7 @@ from localslack.state.channel import Channel
 from localslack.state.identity import BOT_USER
 from localslack.state.workspace import Json, Workspace
 
-RESPONSE = "response_url"  # the name that an answer has in ``calls`` and for ``fail_next``
+RESPONSE = "response_url"  # the name of an answer in ``calls`` and for ``fail_next``
 RESPONSE_PATH = "/response/"
 USES, SECONDS = 5, 30 * 60
 GONE_CODES = frozenset({"used_url", "expired_url"})
@@ -88,7 +88,7 @@ class ResponseUrls:
             raise SlackError("expired_url")
         if address.uses == USES:
             raise SlackError("used_url")
-        address.uses += 1  # a message that is refused counts too: not documented, so the stricter reading
+        address.uses += 1  # a refused answer counts too: not documented, so the stricter reading
         return address
 
     def _apply_answer(self, address: ResponseUrl, body: Json) -> None:

@@ -12,12 +12,12 @@ from localslack.rules.schema import is_link_url, items, one_of, one_of_types, sh
 from localslack.state.streams import StreamContent
 from localslack.state.workspace import Json
 
-STREAM_BLOCKS = 50  # by chunks, beside those that the end of a stream brings
+STREAM_BLOCKS = 50  # in chunks, not counting those at the end of a stream
 LINE = string(256)
 SOURCE = one_of_types({"url": shape({"url": is_link_url, "text": LINE})})
 CHUNK = one_of_types(
     {
-        "markdown_text": shape({"text": string(2**31, 0)}),  # too much of it has an error of its own
+        "markdown_text": shape({"text": string(2**31, 0)}),  # too long a text has its own error
         "task_update": shape(
             {"id": IDENTIFIER, "title": LINE, "status": one_of("pending", "in_progress", "complete", "error")},
             details=LINE,

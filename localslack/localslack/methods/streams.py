@@ -19,7 +19,7 @@ START = COMMON | frozenset(
     "thread_ts recipient_team_id recipient_user_id task_display_mode icon_emoji icon_url username".split()
 )
 APPEND = COMMON | {"ts"}
-STOP = APPEND | {"blocks", "metadata"}  # session_status is for apps that are declared agents: this one is not
+STOP = APPEND | {"blocks", "metadata"}  # session_status is for apps declared as agents, unlike this one
 
 
 def start_stream(team: Workspace, arguments: Json) -> Json:

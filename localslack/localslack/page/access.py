@@ -41,13 +41,13 @@ class Access:
         """Return a redirect that sets the cookie for a visitor with the first address; None for all others."""
         if request.method != "GET" or request.path != "/" or _TOKEN not in request.query:
             return None
-        # Lax, not Strict: whoever follows a link from a terminal in the browser comes from another site
+        # Lax, not Strict: a link from a terminal in the browser counts as a request from another site
         cookie = f"{self._cookie}={self._token}; Path=/; HttpOnly; SameSite=Lax"
         return Response(303, headers={"Location": "/", "Set-Cookie": cookie, "Cache-Control": "no-store"})
 
     @property
     def _cookie(self) -> str:
-        # a browser has the same cookies for all ports of a host
+        # a browser shares cookies between all ports of a host
         return f"localslack-{self._port}"
 
     def _is_from_here(self, request: Request) -> bool:

@@ -8,7 +8,7 @@ from localslack.errors import InvalidAction
 from localslack.state.workspace import Json
 from localslack.users.transport import Ack, Transport
 
-# seconds; a bot starts in two or three, and a page that is open already asks for its Home at once
+# seconds; a bot starts in two or three, and an open page asks for its Home at once
 _START_SECONDS = 10.0
 
 

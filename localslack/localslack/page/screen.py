@@ -43,7 +43,7 @@ class Screen:
         self._user = user
         self.names = names
         self.places = tuple(places)
-        # most of what is shown is what was shown a moment ago
+        # most messages look the same as at the last look
         self._draw_cached = lru_cache(maxsize=2_000)(self._draw_message)
 
     def has_conversation(self, place: str) -> bool:
@@ -109,7 +109,7 @@ class Screen:
     def _draw_message(self, written: str, place: str, status: str, in_thread: bool, is_open: bool) -> str:  # noqa: FBT001 (a key of the cache)
         message = json.loads(written)
         message["blocks"] = add_default_ids(message.get("blocks") or [])
-        # Slack keeps no type for what only one person sees
+        # Slack stores no type for ephemeral messages
         is_whisper = "type" not in message
         is_own = is_whisper or message.get("user") == BOT_USER
         return _MESSAGE.render(

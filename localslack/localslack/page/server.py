@@ -25,9 +25,9 @@ from localslack.server.local_slack import LocalSlack
 from localslack.state.identity import TEAM_URL
 from localslack.state.workspace import Json
 
-# seconds after which a page that shows the same is told so: a browser that has gone is noticed then
+# seconds between signs of life on an unchanged page, which reveal that a browser has gone
 _KEEP_ALIVE_SECONDS = 10.0
-# seconds in which changes that come together are gathered
+# seconds during which changes are collected into one update
 _GATHER_SECONDS = 0.03
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -40,7 +40,7 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _ICON = "icon.svg"
-_MAX_CALLS = 200  # calls on the page that lists them
+_MAX_CALLS = 200  # on the page of calls
 
 
 class Page(Loopback):
@@ -49,7 +49,7 @@ class Page(Loopback):
     Raises OSError if the port is not available.
     """
 
-    # a view has at most a quarter of that
+    # a view has at most a quarter of this
     max_bytes = 1_000_000
 
     def __init__(
@@ -66,7 +66,7 @@ class Page(Loopback):
         self._views: Mapping[str, Callable[[Request, str], Response]] = {
             "": self._show_index,
             "static": self._send_static,
-            # for what is shown without a page of its own, such as JSON
+            # for documents without a page of their own, such as JSON
             "favicon.ico": lambda request, _: self._send_static(request, _ICON),
             "live": self._stream_place,
             "source": self._show_source,
@@ -102,7 +102,7 @@ class Page(Loopback):
         except (SlackError, KeyError):
             return _respond_plain(404, "It is not here any more.")
 
-    # what is shown
+    # pages
 
     def _show_index(self, _: Request, __: str) -> Response:
         return self._render_page(
@@ -128,7 +128,7 @@ class Page(Loopback):
         if place != HOME and not self._screen.has_conversation(place):
             return _respond_plain(404, "There is no such place.")
         if thread:
-            # what is not there shall be said before the stream begins
+            # a missing message must be reported before the stream begins
             self._slack.get_message(place, thread)
         headers = {**_HEADERS, "Content-Type": "text/event-stream; charset=utf-8"}
         return Response(200, headers=headers, chunks=self._iterate_screens(place, thread))
@@ -170,7 +170,7 @@ class Page(Loopback):
         refused = [(each.method, each.error, _format_json(each.arguments)) for each in self._slack.refusals]
         return self._render_page("calls.html", calls=calls[::-1], refused=refused[::-1])
 
-    # what is done
+    # actions
 
     def _handle_action(self, request: Request, first: str, name: str) -> Response:
         try:

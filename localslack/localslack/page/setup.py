@@ -50,7 +50,7 @@ def make_page(
     if the ``port`` is not available.
     """
     visitor = Visitor(slack, Person(slack, transport, reader.id, reader.name.lower()), commands, terminal)
-    # their messages are there as soon as somebody looks
+    # creates the direct messages, which exist from the first look
     slack.get_channel(visitor.direct)
     places = (
         PageConversation(slack.home, slack.get_channel(slack.home).name),

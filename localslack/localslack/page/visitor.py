@@ -19,7 +19,7 @@ from localslack.users.person import Person
 from localslack.users.sender import Delivery
 
 _OK = 200
-# Slack cuts longer ones
+# Slack truncates longer messages
 _MAX_TEXT = 4_000
 _NOT_TAKEN = "The bot did not take it ({}): look at the terminal where the {} runs."
 
@@ -69,7 +69,7 @@ class Visitor:
 
     def send_text(self, place: str, text: str, thread: str = "") -> ActionResult:
         """Send the typed text: a slash command, or a message that may mention the bot."""
-        # half a character, as scripts can send it, is none: nobody could write it down
+        # scripts can send half of a surrogate pair, which has no encoding
         text = text.encode(errors="replace").decode().strip()
         if not text:
             raise InvalidAction("Type a message first.")

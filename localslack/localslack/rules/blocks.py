@@ -34,7 +34,7 @@ from localslack.rules.schema import (
 
 Json = dict[str, Any]
 
-TEXT = 40_000  # documented as the length at which text is cut; refused here so that nobody relies on the cut
+TEXT = 40_000  # documented as the length of truncation; refused here so that bots do not rely on that
 MARKDOWN_TEXT = 12_000  # the argument, and all markdown blocks of a message together
 TABLE_TEXT = 10_000
 DATA_TABLE_TEXT = 20_000
@@ -127,7 +127,7 @@ BLOCKS: dict[str, Shape] = {
         lambda block: count_characters(block["rows"]) <= TABLE_TEXT,
         column_settings=items(lambda v: v is None or COLUMN(v), 0, 20),
     ),
-    # 200 rows under the header; an older capture of the documentation says 100
+    # 200 rows below the header; an older copy of the documentation has 100
     "data_table": shape(
         {"caption": string(), "rows": items(items(CELL, 1, 20), 2, 201)},
         lambda block: has_valid_rows(block) and count_characters(block["rows"]) <= DATA_TABLE_TEXT,

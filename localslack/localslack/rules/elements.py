@@ -80,7 +80,7 @@ def option_shape(text: Check, **more: Check) -> Shape:
 
 OPTION = option_shape(plain_text(75))
 TICK_OPTION = option_shape(text_object(75))
-# whether a group may be empty is not documented
+# not documented: whether a group may be empty
 GROUP = shape({"label": plain_text(75), "options": items(OPTION, 1, 100)})
 
 
@@ -145,7 +145,7 @@ SELECT = shape({}, has_valid_menu, initial_option=OPTION, **STATIC_MENU_KEYS)
 MULTI_SELECT = shape(
     {}, has_valid_menu, initial_options=items(OPTION, 1, 100), max_selected_items=integer(1), **STATIC_MENU_KEYS
 )
-# neither end of min_query_length is documented
+# the limits of min_query_length are not documented
 EXTERNAL_SELECT = shape({}, initial_option=OPTION, min_query_length=integer(0), **MENU_KEYS)
 USERS_SELECT = shape({}, initial_user=USER, **MENU_KEYS)
 CONVERSATION_MENU_KEYS: dict[str, Check] = {
@@ -155,7 +155,7 @@ CONVERSATION_MENU_KEYS: dict[str, Check] = {
     "filter": FILTER,
 }
 CONVERSATIONS_SELECT = shape({}, **CONVERSATION_MENU_KEYS)
-# that it is refused elsewhere is a guess: it is documented to work in the input blocks of modals only
+# documented for input blocks of modals only; that it is refused elsewhere is a guess
 ANSWERING_SELECT = shape({}, response_url_enabled=is_boolean, **CONVERSATION_MENU_KEYS)
 TIMEPICKER = shape(
     {},
@@ -163,7 +163,7 @@ TIMEPICKER = shape(
     timezone=is_zone,
     **MENU_KEYS,
 )
-# an empty list of first options is refused as others have met it
+# Slack refuses an empty list of initial options, as others have observed
 CHECKBOXES = shape(
     {"options": items(TICK_OPTION, 1, 10)},
     has_valid_options,
@@ -187,7 +187,7 @@ FIELD = shape(
     ),
 )
 
-# Where they stand
+# Where they are allowed
 
 CHOOSERS = {
     "static_select": SELECT,
@@ -199,7 +199,7 @@ CHOOSERS = {
     "radio_buttons": RADIO_BUTTONS,
 }
 ACTION_ELEMENTS = {"button": BUTTON, "overflow": OVERFLOW, **CHOOSERS}
-ACTIONS = one_of_types(ACTION_ELEMENTS)  # menus of several choices are documented for sections and inputs only
+ACTIONS = one_of_types(ACTION_ELEMENTS)  # multi-select menus are documented for sections and inputs only
 ACCESSORY = one_of_types({**ACTION_ELEMENTS, "multi_static_select": MULTI_SELECT, "image": IMAGE})
 HOME_INPUTS = {"plain_text_input": FIELD, "multi_static_select": MULTI_SELECT, **CHOOSERS}
 MODAL_INPUTS = {**HOME_INPUTS, "conversations_select": ANSWERING_SELECT}

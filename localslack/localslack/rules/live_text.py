@@ -29,10 +29,10 @@ TOKEN = re.compile(
 )
 BARE_NAME = re.compile(r"(?<![\w@<./-])@(?:channel|here|everyone)\b", re.IGNORECASE)
 ANGLED = re.compile(r"<((?:https?://|mailto:)[^<>|\s]+)(?:\|[^<>]*)?>")
-# with any scheme: which of them Slack follows in markdown is not documented
+# any scheme: the documentation does not say which ones Slack links in markdown
 MARKDOWN_LINK = re.compile(r"\]\(\s*<?((?:[a-z][a-z0-9+.-]*://|mailto:|tel:)[^\s)>]+)", re.IGNORECASE)
 BARE_URL = re.compile(r"https?://[^\s<>|]+", re.IGNORECASE)
-# what of a block is markdown; that the lines of a plan are is the cautious reading
+# keys with markdown, by type; that the lines of a plan are markdown is the cautious reading
 MARKDOWN = {"markdown": ("text",), "plan": ("title",), "task_card": ("title", "details", "output")}
 RICH_MENTIONS = {
     "user": ("user_id", "<@{}>"),
@@ -84,7 +84,7 @@ def _find_links_in(live: LiveText) -> Iterator[str]:
 
 def _iterate_texts(arguments: Json) -> Iterator[LiveText]:
     if (text := arguments.get("text")) and not _is_repeated(str(text), arguments):
-        # parse=none keeps plain addresses plain; names are reported all the same
+        # parse=none affects only plain addresses; names are reported regardless
         yield LiveText(str(text), bare_urls=arguments.get("parse") != "none")
     if markdown := arguments.get("markdown_text"):
         yield LiveText(str(markdown), bare_names=False, markdown=True)

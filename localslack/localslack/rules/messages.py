@@ -53,7 +53,7 @@ def _check_text(arguments: Json, blocks: list[Any], text_limit: int) -> str | No
     text, markdown = str(arguments.get("text") or ""), str(arguments.get("markdown_text") or "")
     if markdown and (text or blocks):
         return "markdown_text_conflict"
-    # that white space alone counts as no text is not documented: the stricter reading
+    # not documented for white space alone: the stricter reading
     if not (text.strip() or markdown.strip() or blocks or arguments.get("attachments")):
         return "no_text"
     if len(text) > text_limit or len(markdown) > MARKDOWN_TEXT:
@@ -78,6 +78,6 @@ def check_blocks(blocks: list[Any], above: Sequence[Json] = ()) -> str | None:
     if sum(kind in TABLES for kind in kinds) > 1:
         return "only_one_table_allowed"
     markdown = sum(len(block["text"]) for block in everything if block["type"] == "markdown")
-    # a data_table may hold more than a whole message, so its cells cannot count
+    # a data_table may be longer than a whole message, so its cells can't count
     total = count_characters([block for block in everything if block["type"] != "data_table"])
     return "msg_blocks_too_long" if markdown > MARKDOWN_TEXT or total > BLOCKS_TEXT else None

@@ -19,10 +19,10 @@ from localslack.server.team import DEFAULT_TIMES, SlackTeam, Times, refuse_socke
 from localslack.state.rate_limit import PostRateLimiter
 from localslack.state.workspace import Json
 
-# no app sends them, and browsers do with what a page asks of another address
+# browsers send these with a page's request to another address, and apps never do
 _BROWSER_HEADERS = frozenset({"origin", "sec-fetch-site"})
 GENERAL = ("C0GENERAL", "general")
-UPLOAD = "upload"  # the name that sending a file's bytes has in ``calls``
+UPLOAD = "upload"  # the name of an upload in ``calls``
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class LocalSlack(SlackTeam):
     available.
     """
 
-    def __init__(  # noqa: PLR0913 (each says one thing of the team)
+    def __init__(  # noqa: PLR0913 (each is one property of the team)
         self,
         token: str = "xoxb-test",  # noqa: S107 (a token of nothing)
         team_id: str = "T0TEAM",

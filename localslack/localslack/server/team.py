@@ -180,7 +180,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
         with self._lock:
             return self.workspace.statuses.get_current(channel, thread_ts)
 
-    # what was shown
+    # what people have seen
 
     @property
     def files(self) -> list[Json]:
@@ -200,7 +200,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
         with self._lock:
             return copy.deepcopy(self.workspace.unshown)
 
-    # what commands and buttons carry
+    # payloads of commands and buttons
 
     def make_response_url(
         self, channel: str, user: str, thread_ts: str | None = None, *, origin: str | None = None

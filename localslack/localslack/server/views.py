@@ -38,7 +38,7 @@ class TeamViews:
     workspace: Workspace
     _lock: threading.Lock
 
-    # for whoever runs it
+    # for the program that runs the team
 
     @property
     def views(self) -> list[Json]:

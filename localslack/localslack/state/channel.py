@@ -33,10 +33,10 @@ class Channel:
     archived: bool = False
     private: bool = False
     shared: bool = False  # with another team, by Slack Connect
-    user: str = ""  # whose direct messages these are
+    user: str = ""  # the person, in direct messages
     messages: list[Json] = field(default_factory=list)
     several: bool = False  # direct messages among several people
-    people: frozenset[str] | None = None  # who is in it; None: everybody of the team but guests
+    people: frozenset[str] | None = None  # members; None means all of the team except guests
 
     @property
     def kind(self) -> str:

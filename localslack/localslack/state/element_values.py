@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from localslack.rules.elements import list_elements, list_options
 
 Json = dict[str, Any]
-Key = tuple[str, str]  # the names of a block and of an element in it
+Key = tuple[str, str]  # a block id and an action id
 Settings = dict[Key, Json]
 
 

@@ -54,7 +54,7 @@ class Profile:
         rights = {
             "is_admin": self.admin,
             "is_owner": False,
-            # of one channel alone is a kind of guest
+            # guests of a single channel are guests, too
             "is_restricted": self.is_guest,
             "is_ultra_restricted": self.ultra_restricted,
             "is_stranger": self.team not in ("", team_id),

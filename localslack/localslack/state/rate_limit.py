@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from localslack.errors import SlackError
 
-BURST = 5  # posts that may come at once: Slack promises one a second and says only that bursts are fine
+BURST = 5  # posts at once: Slack promises one a second and says only that bursts are allowed
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from localslack.rules.schema import items, string
 Json = dict[str, Any]
 
 STATUS_SECONDS = 120.0
-# Neither length is documented; others have met the one of the messages, and a status is as short a line.
+# Neither length is documented; others have observed that of the messages, and a status is similar.
 STATUS = string(50, 0)
 LOADING_MESSAGES = items(string(50), 0, 10)
 

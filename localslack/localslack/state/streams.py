@@ -12,10 +12,10 @@ from localslack.rules.live_text import find_links, find_mentions
 
 Json = dict[str, Any]
 
-STREAM_SECONDS = 306.0  # not documented; many have measured about five minutes
+STREAM_SECONDS = 306.0  # not documented; measured by many as about five minutes
 IN_PROGRESS, COMPLETED = "in_progress", "completed"  # ``streaming_state``, as Slack's own readers get it
 ENDED, STOPPED_BY_USER = "message_not_in_streaming_state", "stopped_by_user"
-GROWING_FIELDS = ("details", "output")  # fields of a task that grow; the others are replaced
+GROWING_FIELDS = ("details", "output")  # fields of a task that are appended to; the others are replaced
 
 
 @dataclass(frozen=True)

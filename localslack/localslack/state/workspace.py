@@ -49,10 +49,10 @@ class Workspace:
     people: dict[str, Profile] = field(default_factory=dict)
     uploads: dict[str, Json] = field(default_factory=dict)
     views: dict[str, Json] = field(default_factory=dict)
-    element_states: dict[str, ElementState] = field(default_factory=dict)  # by the id of a view
+    element_states: dict[str, ElementState] = field(default_factory=dict)  # by view id
     home_enabled: bool = True
     ephemerals: list[Json] = field(default_factory=list)
-    unshown: list[Json] = field(default_factory=list)  # ephemeral messages that nobody ever saw
+    unshown: list[Json] = field(default_factory=list)  # ephemeral messages that were never visible
     secret: Callable[[], str] = secrets.token_hex
     _last: int = 0
     _count: int = 0

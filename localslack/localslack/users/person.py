@@ -135,7 +135,7 @@ class Person(ViewUser):
         payload = self._make_action({**copy.deepcopy(message), "blocks": blocks}, self.slack.get_channel(place))
         return self._deliver_payload("interactive", payload | {"state": state, "actions": [action]})
 
-    # how Slack tells the app
+    # payloads
 
     def _post_message(self, text: str, channel: str, thread_ts: str | None, **fields: Any) -> Json:
         """Post a message and return the fields of its event. Only a person's client adds ids of its own."""

@@ -60,7 +60,7 @@ class HttpTransport:
     ) -> Ack:
         """Deliver a payload. Another ``secret`` forges the request, a great ``age`` makes it stale."""
         body, content_type = encode_request(kind, payload)
-        # the reason that Slack gives most often
+        # Slack's most frequent reason
         again = {"X-Slack-Retry-Num": str(retry), "X-Slack-Retry-Reason": "http_timeout"} if retry else {}
         signed = self.sign(body, secret=secret, age=age)
         return self.post(body, {"Content-Type": content_type, **signed, **again})
