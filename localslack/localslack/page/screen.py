@@ -110,8 +110,8 @@ class Screen:
         message = json.loads(written)
         message["blocks"] = add_default_ids(message.get("blocks") or [])
         # Slack stores no type for ephemeral messages
-        is_whisper = "type" not in message
-        is_own = is_whisper or message.get("user") == BOT_USER
+        is_ephemeral = "type" not in message
+        is_own = is_ephemeral or message.get("user") == BOT_USER
         return _MESSAGE.render(
             message=message,
             place=place,
@@ -120,7 +120,7 @@ class Screen:
             at=self._to_local(message["ts"]),
             replied=self._to_local(message["latest_reply"]) if message.get("latest_reply") else None,
             is_app=is_own,
-            is_whisper=is_whisper,
+            is_ephemeral=is_ephemeral,
             is_streaming=message.get("streaming_state") == IN_PROGRESS,
             status=status,
             in_thread=in_thread,
