@@ -244,8 +244,10 @@ class ScriptedTalk:
 
 @dataclass
 class RecordingDisplay:
-    """``AnswerDisplay`` in a list. After ``most`` pieces the asker wants no more; ``error`` is "
-    "raised by any piece."""
+    """An ``AnswerDisplay`` in a list.
+
+    After ``most`` pieces the asker wants no more; ``error`` is raised by any piece.
+    """
 
     most: int = 1_000
     error: PrdigestError | None = None
