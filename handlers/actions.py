@@ -12,12 +12,12 @@ from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import UsageError
 from bot.render.blocks import buttons
 from bot.render.blocks.button_values import (
-    UNKNOWN_BUTTON,
     read_id,
     read_reference,
     read_request,
     read_verdict,
 )
+from bot.render.blocks.sentences import UNKNOWN_BUTTON
 from bot.render.conversations.answers import VOTE
 from bot.services.jobs.job_types import RECORD_VOTE, SHOW_DETAILS
 from bot.services.jobs.payloads import DetailsPayload, VotePayload

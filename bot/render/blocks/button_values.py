@@ -16,10 +16,10 @@ from bot.domain.conversations.commands import AllowedRepositories, CommandReques
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.reference import Reference
 from bot.ports.versioned_json import VersionedJson
+from bot.render.blocks.sentences import UNKNOWN_BUTTON
 
 R = TypeVar("R", bound=CommandRequest)
 
-UNKNOWN_BUTTON = "I don't know this button any more: ask again with a command."
 _VERSION = 2
 _VERSION_MARK = f"{_VERSION}|"
 _MARKED_VALUE = re.compile(r"(?P<version>\d{1,4})\|(?P<body>.*)", re.S)
