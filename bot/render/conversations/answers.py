@@ -16,7 +16,7 @@ from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.blocks.rich_text import Block, make_context, make_plain_text
 from bot.render.blocks.sanitize import sanitize_text
 from bot.render.conversations import sentences
-from bot.render.summaries.facts import build_evidence_url
+from bot.render.summaries.evidence_url import build_evidence_url
 
 VOTE = "answer_vote"
 _MAX_NAME_LENGTH = 60

@@ -59,7 +59,7 @@ def _render_riskiest(risk_list: RiskList, limit: int, *, links: bool) -> Iterato
     """Yield the list, or that it is empty."""
     urls = _collect_urls(risk_list) if links else {}
     if risk_list.riskiest:
-        title = render_second_look_title(is_sparing=risk_list.is_reduced)
+        title = render_second_look_title(is_reduced=risk_list.is_reduced)
         yield make_block(
             make_section(title),
             make_bullets(render_second_look(entry, urls, limit) for entry in risk_list.riskiest),
