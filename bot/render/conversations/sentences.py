@@ -31,7 +31,38 @@ def format_slack_pause(seconds: float) -> str:
     return f"Slack asks me to wait: try again in {format_count(math.ceil(seconds / 60), 'minute')}."
 
 
-# notices: before and after an instant or a link
+# refusals
+
+OTHER_WORKSPACE = "I answer people of my own workspace only: ask whoever runs me to allow yours."
+OTHER_CHANNEL = "I don't answer in this channel: ask in one of mine, or ask whoever runs me."
+NOT_ALLOWED = "I may not answer you here: ask whoever runs me to allow it."
+TOO_FAST = "That was a lot in a minute: give me a moment, then ask again."
+NOT_A_MEMBER = "I am not a member of this channel: invite me with /invite, then share again."
+
+
+def format_long_question(limit: int) -> str:
+    """Return that a question is too long; ``limit`` is in characters."""
+    return f"That is too long for a question: use up to {limit:,} characters."
+
+
+# notices
+
+STILL_WORKING = "I am still at it; I say so when it is done, or what went wrong."
+NOT_POSTED_YET = (
+    "Slack does not take my answer right now. I go on trying for some minutes: ask again if it does not come."
+)
+ASK_HINT = (
+    "Reply to this message in its thread, in your own words: which of these touch ROCm? does #35617 change a "
+    "default? what must we do in our fork? I answer there, with links to the lines. No need to write my name."
+)
+MUTED = (
+    "I am quiet in this thread now. Mention me and I answer that one message; mention me with the word wake and I "
+    "answer every reply again."
+)
+UNMUTED = "I answer every reply in this thread again; mention me with the word quiet to silence me."
+NEVER_MUTED_HERE = "Here we are alone, so I always answer: no need to silence or wake me."
+
+# notices with an instant or a link at their end or in their middle
 
 BUDGET_SPENT = "You have used up your budget for today: what nobody has asked for before comes as facts alone "
 UNTIL = "until "

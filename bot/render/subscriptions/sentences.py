@@ -27,9 +27,12 @@ def format_timing(subscription: Subscription, view: str) -> str:
     return f", {days} at {timing.at:%H:%M} ({zone}){f', {view}' if view else ''}"
 
 
-# what was done; ``how`` is the act as a participle, such as ``Paused`` or ``paused``
+# what was done; ``how`` is one of these words
 
-RESUMED = "Resumed"
+UNSUBSCRIBED, PAUSED, RESUMED = "Unsubscribed", "Paused", "Resumed"
+HAS_CHANGED, HAS_REMOVED, HAS_PAUSED, HAS_RESUMED = "changed", "removed", "paused", "resumed"
+POSTS_STAY = "What was posted stays."
+RESUME_HINT = "/prdigest resume goes on."
 
 
 def format_subscribed(repository: Repository) -> str:
@@ -67,6 +70,39 @@ def format_more_subscriptions(count: int) -> str:
     return f"and {count} more: /prdigest list shows those of a channel"
 
 
+LIST_TAKES_NO_WORDS = "The list takes no words: it shows all that comes to this channel."
+
+# previews
+
+PREVIEW_STARTED = "Looking at yesterday for a preview…"
+PREVIEW_NOTE = "A preview for you alone: nothing was posted."
+
+
+def format_preview_choice(ids: str) -> str:
+    """Return that a channel has several subscriptions, of which one must be named."""
+    return f"There are several here: write test with one of {ids}."
+
+
+# refusals
+
+UNKNOWN_VERB = "I don't know that: /prdigest help says what I do."
+IS_GONE = "That subscription is not there any more."
+IS_PERSONAL = "That subscription is somebody's own: only they can change it."
+IS_FIXED = "That digest comes from the settings of the bot: whoever runs me changes it there."
+MEMBERS_ONLY = "Only members of that channel and whoever subscribed it can do that: join it first."
+JOIN_FIRST = "Only members of that channel can have a digest come there: join it first."
+MEMBERS_UNKNOWN = "I can't see who is in that channel: invite me there with /invite, or ask whoever runs me."
+NOT_IN_CHANNEL = "You are not in this channel: ask me in one of yours."
+BOT_NOT_MEMBER = "I am not a member of that channel: invite me with /invite, then subscribe again."
+CHANNEL_ARCHIVED = "That channel is archived: choose another one."
+OTHER_DIRECT_MESSAGES = "Nobody can subscribe for somebody else's direct messages: write me for your own."
+
+
+def format_too_many(limit: int) -> str:
+    """Return that a channel has as many subscriptions as it may."""
+    return f"There are {limit} subscriptions here already: remove one first."
+
+
 # buttons
 
 NEW_LABEL = "New subscription"
@@ -81,7 +117,7 @@ KEEP_LABEL = "Keep it"
 
 def format_removal(name: str) -> str:
     """Return what the removal of a subscription means."""
-    return f"{name} will not be posted there any more. What was posted stays."
+    return f"{name} will not be posted there any more. {POSTS_STAY}"
 
 
 # the form
@@ -106,6 +142,12 @@ SHOW_SUBSTANTIAL_LABEL = "Substantial ones"
 SHOW_RISKY_LABEL = "Risky ones and what was taken back"
 FILTER_LABEL = "Only what fits"
 FILTER_HINT = "path:vllm/v1 label:rocm not-author:bots, as in the command; empty for everything"
+FORM_TOO_LATE = "The window did not open in time: try again."
+FORM_OUTDATED = "This form is of another version of mine: close it and open it again."
+FORM_NEEDS_COMMAND = (
+    "Slack opens a form only after a command: type /prdigest schedule, or write me subscribe at 09:00."
+)
+FORM_TAKES_NO_WORDS = "The form asks for all there is: write schedule alone, or with an id that the list shows."
 CHANNEL_MISSING = "Choose a channel, or have the digest sent to you alone."
 
 
@@ -194,6 +236,29 @@ def format_incident_reason(kind: IncidentKind, reason: str) -> str:
 def format_more_incidents(count: int) -> str:
     """Return how many more incidents there are."""
     return f"and {count} more: prdigest doctor lists them"
+
+
+# incidents: reasons, as clauses, and ends
+
+DEFECT_REASON = "a defect: the log of the worker has it"
+UNFINISHED_REASON = "no worker has finished it: look whether one is running, prdigest doctor says more"
+AWAY_REASON = "nothing was running at its time"
+PAUSED_BY_BOT = "; I paused it: /prdigest resume goes on"
+
+
+def format_nothing_merged(digests: int) -> str:
+    """Return why a digest without merges is suspicious: so many before it had some."""
+    return f"nothing was merged, while each of the last {digests} digests had something"
+
+
+def format_posted_late(address: str) -> str:
+    """Return that a late digest was posted, with its address."""
+    return f"posted after all, {address}"
+
+
+def format_completed(address: str) -> str:
+    """Return that an incomplete digest is complete, with its address."""
+    return f"complete now, {address}"
 
 
 # an instant: Slack shows the parts in braces in the time zone and the language of each reader

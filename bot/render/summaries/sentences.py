@@ -75,6 +75,7 @@ def format_coverage(coverage: Coverage) -> str:
 # the window
 
 CLOSE_LABEL = "Close"
+WINDOW_TOO_LATE = "The window did not open in time: press again."
 
 
 def format_loading(reference: Reference) -> str:

@@ -24,6 +24,7 @@ from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription
 from bot.ports import DueQueue, RunLog
 from bot.render.digest.post import RenderedDigest, describe_skipped_days
+from bot.render.subscriptions import sentences
 from bot.services.digest.composer import DigestComposer
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.poster import DigestPoster, PostingResult
@@ -38,7 +39,6 @@ log = logging.getLogger(__name__)
 # what only a person can mend
 _OPERATOR_ERRORS = (SlackCallRefused, GitHubAccessDenied, RepositoryNotFound, ConfigurationError)
 _RETRY_PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 10, 15))
-_DEFECT_REASON = "a defect: the log of the worker has it"
 # a week: what is usual on a Sunday is not what is usual on a Monday
 _COMPARED_DAYS, _MIN_COMPARED_DAYS = 7, 3
 
@@ -93,7 +93,7 @@ class DigestDelivery:
             self._record_failure(digest.key, error, str(error))
         except Exception as error:
             log.exception("%s is not posted", title)
-            self._record_failure(digest.key, error, _DEFECT_REASON)
+            self._record_failure(digest.key, error, sentences.DEFECT_REASON)
         else:
             self._report_gaps(subscription, digest, published)
             # whoever changes the zone now begins with the next day, not with this one in the other zone
@@ -119,7 +119,7 @@ class DigestDelivery:
         self._journal.add_run(Run(now, key, RunOutcome.POSTED, detail))
         if published.gaps:
             self._agenda.add(DigestRepair(key), now + FIRST_REPAIR_DELAY)
-        self._watchdog.resolve(key, IncidentKind.MISSING, f"posted after all, {published.permalink}", now)
+        self._watchdog.resolve(key, IncidentKind.MISSING, sentences.format_posted_late(published.permalink), now)
         payer = get_account().payer
         # what is mended later is mended by the bot, whoever ran a command
         noted = published.record.record_posting(digest.spec, "" if payer == OPERATOR else payer)
@@ -162,7 +162,7 @@ class DigestDelivery:
         now = self._now()
         self._agenda.drop(DigestRepair(key))
         self._journal.add_run(Run(now, key, RunOutcome.MENDED))
-        self._watchdog.resolve(key, IncidentKind.INCOMPLETE, f"complete now, {published.permalink}", now)
+        self._watchdog.resolve(key, IncidentKind.INCOMPLETE, sentences.format_completed(published.permalink), now)
 
     def _report_gaps(self, subscription: Subscription, digest: TrackedDigest, published: PostingResult) -> None:
         """Report what is missing in what was posted."""
@@ -190,7 +190,7 @@ class DigestDelivery:
         counts = [digest.record.merged_count for digest in self._records.find_digests(before)]
         known = [merged for merged in counts if merged is not None]
         if len(known) >= _MIN_COMPARED_DAYS and all(known):
-            yield f"nothing was merged, while each of the last {len(known)} digests had something"
+            yield sentences.format_nothing_merged(len(known))
 
     def _record_failure(self, key: str, error: Exception, sentence: str) -> None:
         """Record it, with the time of the next try if there is any use in one."""

@@ -16,18 +16,15 @@ from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
 from bot.ports import DueQueue, SubscriptionStore
 from bot.ports.workspace_directory import ChannelInfo, WorkspaceDirectory
+from bot.render.subscriptions import sentences
 from bot.services.slack.access_control import AccessControl
-from bot.services.subscriptions.permissions import GONE_REFUSAL, SubscriptionPermissions
+from bot.services.subscriptions.permissions import SubscriptionPermissions
 from bot.services.subscriptions.repository import SubscriptionRepository
 
 log = logging.getLogger(__name__)
 
 MAX_PER_CHANNEL = 20
 _DAY = timedelta(days=1)
-_FIXED_REFUSAL = "That digest comes from the settings of the bot: whoever runs me changes it there."
-_BOT_NOT_MEMBER = "I am not a member of that channel: invite me with /invite, then subscribe again."
-_ARCHIVED_CHANNEL = "That channel is archived: choose another one."
-_FOREIGN_DIRECT_MESSAGES = "Nobody can subscribe for somebody else's direct messages: write me for your own."
 _CLOSED_CODES = {"channel_not_found", "not_in_channel"}
 
 
@@ -80,20 +77,20 @@ class SubscriptionEditor:
             else channel or slack_request.channel
         )
         if target.startswith("D") and not is_personal:
-            raise UsageError(_FOREIGN_DIRECT_MESSAGES)
+            raise UsageError(sentences.OTHER_DIRECT_MESSAGES)
         place = self._require_channel(slack_request, target)
         old = self._find_replaced(slack_request, replaces)
         made = self._build_subscription(slack_request, wish, target, is_open=place.is_open)
         known = self._directory.get(made.id)
         if known and known.is_fixed:
-            raise UsageError(_FIXED_REFUSAL)
+            raise UsageError(sentences.IS_FIXED)
         before = old or known
         if not is_personal:
             self._rights.require_member(slack_request.user, target, before, is_open=place.is_open)
             made = replace(made, by=before.by) if before else made
         is_more = known is None and (old is None or old.channel != target)
         if is_more and len(self._directory.list_for_channel(target)) >= MAX_PER_CHANNEL:
-            raise UsageError(f"There are {MAX_PER_CHANNEL} subscriptions here already: remove one first.")
+            raise UsageError(sentences.format_too_many(MAX_PER_CHANNEL))
         self._save_subscription(made, before)
         if old and old.id != made.id:
             self._remove_subscription(old)
@@ -139,7 +136,7 @@ class SubscriptionEditor:
         """The one of an id, if the visitor may change it."""
         found = self._directory.get(name)
         if found is None:
-            raise UsageError(GONE_REFUSAL)
+            raise UsageError(sentences.IS_GONE)
         if refusal := self._rights.find_refusal(slack_request.user, found):
             raise UsageError(refusal)
         return found
@@ -193,12 +190,12 @@ class SubscriptionEditor:
             place = self._places.fetch_channel(channel)
         except SlackCallRefused as error:
             if error.code in _CLOSED_CODES:
-                raise UsageError(_BOT_NOT_MEMBER) from error
+                raise UsageError(sentences.BOT_NOT_MEMBER) from error
             raise
         if place.is_archived:
-            raise UsageError(_ARCHIVED_CHANNEL)
+            raise UsageError(sentences.CHANNEL_ARCHIVED)
         if not place.is_member:
-            raise UsageError(_BOT_NOT_MEMBER)
+            raise UsageError(sentences.BOT_NOT_MEMBER)
         return place
 
     def _find_replaced(self, slack_request: SlackRequest, name: str) -> Subscription | None:
@@ -206,7 +203,7 @@ class SubscriptionEditor:
             return None
         found = self.get_changeable(slack_request, name)
         if found.is_fixed:
-            raise UsageError(_FIXED_REFUSAL)
+            raise UsageError(sentences.IS_FIXED)
         return found
 
     def select_subscriptions(
@@ -230,7 +227,7 @@ class SubscriptionEditor:
         """Those of the ones meant that the visitor may change, at least one."""
         found = self.select_subscriptions(slack_request, which)
         refusals = {
-            each: _FIXED_REFUSAL
+            each: sentences.IS_FIXED
             if each.is_fixed
             else self._rights.find_refusal(slack_request.user, each, stops=stops)
             for each in found

@@ -19,6 +19,7 @@ from bot.domain.time.day import get_yesterday
 from bot.ports import Cache, Post
 from bot.ports.cached_json import load_or_none
 from bot.render.blocks.buttons import add_buttons
+from bot.render.subscriptions import sentences
 from bot.render.subscriptions.subscription_list import (
     DueSubscription,
     make_new_button,
@@ -52,7 +53,6 @@ class _CommandResult:
 
 
 _RESULT_ADAPTER = TypeAdapter(_CommandResult)
-_PREVIEW_NOTE = "A preview for you alone: nothing was posted."
 
 
 class SubscriptionCommands:
@@ -102,7 +102,7 @@ class SubscriptionCommands:
     ) -> Answer:
         """Yesterday as a subscription would show it: the one of the id ``name``, a wish, or the only one here."""
         spec = self._build_previewed_spec(slack_request, name, wish)
-        return Answer.for_asker(self._composer.compose_messages(spec, [_PREVIEW_NOTE]).lead)
+        return Answer.for_asker(self._composer.compose_messages(spec, [sentences.PREVIEW_NOTE]).lead)
 
     def _run_verb(
         self,
@@ -129,25 +129,28 @@ class SubscriptionCommands:
         which = request or SubscriptionSelector()
         if verb == UNSUBSCRIBE:
             found = self._subscribing.unsubscribe(slack_request, which)
-            post = render_changes(found, "Unsubscribed", "What was posted stays.")
+            post = render_changes(found, sentences.UNSUBSCRIBED, sentences.POSTS_STAY)
             return _CommandResult(
-                _build_answer(slack_request, found, post), _build_notices(slack_request, "removed", found)
+                _build_answer(slack_request, found, post),
+                _build_notices(slack_request, sentences.HAS_REMOVED, found),
             )
         return self._set_paused(slack_request, verb, which)
 
     def _set_paused(self, slack_request: SlackRequest, verb: str, which: SubscriptionSelector) -> _CommandResult:
         if verb not in (PAUSE, RESUME):
-            raise UsageError("I don't know that: /prdigest help says what I do.")
+            raise UsageError(sentences.UNKNOWN_VERB)
         turn = self._subscribing.pause if verb == PAUSE else self._subscribing.resume
         changes = turn(slack_request, which)
         found = [each.current for each in changes]
         post = render_resumption(self._add_due_times(found))
         if verb == PAUSE:
-            post = render_changes(found, "Paused", "/prdigest resume goes on.")
+            post = render_changes(found, sentences.PAUSED, sentences.RESUME_HINT)
         turned = [each.current for each in changes if each.current != each.previous]
         return _CommandResult(
             _build_answer(slack_request, found, post),
-            _build_notices(slack_request, "paused" if verb == PAUSE else "resumed", turned),
+            _build_notices(
+                slack_request, sentences.HAS_PAUSED if verb == PAUSE else sentences.HAS_RESUMED, turned
+            ),
         )
 
     def _add_due_times(self, subscriptions: Sequence[Subscription]) -> list[DueSubscription]:
@@ -160,7 +163,7 @@ class SubscriptionCommands:
         here = self._subscribing.list_here(slack_request)
         if not name and wish is None and len(here) > 1:
             ids = ", ".join(each.id for each in here)
-            raise UsageError(f"There are several here: write test with one of {ids}.")
+            raise UsageError(sentences.format_preview_choice(ids))
         has_one = name or (wish is None and here)
         found = (
             self._subscribing.select_subscriptions(slack_request, SubscriptionSelector(name))[0]
@@ -192,6 +195,6 @@ def _iterate_move_notices(slack_request: SlackRequest, change: SubscriptionChang
     if before is None or before == now:
         return
     if before.channel == now.channel:
-        yield from _build_notices(slack_request, "changed", [now])
+        yield from _build_notices(slack_request, sentences.HAS_CHANGED, [now])
     else:
-        yield from _build_notices(slack_request, "removed", [before])
+        yield from _build_notices(slack_request, sentences.HAS_REMOVED, [before])
