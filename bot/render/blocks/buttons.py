@@ -1,4 +1,4 @@
-"""The buttons below messages; what they carry is written by :mod:`bot.render.blocks.button_values`."""
+"""Buttons below messages; their values are written by :mod:`bot.render.blocks.button_values`."""
 
 from __future__ import annotations
 
@@ -61,10 +61,12 @@ def add_asker(post: Post, asker: str) -> Post:
 
 
 def _make_option(pull: PullRequest) -> Element:
+    """Return the option of a pull request."""
     return {"text": make_plain_text(f"#{pull.number} {pull.title}", _MAX_LABEL_LENGTH), "value": _make_value(pull)}
 
 
 def _make_value(pull: PullRequest) -> str:
+    """Return the value for a pull request."""
     return write_reference(Reference(pull.repository, pull.number))
 
 

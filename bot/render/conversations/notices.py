@@ -71,7 +71,7 @@ def render_existing_digest(address: str) -> Post:
 
 
 def render_delay(service: str, then: datetime) -> Post:
-    """Render that an answer waits until a service may be called again, at an instant (aware)."""
+    """Render that an answer waits until a service may be called again; ``then`` is in UTC."""
     lead = sentences.format_service_pause(service)
     instant = render_instant(then, sentences.GOING_ON)
     elements = [make_text(lead), instant, make_text(sentences.ANSWER_THEN)]

@@ -1,4 +1,4 @@
-"""The lead message: what a reader with a minute and a phone needs. Everything else is in its thread."""
+"""The lead message: what a reader with a minute and a phone needs; everything else is in its thread."""
 
 from __future__ import annotations
 

@@ -78,10 +78,11 @@ def _render_available_days(
 def _render_missing_days(catch_up: MultiDayDigest) -> Iterator[tuple[dt.date, list[Element]]]:
     """Yield a line for each run of days that have no digest for the same reason."""
 
-    def run(placed: tuple[int, UnknownDay]) -> tuple[int, str]:
+    def get_run_key(placed: tuple[int, UnknownDay]) -> tuple[int, str]:
+        """Return a key that days in a row with the same reason share."""
         return placed[1].date.toordinal() - placed[0], placed[1].reason
 
-    for (_, reason), days in groupby(enumerate(catch_up.unknown_days), run):
+    for (_, reason), days in groupby(enumerate(catch_up.unknown_days), get_run_key):
         first, *_, last = [each.date for _, each in days] * 2
         dates = sentences.format_short_date(first)
         if last != first:

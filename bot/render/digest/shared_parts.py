@@ -1,4 +1,4 @@
-"""Parts that several messages about days have in common. ``urls`` maps the numbers that become links in prose."""
+"""Parts that several messages about days have in common; ``urls`` maps the numbers that become links in prose."""
 
 from __future__ import annotations
 
