@@ -18,7 +18,7 @@ _MAX_LINES = 10
 _MAX_REASON_LENGTH = 300
 
 
-def incidents_post(incidents: Sequence[Incident]) -> Post:
+def render_incidents(incidents: Sequence[Incident]) -> Post:
     """Render a line for each incident; those that have ended say how."""
     title = _format_title(incidents)
     items = [_render_line(incident) for incident in incidents[:_MAX_LINES]]
