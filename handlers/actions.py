@@ -12,12 +12,13 @@ from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import UsageError
 from bot.render.blocks import buttons
 from bot.render.blocks.button_values import (
-    UNKNOWN_BUTTON,
     read_id,
     read_reference,
     read_request,
     read_verdict,
 )
+from bot.render.blocks.sentences import UNKNOWN_BUTTON
+from bot.render.conversations import sentences
 from bot.render.conversations.answers import VOTE
 from bot.services.jobs.job_types import RECORD_VOTE, SHOW_DETAILS
 from bot.services.jobs.payloads import DetailsPayload, VotePayload
@@ -28,11 +29,6 @@ from handlers.commands.registry import CommandRegistry
 from handlers.intake import RequestIntake
 
 ClickHandler = Callable[[RequestIntake, SlackRequest, str], str | None]
-
-_ASK_HINT = (
-    "Reply to this message in its thread, in your own words: which of these touch ROCm? does #35617 change a "
-    "default? what must we do in our fork? I answer there, with links to the lines. No need to write my name."
-)
 
 
 def register_actions(app: App, intake: RequestIntake, commands: CommandRegistry) -> None:
@@ -47,7 +43,7 @@ def register_actions(app: App, intake: RequestIntake, commands: CommandRegistry)
 
     listen(buttons.DETAILS, _enqueue_details)
     listen(buttons.DETAILS_OF, _enqueue_details)
-    listen(buttons.ASK, lambda *_: _ASK_HINT)
+    listen(buttons.ASK, lambda *_: sentences.ASK_HINT)
     listen(VOTE, _enqueue_vote)
     for command in commands.commands:
         if command.share_action:

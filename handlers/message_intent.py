@@ -9,6 +9,7 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question, is_remark
 from bot.domain.errors import UsageError
 from bot.domain.subscriptions.request import ID_PATTERN
+from bot.render.conversations import sentences
 from bot.render.conversations.greetings import Greeting
 from bot.services.jobs.job_types import ANSWER_QUESTIONS, POST_PUBLIC_NOTICE, SEND_GREETING
 from bot.services.jobs.payloads import GreetingPayload, NoticePayload, ThreadPayload
@@ -18,12 +19,6 @@ from handlers.intake import RequestIntake
 
 _TextHandler = Callable[[RequestIntake, SlackRequest, str], str]
 
-_MUTED_SENTENCE = (
-    "I am quiet in this thread now. Mention me and I answer that one message; mention me with the word wake and I "
-    "answer every reply again."
-)
-_UNMUTED_SENTENCE = "I answer every reply in this thread again; mention me with the word quiet to silence me."
-_DIRECT_MESSAGE_SENTENCE = "Here we are alone, so I always answer: no need to silence or wake me."
 
 _GREETING_WORDS = frozenset(
     f"{word}{rest}" for word in ("hello", "hi", "hey", "good morning", "good afternoon") for rest in ("", " there")
@@ -143,7 +138,7 @@ def _must_be_command(commands: CommandRegistry, asker: SlackRequest, text: str, 
 def _enqueue_question(intake: RequestIntake, asker: SlackRequest, text: str, ts: str) -> None:
     """Enqueue a question. Raises UsageError if it is too long."""
     if len(text) > _MAX_QUESTION_LENGTH:
-        raise UsageError(f"That is too long for a question: use up to {_MAX_QUESTION_LENGTH:,} characters.")
+        raise UsageError(sentences.format_long_question(_MAX_QUESTION_LENGTH))
     place = f"{asker.channel}:{asker.thread}"
     intake.question_queue.add_question(place, Question(asker, text, ts))
     intake.jobs.send(ANSWER_QUESTIONS, ThreadPayload(place))
@@ -152,17 +147,17 @@ def _enqueue_question(intake: RequestIntake, asker: SlackRequest, text: str, ts:
 def _mute_thread(intake: RequestIntake, asker: SlackRequest) -> None:
     """Mute the bot in a thread. Raises UsageError in direct messages."""
     if asker.is_direct:
-        raise UsageError(_DIRECT_MESSAGE_SENTENCE)
+        raise UsageError(sentences.NEVER_MUTED_HERE)
     intake.thread_muting.mute(asker.channel, asker.thread)
-    intake.jobs.send(POST_PUBLIC_NOTICE, NoticePayload(asker, _MUTED_SENTENCE))
+    intake.jobs.send(POST_PUBLIC_NOTICE, NoticePayload(asker, sentences.MUTED))
 
 
 def _unmute_thread(intake: RequestIntake, asker: SlackRequest) -> None:
     """Unmute the bot in a thread. Raises UsageError in direct messages."""
     if asker.is_direct:
-        raise UsageError(_DIRECT_MESSAGE_SENTENCE)
+        raise UsageError(sentences.NEVER_MUTED_HERE)
     intake.thread_muting.unmute(asker.channel, asker.thread)
-    intake.jobs.send(POST_PUBLIC_NOTICE, NoticePayload(asker, _UNMUTED_SENTENCE))
+    intake.jobs.send(POST_PUBLIC_NOTICE, NoticePayload(asker, sentences.UNMUTED))
 
 
 _MUTING_HANDLERS: Mapping[str, Callable[[RequestIntake, SlackRequest], None]] = {

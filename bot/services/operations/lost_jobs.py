@@ -9,7 +9,7 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.ports import LostJobStore
-from bot.render.conversations.notices import GAVE_UP, SET_ASIDE
+from bot.render.conversations.sentences import GAVE_UP, SET_ASIDE
 from bot.services.questions.conversations import ConversationService
 from bot.services.slack.replies import ReplySender
 from bot.services.subscriptions.incidents import IncidentReporter

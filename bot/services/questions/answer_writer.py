@@ -17,7 +17,8 @@ from bot.domain.summaries.models import Evidence
 from bot.domain.text.redaction import redact_text
 from bot.domain.time.day import TodayProvider
 from bot.ports import AnswerDisplay
-from bot.render.conversations.answers import describe_end, format_search_answer, label_citation, render_footer
+from bot.render.conversations.answers import format_search_answer, label_citation, render_footer
+from bot.render.conversations.sentences import format_answer_end
 from bot.render.conversations.streaming import Links
 from bot.services.operations.budget import Budget
 from bot.services.questions.agent import AnswerAgent
@@ -120,7 +121,7 @@ class _AnswerWork:
 
     def build_model_answer(self, written: WrittenAnswer, model: str, stands_in: str) -> AnswerDraft:
         """Build the draft of an answer that the model wrote."""
-        provenance, note = self.toolbox.provenance, describe_end(written.end, written.failure)
+        provenance, note = self.toolbox.provenance, format_answer_end(written.end, written.failure)
         # the answer may lack citations of an interrupted attempt
         cited = {
             each: evidence

@@ -15,7 +15,8 @@ from bot.domain.keyspace.keys import ANSWER_PROGRESS
 from bot.ports import AnswerDisplay, AnswerDisplays, QuestionQueue, RecordStore
 from bot.render.blocks.sanitize import sanitize_text
 from bot.render.conversations.answers import render_private_answer
-from bot.render.conversations.notices import GAVE_UP, describe_error
+from bot.render.conversations.notices import describe_error
+from bot.render.conversations.sentences import GAVE_UP
 from bot.services.operations import deadlines
 from bot.services.operations.billing import bill_to, name_payer
 from bot.services.questions.answer_writer import AnswerDraft, AnswerWriter

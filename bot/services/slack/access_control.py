@@ -7,11 +7,7 @@ from dataclasses import dataclass
 
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.ports import RateLimiter
-
-_ELSEWHERE = "I answer people of my own workspace only: ask whoever runs me to allow yours."
-_WRONG_CHANNEL = "I don't answer in this channel: ask in one of mine, or ask whoever runs me."
-_WRONG_USER = "I may not answer you here: ask whoever runs me to allow it."
-_TOO_FAST = "That was a lot in a minute: give me a moment, then ask again."
+from bot.render.conversations import sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +37,7 @@ class AccessControl:
         """
         exclusion = self.explain_exclusion(slack_request)
         return exclusion or (
-            "" if self._limiter.try_acquire(f"{slack_request.team}:{slack_request.user}") else _TOO_FAST
+            "" if self._limiter.try_acquire(f"{slack_request.team}:{slack_request.user}") else sentences.TOO_FAST
         )
 
     def explain_exclusion(self, slack_request: SlackRequest) -> str:
@@ -51,12 +47,12 @@ class AccessControl:
         """
         rules = self._rules
         if rules.workspaces.isdisjoint((slack_request.team, slack_request.enterprise)):
-            return _ELSEWHERE
+            return sentences.OTHER_WORKSPACE
         # App Home is no channel; changes made there are checked for the channel of the subscription
         if slack_request.channel and not _is_listed(rules.channels, slack_request.channel):
-            return _WRONG_CHANNEL
+            return sentences.OTHER_CHANNEL
         if not _is_listed(rules.users, slack_request.user):
-            return _WRONG_USER
+            return sentences.NOT_ALLOWED
         return ""
 
 

@@ -14,16 +14,12 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import RateLimited, SlackUnavailable
 from bot.domain.keyspace.keys import ANSWER_PROGRESS
 from bot.ports import EphemeralMessenger, RecordStore
+from bot.render.conversations import sentences
 from bot.render.conversations.notices import render_delay, render_notice
 from bot.services.operations import deadlines
 from bot.services.slack.answered_request import AnsweredRequest
 
 log = logging.getLogger(__name__)
-
-_WORKING = "I am still at it; I say so when it is done, or what went wrong."
-_NOT_POSTED = (
-    "Slack does not take my answer right now. I go on trying for some minutes: ask again if it does not come."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +132,7 @@ class AskerNotices:
         if is_short or not slack_request.response_url or record.excused_at:
             return
         try:
-            self._messenger.send(slack_request, render_notice(_NOT_POSTED))
+            self._messenger.send(slack_request, render_notice(sentences.NOT_POSTED_YET))
         except SlackUnavailable as error:
             log.warning("the asker is not told yet [%s]: %s", slack_request.reference, error)
         else:
@@ -164,6 +160,6 @@ class AskerNotices:
     def _send_progress(self, slack_request: SlackRequest) -> None:
         """Send the notice that the work is in progress. A failure is only logged."""
         try:
-            self._messenger.send(slack_request, render_notice(_WORKING))
+            self._messenger.send(slack_request, render_notice(sentences.STILL_WORKING))
         except SlackUnavailable as error:
             log.info("the asker is not told that it is worked on [%s]: %s", slack_request.reference, error)

@@ -9,14 +9,13 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import PrdigestError, SlackCallRefused, StoreUnavailable
 from bot.domain.pull_requests.reference import Reference
 from bot.ports import Views
+from bot.render.summaries import sentences
 from bot.render.summaries.details import render_details_view, render_error_view, render_loading_view
 from bot.services.operations import deadlines
 from bot.services.slack.replies import ReplySender
 from bot.services.summaries.entry_cache import EntryCache
 
 log = logging.getLogger(__name__)
-
-_TOO_LATE = "The window did not open in time: press again."
 
 
 class DetailsModal:
@@ -43,7 +42,7 @@ class DetailsModal:
             # an earlier attempt of this job may have opened it
             log.info("the window [%s] is not opened: %s", slack_request.reference, error)
             if not self._views.update_view(slack_request.key, first):
-                self._replies.tell_asker(slack_request, _TOO_LATE)
+                self._replies.tell_asker(slack_request, sentences.WINDOW_TOO_LATE)
                 return
         if not cached and not self._views.update_view(
             slack_request.key, self._build_view(slack_request, reference)

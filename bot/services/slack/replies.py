@@ -27,6 +27,7 @@ from bot.domain.keyspace.keys import ANSWER_PROGRESS
 from bot.domain.time.day import LocalDay
 from bot.ports import EphemeralMessenger, Messenger, Post, RecordStore
 from bot.ports.slack import CLOCK_SKEW
+from bot.render.conversations import sentences
 from bot.render.conversations.notices import render_budget_notice, render_error, render_notice
 from bot.services.operations import deadlines
 from bot.services.operations.billing import name_payer
@@ -38,7 +39,6 @@ log = logging.getLogger(__name__)
 # Slack's codes for a channel that the bot is not in
 _CLOSED_CHANNEL_CODES = {"not_in_channel", "channel_not_found", "thread_not_found"}
 _PUBLIC_AUDIENCES = (Audience.CHANNEL, Audience.SHARED)
-_NOT_A_MEMBER_SENTENCE = "I am not a member of this channel: invite me with /invite, then share again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +288,7 @@ def log_refusal(slack_request: SlackRequest, error: PrdigestError) -> None:
 
 def _explain_missing_post(slack_request: SlackRequest, error: SlackCallRefused) -> Post:
     return (
-        render_notice(_NOT_A_MEMBER_SENTENCE)
+        render_notice(sentences.NOT_A_MEMBER)
         if error.code in _CLOSED_CHANNEL_CODES
         else render_error(error, slack_request.reference)
     )

@@ -10,13 +10,12 @@ from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused, UsageError
 from bot.ports import Views
+from bot.render.subscriptions import sentences
 from bot.render.subscriptions.form import render_form
 from bot.services.slack.replies import ReplySender
 from bot.services.subscriptions.editor import SubscriptionEditor
 
 log = logging.getLogger(__name__)
-
-_TOO_LATE = "The window did not open in time: try again."
 
 
 class FormOpener:
@@ -57,4 +56,4 @@ class FormOpener:
             log.info("the form [%s] is not opened: %s", slack_request.reference, error)
             # an earlier attempt of this job may have opened it
             if error.code != "duplicate_external_id":
-                self._replies.tell_asker(slack_request, _TOO_LATE)
+                self._replies.tell_asker(slack_request, sentences.FORM_TOO_LATE)

@@ -24,6 +24,7 @@ from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription
 from bot.ports import DueQueue, RunLog
 from bot.render.digest.post import RenderedDigest, describe_skipped_days
+from bot.render.subscriptions import sentences
 from bot.services.digest.composer import DigestComposer
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.poster import DigestPoster, PostingResult
@@ -38,7 +39,6 @@ log = logging.getLogger(__name__)
 # errors that only a person can fix
 _OPERATOR_ERRORS = (SlackCallRefused, GitHubAccessDenied, RepositoryNotFound, ConfigurationError)
 _RETRY_PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 10, 15))
-_DEFECT_REASON = "a defect: the log of the worker has it"
 # a week: Sundays differ from Mondays
 _COMPARED_DAYS, _MIN_COMPARED_DAYS = 7, 3
 
@@ -93,7 +93,7 @@ class DigestDelivery:
             self._record_failure(digest.key, error, str(error))
         except Exception as error:
             log.exception("%s is not posted", title)
-            self._record_failure(digest.key, error, _DEFECT_REASON)
+            self._record_failure(digest.key, error, sentences.DEFECT_REASON)
         else:
             self._report_gaps(subscription, digest, result)
             # a change of the zone from now on begins with the next day, not with this one in the other zone
@@ -119,7 +119,9 @@ class DigestDelivery:
         self._run_log.add_run(Run(now, key, RunOutcome.POSTED, detail))
         if result.gaps:
             self._due_queue.add(DigestRepair(key), now + FIRST_REPAIR_DELAY)
-        self._incident_reporter.resolve(key, IncidentKind.MISSING, f"posted after all, {result.permalink}", now)
+        self._incident_reporter.resolve(
+            key, IncidentKind.MISSING, sentences.format_posted_late(result.permalink), now
+        )
         payer = get_account().payer
         # later repairs are made by the bot, also where a user's command posted the digest
         record = result.record.record_posting(digest.spec, "" if payer == OPERATOR else payer)
@@ -164,7 +166,9 @@ class DigestDelivery:
         now = self._now()
         self._due_queue.drop(DigestRepair(key))
         self._run_log.add_run(Run(now, key, RunOutcome.MENDED))
-        self._incident_reporter.resolve(key, IncidentKind.INCOMPLETE, f"complete now, {result.permalink}", now)
+        self._incident_reporter.resolve(
+            key, IncidentKind.INCOMPLETE, sentences.format_completed(result.permalink), now
+        )
 
     def _report_gaps(self, subscription: Subscription, digest: TrackedDigest, result: PostingResult) -> None:
         """Report what is missing in a posted digest."""
@@ -192,7 +196,7 @@ class DigestDelivery:
         counts = [digest.record.merged_count for digest in self._records.find_digests(earlier)]
         recorded = [merged for merged in counts if merged is not None]
         if len(recorded) >= _MIN_COMPARED_DAYS and all(recorded):
-            yield f"nothing was merged, while each of the last {len(recorded)} digests had something"
+            yield sentences.format_nothing_merged(len(recorded))
 
     def _record_failure(self, key: str, error: Exception, sentence: str) -> None:
         """Record a failure, with the time of the next attempt if one makes sense."""

@@ -16,18 +16,15 @@ from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
 from bot.ports import DueQueue, SubscriptionStore
 from bot.ports.workspace_directory import ChannelInfo, WorkspaceDirectory
+from bot.render.subscriptions import sentences
 from bot.services.slack.access_control import AccessControl
-from bot.services.subscriptions.permissions import GONE_REFUSAL, SubscriptionPermissions
+from bot.services.subscriptions.permissions import SubscriptionPermissions
 from bot.services.subscriptions.repository import SubscriptionRepository
 
 log = logging.getLogger(__name__)
 
 MAX_PER_CHANNEL = 20
 _DAY = timedelta(days=1)
-_FIXED_REFUSAL = "That digest comes from the settings of the bot: whoever runs me changes it there."
-_BOT_NOT_MEMBER = "I am not a member of that channel: invite me with /invite, then subscribe again."
-_ARCHIVED_CHANNEL = "That channel is archived: choose another one."
-_FOREIGN_DIRECT_MESSAGES = "Nobody can subscribe for somebody else's direct messages: write me for your own."
 _CLOSED_CODES = {"channel_not_found", "not_in_channel"}
 
 
@@ -80,20 +77,20 @@ class SubscriptionEditor:
             else channel or slack_request.channel
         )
         if target.startswith("D") and not is_personal:
-            raise UsageError(_FOREIGN_DIRECT_MESSAGES)
+            raise UsageError(sentences.OTHER_DIRECT_MESSAGES)
         channel_info = self._require_channel(slack_request, target)
         replaced = self._find_replaced(slack_request, replaces)
         subscription = self._build_subscription(slack_request, request, target, is_open=channel_info.is_open)
         existing = self._repository.get(subscription.id)
         if existing and existing.is_fixed:
-            raise UsageError(_FIXED_REFUSAL)
+            raise UsageError(sentences.IS_FIXED)
         previous = replaced or existing
         if not is_personal:
             self._permissions.require_member(slack_request.user, target, previous, is_open=channel_info.is_open)
             subscription = replace(subscription, by=previous.by) if previous else subscription
         is_additional = existing is None and (replaced is None or replaced.channel != target)
         if is_additional and len(self._repository.list_for_channel(target)) >= MAX_PER_CHANNEL:
-            raise UsageError(f"There are {MAX_PER_CHANNEL} subscriptions here already: remove one first.")
+            raise UsageError(sentences.format_too_many(MAX_PER_CHANNEL))
         self._save_subscription(subscription, previous)
         if replaced and replaced.id != subscription.id:
             self._remove_subscription(replaced)
@@ -140,7 +137,7 @@ class SubscriptionEditor:
         """Return the subscription with an id. Raises UsageError if the user may not change it."""
         subscription = self._repository.get(name)
         if subscription is None:
-            raise UsageError(GONE_REFUSAL)
+            raise UsageError(sentences.IS_GONE)
         if refusal := self._permissions.find_refusal(slack_request.user, subscription):
             raise UsageError(refusal)
         return subscription
@@ -197,12 +194,12 @@ class SubscriptionEditor:
             channel_info = self._workspace.fetch_channel(channel)
         except SlackCallRefused as error:
             if error.code in _CLOSED_CODES:
-                raise UsageError(_BOT_NOT_MEMBER) from error
+                raise UsageError(sentences.BOT_NOT_MEMBER) from error
             raise
         if channel_info.is_archived:
-            raise UsageError(_ARCHIVED_CHANNEL)
+            raise UsageError(sentences.CHANNEL_ARCHIVED)
         if not channel_info.is_member:
-            raise UsageError(_BOT_NOT_MEMBER)
+            raise UsageError(sentences.BOT_NOT_MEMBER)
         return channel_info
 
     def _find_replaced(self, slack_request: SlackRequest, name: str) -> Subscription | None:
@@ -210,7 +207,7 @@ class SubscriptionEditor:
             return None
         subscription = self.get_changeable(slack_request, name)
         if subscription.is_fixed:
-            raise UsageError(_FIXED_REFUSAL)
+            raise UsageError(sentences.IS_FIXED)
         return subscription
 
     def select_subscriptions(
@@ -234,7 +231,7 @@ class SubscriptionEditor:
         """Return the selected subscriptions that the user may change, at least one."""
         selected = self.select_subscriptions(slack_request, selector)
         refusals = {
-            each: _FIXED_REFUSAL
+            each: sentences.IS_FIXED
             if each.is_fixed
             else self._permissions.find_refusal(slack_request.user, each, stops=stops)
             for each in selected

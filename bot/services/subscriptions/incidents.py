@@ -24,7 +24,7 @@ from bot.domain.subscriptions.due_items import IncidentReport, ReportUpdate
 from bot.ports import Cache, DueQueue, Messenger, RecordStore
 from bot.ports.cached_json import load_or_none
 from bot.ports.slack import CLOCK_SKEW
-from bot.render.subscriptions.incidents import incidents_post
+from bot.render.subscriptions.incidents import render_incidents
 from bot.services.subscriptions.incident_report import PostedIncidentReport
 
 log = logging.getLogger(__name__)
@@ -189,7 +189,9 @@ class IncidentReporter:
             message = self._messenger.find_posts(channel, report.begun_at - CLOCK_SKEW).get(key, "")
         else:
             report = self._reports.save(key, report, report.begin_posting(now))
-        message = message or self._messenger.post_message(channel, incidents_post(incidents).build_payload(), key)
+        message = message or self._messenger.post_message(
+            channel, render_incidents(incidents).build_payload(), key
+        )
         self._reports.save(key, report, report.complete(channel, message, incidents))
 
     def _edit_reports(self, names: Sequence[str]) -> None:
@@ -199,7 +201,7 @@ class IncidentReporter:
             if members:
                 try:
                     self._messenger.edit_message(
-                        report.channel, report.message, incidents_post(members).build_payload(), key
+                        report.channel, report.message, render_incidents(members).build_payload(), key
                     )
                 except SlackCallRefused as error:
                     log.info("how it ended is not told: %s", error)

@@ -9,15 +9,9 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused, UsageError
 from bot.domain.subscriptions.models import Subscription
 from bot.ports.workspace_directory import UserInfo, WorkspaceDirectory
+from bot.render.subscriptions import sentences
 
 log = logging.getLogger(__name__)
-
-GONE_REFUSAL = "That subscription is not there any more."
-PERSONAL_REFUSAL = "That subscription is somebody's own: only they can change it."
-_MEMBERS_ONLY = "Only members of that channel and whoever subscribed it can do that: join it first."
-_JOIN_FIRST = "Only members of that channel can have a digest come there: join it first."
-_MEMBERS_UNKNOWN = "I can't see who is in that channel: invite me there with /invite, or ask whoever runs me."
-_NOT_IN_CHANNEL = "You are not in this channel: ask me in one of yours."
 
 
 class SubscriptionPermissions:
@@ -37,16 +31,16 @@ class SubscriptionPermissions:
         Admins of the workspace may also stop one (``stops``), for any channel.
         """
         if subscription.is_personal:
-            return "" if subscription.by == user else PERSONAL_REFUSAL
+            return "" if subscription.by == user else sentences.IS_PERSONAL
         is_member = self._is_member(user, subscription.channel)
         person = None if is_member else self._fetch_user(user)
         if is_member or (stops and person and person.is_admin and not self._is_outsider(person)):
             return ""
         if is_member is None:
-            return _MEMBERS_UNKNOWN
+            return sentences.MEMBERS_UNKNOWN
         if person is None or self._is_outsider(person) or not self._is_open(subscription.channel):
-            return GONE_REFUSAL
-        return "" if subscription.by == user else _MEMBERS_ONLY
+            return sentences.IS_GONE
+        return "" if subscription.by == user else sentences.MEMBERS_ONLY
 
     def require_member(self, user: str, channel: str, existing: Subscription | None, *, is_open: bool) -> None:
         """Refuse a subscription to a channel by a user outside it, unless ``existing`` there is theirs already.
@@ -58,10 +52,10 @@ class SubscriptionPermissions:
         if is_member:
             return
         if is_member is None:
-            raise UsageError(_MEMBERS_UNKNOWN)
+            raise UsageError(sentences.MEMBERS_UNKNOWN)
         is_own = is_open and existing is not None and existing.channel == channel and existing.by == user
         if not is_own or self._is_outsider(self._fetch_user(user)):
-            raise UsageError(_JOIN_FIRST)
+            raise UsageError(sentences.JOIN_FIRST)
 
     def require_presence(self, slack_request: SlackRequest) -> None:
         """Refuse a request from a user in a channel that they are not in, unless it is open to them.
@@ -76,7 +70,7 @@ class SubscriptionPermissions:
             return
         is_outsider = self._is_outsider(self._fetch_user(slack_request.user))
         if is_outsider or (is_member is False and not self._is_open(slack_request.channel)):
-            raise UsageError(_NOT_IN_CHANNEL)
+            raise UsageError(sentences.NOT_IN_CHANNEL)
 
     def filter_visible(self, user: str, subscriptions: Iterable[Subscription]) -> Sequence[Subscription]:
         """Return those that a user may see: their own, those of public channels and of channels they are in."""

@@ -26,6 +26,7 @@ from bot.domain.subscriptions.due_items import (
 )
 from bot.domain.subscriptions.models import DigestSpec, Subscription
 from bot.ports import Cache, DueQueue, RunLog, WorkQueue
+from bot.render.subscriptions import sentences
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords, TrackedDigest
 from bot.services.history.outcome_watcher import CHECK_INTERVAL
@@ -40,8 +41,6 @@ _DAY = timedelta(days=1)
 _RESEND_INTERVAL = timedelta(minutes=10)
 # a digest of a busy repository takes minutes to build; longer times are reported
 _LATE_AFTER = timedelta(minutes=15)
-_UNFINISHED_REASON = "no worker has finished it: look whether one is running, prdigest doctor says more"
-_AWAY_REASON = "nothing was running at its time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +194,12 @@ class DigestScheduler:
             later = due.record.retry_at or now + _RESEND_INTERVAL
             self._incident_reporter.report(
                 _build_incident(
-                    due.subscription, due.digest, IncidentKind.MISSING, error or _UNFINISHED_REASON, now, later
+                    due.subscription,
+                    due.digest,
+                    IncidentKind.MISSING,
+                    error or sentences.UNFINISHED_REASON,
+                    now,
+                    later,
                 )
             )
 
@@ -214,10 +218,10 @@ class DigestScheduler:
         )
         earlier = record.parse_skipped_days(days.zone)
         unposted = replace(days, first=earlier.first) if earlier else days
-        reason = record.error or _AWAY_REASON
+        reason = record.error or sentences.AWAY_REASON
         is_closed = record.must_be_fixed_by_person and not subscription.is_fixed
         if is_closed:
-            reason += "; I paused it: /prdigest resume goes on"
+            reason += sentences.PAUSED_BY_BOT
         self._incident_reporter.report(
             _build_incident(subscription, missed, IncidentKind.SKIPPED, reason, now, None)
         )

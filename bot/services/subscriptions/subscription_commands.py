@@ -19,6 +19,7 @@ from bot.domain.time.day import get_yesterday
 from bot.ports import Cache, Post
 from bot.ports.cached_json import load_or_none
 from bot.render.blocks.buttons import add_buttons
+from bot.render.subscriptions import sentences
 from bot.render.subscriptions.subscription_list import (
     DueSubscription,
     make_new_button,
@@ -52,7 +53,6 @@ class _CommandResult:
 
 
 _RESULT_ADAPTER = TypeAdapter(_CommandResult)
-_PREVIEW_NOTE = "A preview for you alone: nothing was posted."
 
 
 class SubscriptionCommands:
@@ -106,7 +106,7 @@ class SubscriptionCommands:
         It is the subscription with the id ``name``, the one of a request, or the only one of the channel.
         """
         spec = self._build_previewed_spec(slack_request, name, request)
-        return Answer.for_asker(self._composer.compose_messages(spec, [_PREVIEW_NOTE]).lead)
+        return Answer.for_asker(self._composer.compose_messages(spec, [sentences.PREVIEW_NOTE]).lead)
 
     def _run_verb(
         self,
@@ -135,9 +135,10 @@ class SubscriptionCommands:
         selector = request or SubscriptionSelector()
         if verb == UNSUBSCRIBE:
             removed = self._editor.unsubscribe(slack_request, selector)
-            post = render_changes(removed, "Unsubscribed", "What was posted stays.")
+            post = render_changes(removed, sentences.UNSUBSCRIBED, sentences.POSTS_STAY)
             return _CommandResult(
-                _build_answer(slack_request, removed, post), _build_notices(slack_request, "removed", removed)
+                _build_answer(slack_request, removed, post),
+                _build_notices(slack_request, sentences.HAS_REMOVED, removed),
             )
         return self._set_paused(slack_request, verb, selector)
 
@@ -145,17 +146,19 @@ class SubscriptionCommands:
         self, slack_request: SlackRequest, verb: str, selector: SubscriptionSelector
     ) -> _CommandResult:
         if verb not in (PAUSE, RESUME):
-            raise UsageError("I don't know that: /prdigest help says what I do.")
+            raise UsageError(sentences.UNKNOWN_VERB)
         apply = self._editor.pause if verb == PAUSE else self._editor.resume
         changes = apply(slack_request, selector)
         subscriptions = [each.current for each in changes]
         post = render_resumption(self._add_due_times(subscriptions))
         if verb == PAUSE:
-            post = render_changes(subscriptions, "Paused", "/prdigest resume goes on.")
+            post = render_changes(subscriptions, sentences.PAUSED, sentences.RESUME_HINT)
         changed = [each.current for each in changes if each.current != each.previous]
         return _CommandResult(
             _build_answer(slack_request, subscriptions, post),
-            _build_notices(slack_request, "paused" if verb == PAUSE else "resumed", changed),
+            _build_notices(
+                slack_request, sentences.HAS_PAUSED if verb == PAUSE else sentences.HAS_RESUMED, changed
+            ),
         )
 
     def _add_due_times(self, subscriptions: Sequence[Subscription]) -> list[DueSubscription]:
@@ -168,7 +171,7 @@ class SubscriptionCommands:
         listed = self._editor.list_here(slack_request)
         if not name and request is None and len(listed) > 1:
             ids = ", ".join(each.id for each in listed)
-            raise UsageError(f"There are several here: write test with one of {ids}.")
+            raise UsageError(sentences.format_preview_choice(ids))
         is_existing = name or (request is None and listed)
         subscription = (
             self._editor.select_subscriptions(slack_request, SubscriptionSelector(name))[0]
@@ -205,6 +208,6 @@ def _iterate_move_notices(slack_request: SlackRequest, change: SubscriptionChang
     if previous is None or previous == current:
         return
     if previous.channel == current.channel:
-        yield from _build_notices(slack_request, "changed", [current])
+        yield from _build_notices(slack_request, sentences.HAS_CHANGED, [current])
     else:
-        yield from _build_notices(slack_request, "removed", [previous])
+        yield from _build_notices(slack_request, sentences.HAS_REMOVED, [previous])
