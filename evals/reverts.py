@@ -13,7 +13,7 @@ from typing import Any
 
 from bot.domain.errors import UsageError
 from bot.domain.history.repairs import find_repairs
-from bot.domain.history.reverts import find_reverts
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import GHOST, PullRequest, Repository
 from bot.domain.text.strings import collapse_lines
 
@@ -85,8 +85,9 @@ def load(folder: Path) -> Pack:
     except FileNotFoundError as error:
         raise UsageError(f"{folder} is no data pack: it needs {HISTORY} and {LABELS}.") from error
     pulls = tuple(_pull(json.loads(line)) for line in lines)
-    reverts = frozenset((found.number, found.by) for found in find_reverts(pulls))
-    repairs = frozenset((found.number, found.by) for found in find_repairs(pulls))
+    index = RevertIndex(pulls)
+    reverts = frozenset((found.number, found.by) for found in index.reverts)
+    repairs = frozenset((found.number, found.by) for found in find_repairs(index))
     return Pack(pulls, Found(_pairs(labels, "reverted_by"), reverts), Found(_pairs(labels, "fixed_by"), repairs))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.domain.digest.models import Entry
-from bot.domain.history.reverts import is_revert
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.risk.assessment import BASE_RATE
@@ -61,7 +60,7 @@ def _describe_risk(entry: Entry) -> str:
     """Return the band, the rate of repairs in it, and the reasons; no probability of this one."""
     if entry.pull.files is None:
         return "not assessed, its files could not be read"
-    if is_revert(entry.pull):
+    if entry.is_revert:
         return "not assessed, it takes another change back"
     share = (
         f"in this band about {entry.risk.band.repaired} % needed a repair within two weeks, of all {BASE_RATE} %"

@@ -5,19 +5,21 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Generic, TypeVar
 
 from bot.domain.errors import DayUnavailable, GitHubAccessDenied, GitHubUnavailable, RateLimited, StoreUnavailable
 from bot.domain.history.file_history import REVERT_WINDOW, FileHistory
-from bot.domain.history.outcomes import MergeOutcome, find_outcomes
-from bot.domain.history.relands import Reland, find_relands
+from bot.domain.history.outcomes import find_outcomes
+from bot.domain.history.relands import find_relands
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
 from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup, get_default_classes
 from bot.domain.risk.assessment import Risk, assess_pull_request
 from bot.domain.time.day import LocalDay
 from bot.ports import HistoryStore
+from bot.services.history.day_context import DayContext
 from bot.services.history.merge_lists import DayLister, list_day
 
 log = logging.getLogger(__name__)
@@ -34,34 +36,6 @@ _RECENT_DAYS = 3
 _DAY = timedelta(days=1)
 _MONTH = timedelta(days=31)
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class DayContext:
-    """The merges of a day, before it and since, newest first, with the reverts and relands among them.
-
-    ``caveat`` is a clause that says what could not be read.
-    """
-
-    pulls: tuple[PullRequest, ...]
-    outcomes: tuple[MergeOutcome, ...]
-    relands: tuple[Reland, ...]
-    caveat: str = ""
-
-    @classmethod
-    def from_pulls(cls, pulls: Iterable[PullRequest], doubt: str = "") -> DayContext:
-        """Build the context from merges."""
-        merges = remove_duplicates(pulls)
-        # the long texts are not needed any more, and would take most of the memory
-        light = tuple(replace(pull, body="", commit_message="") for pull in merges)
-        return cls(light, find_outcomes(merges), tuple(find_relands(merges)), doubt)
-
-    def build_past(self, of_day: Iterable[PullRequest], classes: PathClasses) -> FileHistory:
-        """Return the history that the rules look back at.
-
-        ``of_day`` are pull requests of the day, with their files.
-        """
-        return FileHistory(remove_duplicates([*of_day, *self.pulls]), self.outcomes, classes, self.relands)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +133,8 @@ class MergeTimeline:
             ]
         except (GitHubAccessDenied, GitHubUnavailable, RateLimited) as error:
             caveat = f"what was reverted since is not known ({str(error).rstrip('.')})"
-            return DayContext.from_pulls([*merged, *recorded], caveat)
-        return DayContext.from_pulls([*merged, *listed, *recorded])
+            return DayContext.from_pulls(merged, recorded, caveat)
+        return DayContext.from_pulls(merged, [*listed, *recorded])
 
     def _list_available(self, repository: Repository, day: LocalDay) -> tuple[PullRequest, ...]:
         """Return the merges of a day; empty if its list is unavailable."""
@@ -215,4 +189,5 @@ def _cache_value(cached: dict[str, _CachedValue[T]], name: str, value: _CachedVa
 def build_past(pulls: Iterable[PullRequest], classes: PathClasses) -> FileHistory:
     """Return the history of merges, with the reverts and relands among them."""
     merges = remove_duplicates(pulls)
-    return FileHistory(merges, find_outcomes(merges), classes, find_relands(merges))
+    index = RevertIndex(merges)
+    return FileHistory(merges, find_outcomes(index), classes, find_relands(index))

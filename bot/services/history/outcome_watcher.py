@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.domain.history.outcomes import MergeOutcome, find_outcomes
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.keyspace.keys import LAST_OUTCOME_CHECK
 from bot.domain.pull_requests.models import Repository, remove_duplicates
 from bot.domain.subscriptions.due_items import OutcomeCheck
@@ -134,7 +135,8 @@ class OutcomeWatcher:
             look = recent.get(repository)
             if look is None or looked_at is None or look.read_at < looked_at:
                 pulls = self._chronicle.read_merges(repository, now - 2 * WATCH_PERIOD, now + _DAY)
-                look = _OutcomeSnapshot(now, tuple(map(_remove_texts, find_outcomes(remove_duplicates(pulls)))))
+                outcomes = find_outcomes(RevertIndex(remove_duplicates(pulls)))
+                look = _OutcomeSnapshot(now, tuple(map(_remove_texts, outcomes)))
             self._looks = {**recent, repository: look}
             return look.outcomes
 

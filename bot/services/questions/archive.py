@@ -21,7 +21,7 @@ from bot.ports import PullRequests
 from bot.services.history.merge_lists import MergeList, combine_lists, list_day
 from bot.services.operations.worker_threads import DeadlineExecutor
 from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.reader import PullRequestReader
 
 _NO_SUMMARY_REASON = "nobody asked for it before"
 
@@ -42,7 +42,7 @@ class PullRequestArchive:
     def __init__(
         self,
         pulls: PullRequests,
-        reader: EntryBuilder,
+        reader: PullRequestReader,
         entries: EntryCache,
         workers: int,
         classes_of: PathClassesLookup = get_default_classes,
