@@ -29,7 +29,7 @@ UNBOUNDED = {
     ("bot/http_server.py", "loop.join"): 1,
     # a server that was killed
     ("bot/adapters/embedded/process.py", "server.wait"): 1,
-    # of futures that are done: results_as_done gave them before
+    # of futures that are done: iterate_results gave them before
     ("bot/services/operations/worker_threads.py", "future.result"): 1,
     ("bot/services/history/backfill.py", "future.result"): 1,
 }

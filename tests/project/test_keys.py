@@ -38,7 +38,7 @@ def spelled_keys(source: str) -> list[str]:
     texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in prose]
     begun = [node.value for node in texts if isinstance(node.value, str) and node.value.startswith(PREFIXES)]
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    made = [call.args[0] for call in calls if getattr(call.func, "attr", "") == "make" and call.args]
+    made = [call.args[0] for call in calls if getattr(call.func, "attr", "") == "add_prefix" and call.args]
     begun = [text for text in begun if text not in _NO_KEYS]
     return [*begun, *(ast.unparse(each) for each in made if isinstance(each, ast.Constant | ast.JoinedStr))]
 
@@ -53,9 +53,9 @@ def test_no_other_module_spells_a_key() -> None:
     ("source", "found"),
     [
         ('key = f"thread:{channel}:{thread}"', ["thread:"]),
-        ('client.set("schema", keys.make("owner"))', ["'owner'"]),
+        ('client.set("schema", keyspace.add_prefix("owner"))', ["'owner'"]),
         ('key.startswith("digest:")', ["digest:"]),
-        ('"""thread: what was said."""\nkeys.make(THREAD.key(channel, thread))', []),
+        ('"""thread: what was said."""\nkeyspace.add_prefix(THREAD.key(channel, thread))', []),
     ],
 )
 def test_a_spelled_key_is_seen(source: str, found: list[str]) -> None:

@@ -15,7 +15,15 @@ from tests.helpers.command import ROOT
 GITHUB = ROOT / ".github"
 YAML_FILES = sorted([ROOT / ".pre-commit-config.yaml", *GITHUB.rglob("*.yml")])
 FORMS = [path for path in YAML_FILES if path.parent.name == "ISSUE_TEMPLATE" and path.name != "config.yml"]
-DOCUMENTS = sorted([ROOT / "SECURITY.md", ROOT / "docs" / "releasing.md", *GITHUB.glob("*.md")])
+ROOT_DOCUMENTS = (
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "SECURITY.md",
+    "docs/releasing.md",
+    "tests/README.md",
+)
+DOCUMENTS = sorted([*(ROOT / name for name in ROOT_DOCUMENTS), *GITHUB.glob("*.md")])
 
 
 def load_yaml(path: Path) -> Any:
@@ -100,13 +108,13 @@ def test_who_reports_a_bug_is_asked_for_the_doctor() -> None:
     assert "Output of `prdigest doctor`" in labels
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_document_names_files_that_exist(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     links = re.findall(r"\]\((?!https?://)([^)#]+)", text)
     assert [link for link in links if not (path.parent / link).exists()] == []
     named = re.findall(r"`((?:[\w.-]+/)*[\w-]*\.(?:md|json|toml|lock|py|yml))`", text)
-    assert [name for name in named if not (ROOT / name).exists()] == []
+    assert [name for name in named if not ((ROOT / name).exists() or (path.parent / name).exists())] == []
 
 
 def test_nobody_is_named_to_whom_to_report() -> None:

@@ -8,15 +8,18 @@ from bot.domain.operations.usage import ModelPrice, PriceList
 _LONG_PROMPT_TOKENS = 100_000
 
 
-def _make_price(dollars_in: float, dollars_out: float, long_prompt_factor: float = 1.0) -> ModelPrice:
-    """Cache reads cost 0.1 of the input price, cache writes 1.25 for five minutes and 2 for an hour."""
-    return ModelPrice(dollars_in, dollars_out, 0.1, 1.25, 2.0, _LONG_PROMPT_TOKENS, long_prompt_factor)
+def _make_price(
+    dollars_in: float, dollars_out: float, long_prompt_factor: float = 1.0, cache_read: float = 0.1
+) -> ModelPrice:
+    """Return a price; cache writes cost 1.25 of the input price for five minutes and 2 for an hour."""
+    return ModelPrice(dollars_in, dollars_out, cache_read, 1.25, 2.0, _LONG_PROMPT_TOKENS, long_prompt_factor)
 
 
 CLAUDE_PRICES = PriceList(
     {
         "claude-haiku-5-5": _make_price(0.10, 0.50, long_prompt_factor=5.0),
         "claude-sonnet-5-5": _make_price(2.0, 10.0),
-        "claude-opus-5-5": _make_price(4.0, 20.0),
+        # half of the usual share for what is read from the cache: 0.20 dollars per million tokens
+        "claude-opus-5-5": _make_price(4.0, 20.0, cache_read=0.05),
     }
 )

@@ -51,7 +51,9 @@ def test_votes_do_not_run_out_and_outlive_who_took_them(
     assert (store.ttl(key), list(ballot.list_votes())) == (-1, ["good"])
 
 
-@pytest.mark.parametrize("act", [lambda ballot: ballot.put("U1", "good"), lambda ballot: list(ballot.list_votes())])
+@pytest.mark.parametrize(
+    "act", [lambda ballot: ballot.put("U1", "good"), lambda ballot: list(ballot.list_votes())], ids=["put", "list"]
+)
 def test_a_store_that_is_away_is_told_in_words(act: object) -> None:
     assert callable(act)
     with connect_server(f"redis://127.0.0.1:{closed_port()}/0") as client, pytest.raises(StoreUnavailable):

@@ -171,7 +171,7 @@ def test_whoever_only_puts_jobs_on_a_queue_is_no_worker(fixture: Fixture) -> Non
 
 def test_jobs_are_counted_on_every_queue_that_there_is(fixture: Fixture) -> None:
     with closing(
-        DramatiqJobQueue(cast("Wiring", SimpleNamespace(keys=UNPREFIXED)), fixture.store, COMMANDS.jobs)
+        DramatiqJobQueue(cast("Wiring", SimpleNamespace(keyspace=UNPREFIXED)), fixture.store, COMMANDS.jobs)
     ) as jobs:
         jobs.send(SEND_PRIVATE_NOTICE, NoticePayload(slack_request(), ""))
         jobs.send(REPAIR_DIGEST, DigestPayload(""))

@@ -26,6 +26,8 @@ usages = st.builds(Usage, *[st.integers(0, 10**7)] * 4)
         pytest.param("claude-sonnet-5-5", Usage(cache_write=M), 2.5, id="cache-write"),
         pytest.param("claude-opus-5-5", Usage(input=M, output=M), 24.0, id="opus"),
         pytest.param("claude-opus-5-5", NO_USAGE, 0.0, id="nothing"),
+        pytest.param("claude-opus-5-5", Usage(cache_read=M), 0.2, id="opus reads half as cheap"),
+        pytest.param("claude-sonnet-5-5", Usage(cache_read=M), 0.2, id="sonnet"),
     ],
 )
 def test_a_call_costs_what_the_price_list_says(model: str, usage: Usage, dollars: float) -> None:

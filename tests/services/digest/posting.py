@@ -146,7 +146,7 @@ class Poster:
     """A poster, as whoever has a specification uses it."""
 
     def __init__(self, messenger: Any, store: Any, sleeps: Sleeps, now: datetime) -> None:
-        self._records = DigestRecords(store, messenger.team)
+        self._records = DigestRecords(store, messenger.fetch_team)
         self._poster = DigestPoster(messenger, self._records, lambda: now, sleeps)
 
     def post(self, spec: DigestSpec, build: Callable[[], RenderedDigest]) -> PostingResult:

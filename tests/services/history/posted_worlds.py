@@ -56,9 +56,9 @@ class Desk:
             self._fragile(made(self.store)) for made in (RedisPostedDigestIndex, RedisDueQueue, RedisCache)
         )
         history = self._fragile(RedisHistoryStore(self.store))
-        chronicle = MergeTimeline(lambda: history, self._fragile(self.pulls).merged_on, self.wall)
+        chronicle = MergeTimeline(lambda: history, self._fragile(self.pulls).list_merged, self.wall)
         messenger = self._fragile(messenger_of(self.slack))
-        digests = DigestRecords(self.records, messenger.team)
+        digests = DigestRecords(self.records, messenger.fetch_team)
         self.poster = DigestPoster(messenger, digests, self.wall, Sleeps(), self.begin)
         self.aftermath = OutcomeWatcher(chronicle, cache, issued, digests, self.poster, agenda, self.wall)
         self.digests = digests

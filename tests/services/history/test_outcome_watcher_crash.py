@@ -42,7 +42,7 @@ LOOKING = [
 # a lead, a message of the thread, and a reply
 AMENDING = [
     "load",
-    "read",
+    "read_merges",
     "load",
     "edit_message",
     "find_posts",
@@ -224,7 +224,7 @@ def test_a_lost_answer_doubles_and_loses_nothing(desk: Desk, call: int, for_good
 
 def test_one_at_a_time(desk: Desk) -> None:
     desk.look()
-    desk.records.exclusive = memory_digests(busy=True).hold_lock
+    desk.records.hold_lock = memory_digests(busy=True).hold_lock
     before = standing(desk)
     with pytest.raises(PostingInProgress):
         desk.aftermath.amend_digest(KEY)

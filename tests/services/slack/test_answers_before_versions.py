@@ -68,7 +68,7 @@ def test_one_that_may_have_been_answered_is_looked_for(slack: SlackEmulator, sto
 def test_a_question_goes_on_with_its_message_and_its_draft(store: Redis) -> None:
     plant_hash(store, KEY, **QUESTION)
     found: Any = answer_store(store).load(KEY)
-    assert (found.state, found.message, found.tries, json.loads(found.draft_json)) == (
+    assert (found.state, found.message, found.attempts, json.loads(found.draft_json)) == (
         RequestState.BEGUN,
         "100.5",
         3,

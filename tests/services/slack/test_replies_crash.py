@@ -122,7 +122,7 @@ def test_a_process_that_dies_at_any_step_of_whispering_tells_the_asker_once_or_t
             office.replies(Fuse(step, with_effect)).give_answer(asked, "summary", audience, make)
         for _ in range(2):
             office.replies().give_answer(asked, "summary", audience, make)
-        twice = (name == "whisper" and with_effect) or (step == len(steps) and not with_effect)
+        twice = (name == "send" and with_effect) or (step == len(steps) and not with_effect)
         assert (step, len(office.whispered()) - told) == (step, 2 if twice else 1)
     assert office.said() == []
 
@@ -231,7 +231,7 @@ def test_a_bot_that_was_invited_between_two_tries_posts(office: Office) -> None:
     office.slack.workspace.channels[HOME].member = False
     asked, make = office.asked(), Make()
     with pytest.raises(Crash):
-        office.replies(Fuse(REFUSED.index("whisper") + 1)).give_answer(asked, "summary", Audience.CHANNEL, make)
+        office.replies(Fuse(REFUSED.index("send") + 1)).give_answer(asked, "summary", Audience.CHANNEL, make)
     office.slack.workspace.channels[HOME].member = True
     office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
     assert (len(office.said()), office.whispered()) == (1, [])

@@ -110,7 +110,7 @@ class Desk:
         self.records: Any = self._fragile(digest_store(self.store))
         reports: Any = self._fragile(report_store(self.store))
         self.messenger: Any = self._fragile(self.messenger_as(messenger_of(self.slack)))
-        self.digests = DigestRecords(self.records, self.messenger.team)
+        self.digests = DigestRecords(self.records, self.messenger.fetch_team)
         self.poster = DigestPoster(self.messenger, self.digests, self.wall, Sleeps())
         self.watchdog = IncidentReporter(
             self.agenda, self.cache, reports, self.is_posted, self.messenger, self.admin

@@ -232,7 +232,9 @@ def test_doing_it_twice_is_as_good_as_once(team: Team, verb: str) -> None:
     made = team.subscribe()
     does = getattr(team.subscribing, verb)
     first, second = does(ask(), which()), does(ask(), which())
-    assert [each.now for each in first] == [each.now for each in second] == [each.before for each in second]
+    assert (
+        [each.current for each in first] == [each.current for each in second] == [each.previous for each in second]
+    )
     assert team.planned(made) == (None if verb == "pause" else at(3, 9))
 
 

@@ -291,7 +291,7 @@ class Meanwhile:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._behind, name)
 
-    def post(self, *arguments: Any, **more: Any) -> str:
+    def post_message(self, *arguments: Any, **more: Any) -> str:
         self._happens()
         return self._behind.post_message(*arguments, **more)
 
