@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from redis import Redis
@@ -21,12 +21,14 @@ from bot.adapters.redis import RedisCache, RedisDueQueue, RedisRunLog, RedisSubs
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.services.digest.records import DigestRecords
+from bot.services.jobs.declaration import JobType
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.scheduler import DigestScheduler
 from tests.helpers.records import digest_store, report_store
 from tests.services.digest.posting import MemoryMessenger
 
+P = TypeVar("P")
 SUBSCRIPTIONS, DUE = 10_000, 1_000
 ZONE = ZoneInfo("America/Los_Angeles")
 BEFORE = datetime(2026, 3, 2, 16, 58, tzinfo=UTC)
@@ -38,20 +40,20 @@ MOST_IDLE, MOST_BUSY = 0.05, 10.0
 class Sent:
     """A queue that counts."""
 
-    jobs: list[tuple[Any, ...]] = field(default_factory=list)
+    jobs: list[object] = field(default_factory=list)
 
-    def send(self, *arguments: Any) -> None:
-        self.jobs.append(arguments)
+    def send(self, job: JobType[P], payload: P) -> None:
+        self.jobs.append(payload)
 
 
 def time_ticks(table: Table) -> None:
     """A tick among ten thousand subscriptions, when nothing is due and when a thousand are."""
     with _store() as store:
         schedule, queue = _schedule(store), Sent()
-        schedule.tick(BEFORE, queue, Sent(), Sent())
-        idle = _seconds(lambda: schedule.tick(BEFORE + timedelta(minutes=1), queue, Sent(), Sent()))
+        schedule.tick(BEFORE, queue)
+        idle = _seconds(lambda: schedule.tick(BEFORE + timedelta(minutes=1), queue))
         assert not queue.jobs
-        busy = _seconds(lambda: schedule.tick(BEFORE + timedelta(minutes=2), queue, Sent(), Sent()))
+        busy = _seconds(lambda: schedule.tick(BEFORE + timedelta(minutes=2), queue))
         assert len(queue.jobs) == DUE
     table.row(
         f"a tick of the clock, {SUBSCRIPTIONS:,} subscriptions, none due", 1_000 * idle, 1_000 * MOST_IDLE, "ms"

@@ -16,11 +16,14 @@ from bot.domain.pull_requests.models import Repository, remove_duplicates
 from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.day import LocalDay, parse_date
-from bot.ports import Cache, DueQueue, PostedDigestIndex, WorkQueue
+from bot.ports import Cache, DueQueue, PostedDigestIndex
 from bot.services.digest.posted_digest import build_state_key
 from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
 from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
+from bot.services.jobs.declaration import JobQueue
+from bot.services.jobs.job_types import AMEND_DIGEST
+from bot.services.jobs.payloads import AmendmentPayload
 
 # a revert is told of within hours; each look is one call to GitHub, or two
 CHECK_INTERVAL = timedelta(hours=6)
@@ -72,10 +75,10 @@ class OutcomeWatcher:
         if known is None or str(date) < known:
             self._cache.put(_build_check_key(repository), str(date), LAST_OUTCOME_CHECK.lifetime)
 
-    def check_repository(self, repository: Repository, amends: WorkQueue) -> None:
+    def check_repository(self, repository: Repository, jobs: JobQueue) -> None:
         """Look at what was merged since the last look.
 
-        ``amends`` takes the key of each digest to be amended, and when this was looked at, in ISO 8601.
+        An amendment of each digest that shows other outcomes is put on ``jobs``.
 
         Raises:
             PrdigestError: the merges of a day can't be had, or what was recorded; the next look sees them.
@@ -90,7 +93,7 @@ class OutcomeWatcher:
         outcomes = self._load_outcomes(repository)
         for key, record in self._records.iterate_records(keys):
             if build_state_key(record.select_new_outcomes(outcomes)) != record.amended_states:
-                amends.send(key, now.isoformat())
+                jobs.send(AMEND_DIGEST, AmendmentPayload(key, now))
 
     def _record_recent_merges(self, repository: Repository, now: datetime) -> None:
         """Record what was merged since the last look, and on the day before it; of two weeks at most."""
