@@ -49,7 +49,7 @@ class Clock:
         now: Callable[[], datetime],
         ending: ShutdownSignal | None = None,
     ) -> None:
-        """A tick puts what is due on ``jobs``; ``ending`` interrupts a tick."""
+        """Build a clock whose ticks put due jobs on ``jobs``; ``ending`` interrupts a tick."""
         self._ending = ending or ShutdownSignal()
         self._schedule = schedule
         self._jobs = jobs

@@ -111,7 +111,7 @@ class Digest:
 
     ``hidden`` is the number of pull requests that ``view`` leaves out. ``outcomes`` are those of the day's pull
     requests, and of earlier ones that one of the day reverted or repaired. ``missing`` are clauses on what else
-    is missing. With ``is_sparing`` the lists of the repository were no better than chance. ``names_zone`` is
+    is missing. With ``is_reduced`` the lists of the repository were no better than chance. ``shows_zone`` is
     true if readers would assume another time zone, so that headings name it.
     """
 
@@ -209,7 +209,7 @@ class Digest:
         """At most three entries above the threshold, riskiest first, without those whose outcome is known."""
         settled = {outcome.pull.number for outcome in self.standing_outcomes}
         candidates = [entry for entry in self.entries if entry.number not in settled]
-        return select_risky(candidates, MAX_LISTED_RISKS, is_sparing=self.is_reduced)
+        return select_risky(candidates, MAX_LISTED_RISKS, is_reduced=self.is_reduced)
 
     @property
     def older_reverts(self) -> tuple[PullRequest, ...]:

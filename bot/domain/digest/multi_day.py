@@ -23,7 +23,7 @@ class UnknownDay:
 
 @dataclass(frozen=True)
 class MultiDayDigest:
-    """The digests of the days of a span, oldest first, at least one; ``unknown`` are the days without one."""
+    """The digests of the days of a span, oldest first, at least one; ``unknown_days`` are those without one."""
 
     span: Span
     digests: tuple[Digest, ...]

@@ -58,7 +58,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Reland:
-    """A merge that lands a change again. ``tries`` are the earlier attempts, oldest first, at least one."""
+    """A merge that lands a change again. ``attempts`` are the earlier ones, oldest first, at least one."""
 
     number: int
     attempts: tuple[Attempt, ...]

@@ -143,12 +143,12 @@ def rank_by_risk(assessed: Iterable[T]) -> tuple[T, ...]:
     )
 
 
-def select_risky(assessed: Iterable[T], most: int, *, is_sparing: bool) -> tuple[T, ...]:
+def select_risky(assessed: Iterable[T], most: int, *, is_reduced: bool) -> tuple[T, ...]:
     """Return those above the threshold, riskiest first, at most ``most``.
 
-    With ``is_sparing``, for a repository whose lists were no better than chance, return at most one, of the
+    With ``is_reduced``, for a repository whose lists were no better than chance, return at most one, of the
     highest band.
     """
     ranked = rank_by_risk(assessed)
-    listed = [each for each in ranked if (each.risk.is_highest if is_sparing else each.risk.is_listed)]
-    return tuple(listed[: 1 if is_sparing else most])
+    listed = [each for each in ranked if (each.risk.is_highest if is_reduced else each.risk.is_listed)]
+    return tuple(listed[: 1 if is_reduced else most])

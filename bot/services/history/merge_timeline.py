@@ -150,8 +150,9 @@ class MergeTimeline:
     def assess_risk(self, pull: PullRequest) -> Risk:
         """Rate one pull request by the rules, with what was recorded before it, as a digest of its day does.
 
-        It is rated without history, and ``Risk.without_history`` says so, where it is not merged, less than 90
-        days are recorded before it, or the store is away.
+        It is rated without history, and ``Risk.without_history`` says so, if it is not merged, if less than 90
+        days are recorded before it, or if the store is unavailable. Its own texts are searched for a revert, not
+        their recorded copy, which may be older or cut.
         """
         past = self._load_past(pull.repository, pull.merge_time) if pull.merged_at else None
         return assess_pull_request(pull, self._classes_of(pull.repository), past)
@@ -159,23 +160,23 @@ class MergeTimeline:
     def _load_past(self, repository: Repository, at: datetime) -> FileHistory:
         """Return what the rules look back at from a month (UTC).
 
-        It is kept for ten minutes: an answer shall not wait for half a year of merges each time. Months are kept
-        apart, as the days of one question may be of two.
+        It is cached for ten minutes, so that not every answer waits for half a year of merges. Months are cached
+        separately, since the days of one question may be of two.
         """
         now, month = self._now(), at.astimezone(UTC).date().replace(day=1)
         name, classes = f"{repository} {month}".lower(), self._classes_of(repository)
         with self._lock:
-            kept = self._pasts.get(name)
-            if kept is None or now - kept.cached_at > _CACHE_LIFETIME:
+            cached = self._pasts.get(name)
+            if cached is None or now - cached.cached_at > _CACHE_LIFETIME:
                 first = datetime.combine(month, time(), UTC)
                 try:
-                    known = self.read_merges(repository, first - LOOK_BACK, first + _MONTH)
+                    merges = self.read_merges(repository, first - LOOK_BACK, first + _MONTH)
                 except StoreUnavailable as error:
                     log.info("rated without history: %s", error)
                     return build_past((), classes)
-                kept = _CachedValue(build_past(known, classes), month, now)
-                _cache_value(self._pasts, name, kept)
-            return kept.value
+                cached = _CachedValue(build_past(merges, classes), month, now)
+                _cache_value(self._pasts, name, cached)
+            return cached.value
 
 
 def _cache_value(cached: dict[str, _CachedValue[T]], name: str, value: _CachedValue[T]) -> None:

@@ -42,7 +42,7 @@ class RiskLister:
         workers: int,
         classes_of: PathClassesLookup = get_default_classes,
         recorded: MergeReader = lambda repository, since, until: (),
-        is_sparing: Callable[[Repository], bool] = lambda repository: False,
+        is_reduced: Callable[[Repository], bool] = lambda repository: False,
     ) -> None:
         self._pulls = pulls
         self._reader = reader
@@ -50,7 +50,7 @@ class RiskLister:
         self._workers = workers
         self._classes_of = classes_of
         self._recorded = recorded
-        self._is_sparing = is_sparing
+        self._is_reduced = is_reduced
 
     def build_list(self, request: RisksRequest, name: str, today: LocalDay) -> RiskList:
         """Build the list. Merges of the week after the days count if they revert something.
@@ -74,14 +74,14 @@ class RiskLister:
         assessed = list(map(AssessedPullRequest, loaded, risks))
         matching = tuple(each for each in assessed if request.filters.is_match(each.pull))
         unread = tuple(each.pull.number for each in assessed if each.pull.files is None)
-        is_sparing = self._is_sparing(request.repository)
+        is_reduced = self._is_reduced(request.repository)
         ranked = rank_by_risk(each for each in matching if each.pull.number not in merges.reverted)
-        above = select_risky(ranked, request.top or DEFAULT_RISKS, is_sparing=is_sparing)
+        above = select_risky(ranked, request.top or DEFAULT_RISKS, is_reduced=is_reduced)
         # a request for a number of entries gets that many, because the rules rank all of them
         read = self._run_parallel(self._read_entry, ranked[: max(len(above), request.top or 0)])
         whole = merges.build_list(name, matching, tuple(read[: len(above)]), unread)
         return replace(
-            whole, below=tuple(read[len(above) :]), ranked=len(ranked), top=request.top, is_reduced=is_sparing
+            whole, below=tuple(read[len(above) :]), ranked=len(ranked), top=request.top, is_reduced=is_reduced
         )
 
     def _load_facts(self, pull: PullRequest) -> PullRequest:

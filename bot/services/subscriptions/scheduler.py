@@ -1,7 +1,7 @@
-"""Decides what is due. It keeps nothing in its head: the agenda says what is to be done, the records what was.
+"""The scheduler, which decides what is due. It has no state: that is in the due queue and in the records.
 
 A missed tick, a restart, several clocks or a wrong one change nothing: a digest stays due until its record says
-that it stands, or until it is too late to be of use.
+that it is posted, or until it is too late to be of use.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from bot.services.subscriptions.retry_policy import compute_next_repair
 log = logging.getLogger(__name__)
 
 _DAY = timedelta(days=1)
-# a job that was lost is put on the queue again after that long; one that was done does nothing the second time
+# after this time a lost job is put on the queue again; a job that was done does nothing the second time
 _RESEND_INTERVAL = timedelta(minutes=10)
-# a digest of a busy repository takes minutes to build; what takes longer deserves a word
+# a digest of a busy repository takes minutes to build; a longer delay is reported
 _LATE_AFTER = timedelta(minutes=15)
 _UNFINISHED_REASON = "no worker has finished it: look whether one is running, prdigest doctor says more"
 _AWAY_REASON = "nothing was running at its time"
@@ -49,7 +49,7 @@ _AWAY_REASON = "nothing was running at its time"
 
 @dataclass(frozen=True, slots=True)
 class _DueDigest:
-    """A digest that is due: of which subscription, since when, and what its record says."""
+    """A digest that is due: its subscription, since when (aware), and its record."""
 
     item: NextDigest
     due_at: datetime
@@ -62,96 +62,96 @@ class _DueDigest:
 
 
 class DigestScheduler:
-    """Puts on the queues what is due. ``window`` is how late a digest may still be posted."""
+    """Scheduler that puts due work on the queues. ``window`` is the time after which a digest is not posted."""
 
     def __init__(
         self,
         directory: SubscriptionRepository,
-        agenda: DueQueue,
+        due_queue: DueQueue,
         records: DigestRecords,
         cache: Cache,
-        journal: RunLog,
-        watchdog: IncidentReporter,
+        run_log: RunLog,
+        incidents: IncidentReporter,
         window: timedelta,
     ) -> None:
         self._directory = directory
-        self._agenda = agenda
+        self._due_queue = due_queue
         self._records = records
         self._cache = cache
-        self._journal = journal
-        self._watchdog = watchdog
+        self._run_log = run_log
+        self._incidents = incidents
         self._window = window
         self._is_complete = False
 
     def tick(self, now: datetime, jobs: JobQueue) -> None:
-        """Look at all that is due at ``now``, an aware instant.
+        """Put all that is due at ``now``, an aware instant, on ``jobs``.
 
-        ``digests`` takes the id of a subscription and the instant at which its digest was due, ``mends`` the key
-        of a digest that is incomplete, ``watches`` a repository whose merges may take back what was posted.
+        These are digests of subscriptions, repairs of incomplete digests, and checks of repositories whose merges
+        may revert what was posted.
 
         Raises:
-            StoreUnavailable, SlackRefused, SlackUnavailable: the next tick looks again.
+            StoreUnavailable, SlackCallRefused, SlackUnavailable: the next tick continues.
         """
         self._cache.put(LAST_TICK.build_key(), now.isoformat(), LAST_TICK.lifetime)
         if not self._is_complete:
-            self._complete_agenda(now)
-        due = self._agenda.list_due(now)
+            self._complete_due_queue(now)
+        due = self._due_queue.list_due(now)
         if next_digests := [(item, at) for item, at in due if isinstance(item, NextDigest)]:
             self._process_ready(self._select_ready(next_digests), now, jobs)
         for item, at in due:
             with _isolate_errors(item):
                 if isinstance(item, DigestRepair):
                     self._send_repair(item, at, now, jobs)
-                elif isinstance(item, OutcomeCheck) and self._agenda.move(item, at, now + CHECK_INTERVAL):
+                elif isinstance(item, OutcomeCheck) and self._due_queue.move(item, at, now + CHECK_INTERVAL):
                     jobs.send(WATCH_REPOSITORY, RepositoryPayload(item.repository))
         if any(isinstance(item, IncidentReport | ReportUpdate) for item, _ in due):
-            self._watchdog.notify(now)
+            self._incidents.notify(now)
 
-    def _complete_agenda(self, now: datetime) -> None:
-        """Once: what is not on the agenda yet, or stands there for another time than it should."""
-        wanted = {NextDigest(each.id): each for each in self._directory.list_all() if not each.is_paused}
+    def _complete_due_queue(self, now: datetime) -> None:
+        """Plan the subscriptions that are not in the due queue or at a wrong time. A process does this once."""
+        expected = {NextDigest(each.id): each for each in self._directory.list_all() if not each.is_paused}
         for (item, subscription), planned in zip(
-            wanted.items(), self._agenda.get_times(list(wanted)), strict=True
+            expected.items(), self._due_queue.get_times(list(expected)), strict=True
         ):
             timing = subscription.timing
             if planned is None:
-                # whoever sets the bot up in the afternoon wants to see the digest of that day
+                # a bot that is set up in the afternoon still posts the digest of that day
                 first = timing.find_first_on(now)
-                self._agenda.add(item, first if subscription.is_fixed else timing.find_next_after(now))
+                self._due_queue.add(item, first if subscription.is_fixed else timing.find_next_after(now))
             elif not timing.is_due(planned):
-                self._agenda.move(item, planned, timing.find_first_on(planned))
+                self._due_queue.move(item, planned, timing.find_first_on(planned))
         self._is_complete = True
 
     def _send_repair(self, item: DigestRepair, at: datetime, now: datetime, jobs: JobQueue) -> None:
         record = self._records.store.load(item.digest)
         later = compute_next_repair(now, record.repair_attempts)
         if later is None:
-            self._agenda.drop(item)
-        elif self._agenda.move(item, at, later):
+            self._due_queue.drop(item)
+        elif self._due_queue.move(item, at, later):
             self._records.store.save(item.digest, record, record.count_repair())
             jobs.send(REPAIR_DIGEST, DigestPayload(item.digest))
 
     def _select_ready(self, due: Sequence[tuple[NextDigest, datetime]]) -> Sequence[_DueDigest]:
-        """Those whose subscriptions still want them."""
-        known = self._directory.get_many([item.subscription for item, _ in due])
+        """Return the due digests of subscriptions that are active and still planned at that time."""
+        subscriptions = self._directory.get_many([item.subscription for item, _ in due])
         ready: list[tuple[NextDigest, datetime, Subscription, DigestSpec]] = []
         for item, at in due:
             with _isolate_errors(item):
-                subscription = known.get(item.subscription) or self._directory.get(item.subscription)
+                subscription = subscriptions.get(item.subscription) or self._directory.get(item.subscription)
                 if subscription is None or subscription.is_paused:
-                    self._agenda.drop(item)
+                    self._due_queue.drop(item)
                 elif not subscription.timing.is_due(at):
                     # the rules of the zone have changed since it was planned
-                    self._agenda.move(item, at, subscription.timing.find_first_on(at))
+                    self._due_queue.move(item, at, subscription.timing.find_first_on(at))
                 else:
                     ready.append((item, at, subscription, subscription.build_digest_spec(at)))
         digests = self._records.find_digests([spec for *_, spec in ready])
         return [_DueDigest(*each[:3], digest) for each, digest in zip(ready, digests, strict=True)]
 
     def _process_ready(self, ready: Sequence[_DueDigest], now: datetime, jobs: JobQueue) -> None:
-        """Plan the next after what stands, skip what is too late, send the rest."""
+        """Plan the successors of posted digests, skip those that are too late, and send the rest."""
         standing = [each for each in ready if each.record.is_posted]
-        self._agenda.move_all(
+        self._due_queue.move_all(
             [(each.item, each.due_at, each.subscription.timing.find_next_after(each.due_at)) for each in standing]
         )
         for each in ready:
@@ -166,11 +166,11 @@ class DigestScheduler:
                     self._report_if_late(each, now)
 
     def _restart_repair(self, due: _DueDigest, now: datetime) -> None:
-        """Mend what somebody asked for before its time, and had no budget for, at the cost of the bot."""
+        """Restart the repair of a digest that a person requested early and could not pay for; the bot pays."""
         if due.record.payer and due.record.gaps:
             key = due.digest.key
             self._records.store.save(key, due.record, due.record.bill_to_bot().reset_repairs())
-            self._agenda.put(DigestRepair(key), now)
+            self._due_queue.put(DigestRepair(key), now)
 
     def _send_digest(self, due: _DueDigest, now: datetime, jobs: JobQueue) -> None:
         retry_at, tries = due.record.retry_at, str(due.record.attempts)
@@ -182,25 +182,25 @@ class DigestScheduler:
             jobs.send(DELIVER_DIGEST, DeliveryPayload(due.item.subscription, due.due_at))
 
     def _is_late(self, due: _DueDigest, now: datetime) -> bool:
-        """Counted from when the digest was first sent: a bot that has just been started is not late at once."""
+        """Return whether a digest is late, counted from its first job: a bot that has just started is not late."""
         if now - due.due_at < _LATE_AFTER:
             return False
         first = self._cache.get(_build_sent_key(due))
         return now - (datetime.fromisoformat(first) if first else due.due_at) >= _LATE_AFTER
 
     def _report_if_late(self, due: _DueDigest, now: datetime) -> None:
-        """What a person has to mend is said at once; everything else gets a while to mend itself."""
+        """Report a missing digest: at once if a person must act, else after a while in which it may still come."""
         error = due.record.error
         if (error and due.record.must_be_fixed_by_person) or self._is_late(due, now):
             later = due.record.retry_at or now + _RESEND_INTERVAL
-            self._watchdog.report(
+            self._incidents.report(
                 _build_incident(
                     due.subscription, due.digest, IncidentKind.MISSING, error or _UNFINISHED_REASON, now, later
                 )
             )
 
     def _skip_digest(self, due: _DueDigest, now: datetime) -> None:
-        """Say that it will not come, plan the first that still may, and tell that one what it has to say."""
+        """Report that a digest is skipped, and plan the next one that is in time, which names the skipped days."""
         subscription, timing, first, record = (
             due.subscription,
             due.subscription.timing,
@@ -218,13 +218,13 @@ class DigestScheduler:
         is_closed = record.must_be_fixed_by_person and not subscription.is_fixed
         if is_closed:
             reason += "; I paused it: /prdigest resume goes on"
-        self._watchdog.report(_build_incident(subscription, missed, IncidentKind.SKIPPED, reason, now, None))
+        self._incidents.report(_build_incident(subscription, missed, IncidentKind.SKIPPED, reason, now, None))
         self._records.store.save(following.key, following.record, following.record.record_skipped_days(unposted))
         if is_closed:
-            # not before it is told: what is paused is not looked at again
+            # after the report: a paused subscription is not processed again
             self._directory.pause(subscription)
-        if self._agenda.move(due.item, due.due_at, after):
-            self._journal.add_run(Run(now, missed.key, RunOutcome.SKIPPED, reason))
+        if self._due_queue.move(due.item, due.due_at, after):
+            self._run_log.add_run(Run(now, missed.key, RunOutcome.SKIPPED, reason))
 
 
 def _build_incident(
@@ -240,13 +240,13 @@ def _build_incident(
 
 
 def _build_sent_key(due: _DueDigest) -> str:
-    """Where it is kept when that was first sent."""
+    """Return the key of the time at which a digest was first sent."""
     return build_attempt_key(due.item.subscription, due.due_at.isoformat())
 
 
 @contextmanager
 def _isolate_errors(item: DueItem) -> Iterator[None]:
-    """One entry that can't be looked at shall not keep all others from being posted."""
+    """Log a defect of one item, so that all others are still posted."""
     try:
         yield
     except PrdigestError:

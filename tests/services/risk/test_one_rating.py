@@ -121,7 +121,7 @@ def test_reverts_relands_and_repairs_share_one_search() -> None:
         index = RevertIndex(THREE)
         find_outcomes(index), find_relands(index), find_repairs(index)
         own = index.select([8, 9])
-        assert (own.reverts, own.reverting_numbers) == (index.reverts, {8})
+        assert (own.reverts, own.is_revert(8), own.is_revert(9)) == (index.reverts, True, False)
     assert counts == Counter({("parse_claim", number): 1 for number in (7, 8, 9)})
 
 

@@ -345,7 +345,7 @@ def test_lists_that_found_no_more_than_chance_rank_the_others_below() -> None:
     pulls = KnownPulls(DAY_OF_FOUR)
     reader = PullRequestReader(pulls, Summaries())
     entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
-    sparing = RiskLister(pulls, reader, entries, 4, is_sparing=lambda _: True)
+    sparing = RiskLister(pulls, reader, entries, 4, is_reduced=lambda _: True)
     found = sparing.build_list(RisksRequest(REPOSITORY, span(), top=3), "Engine", after(30))
     assert len(listed(found)) <= 1
     assert listed(found) + below(found) == [3, 1, 2]
