@@ -33,5 +33,5 @@ def build_fixed_subscription(settings: Settings) -> Subscription | None:
 def connect_store(settings: Settings, patience: RedisTimeouts) -> Redis:
     """A client of the store. Raises StoreUnavailable."""
     if settings.redis_url:
-        return connect_server(settings.redis_url, patience=patience)
+        return connect_server(settings.redis_url, timeouts=patience)
     return connect_embedded(settings.prdigest_state_dir, patience)

@@ -152,7 +152,7 @@ class Wiring:
     def slack(self) -> WebClient:
         """The client of Slack, for the listeners."""
         token = require_secret(self._settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
-        return make_slack_client(token, self._settings.slack_api_url, pace=self._pace)
+        return make_slack_client(token, self._settings.slack_api_url, throttle=self._pace)
 
     @cached_property
     def messenger(self) -> SlackMessenger:

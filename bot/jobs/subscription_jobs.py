@@ -1,4 +1,4 @@
-"""Jobs for what somebody says of their regular digests: by a verb, a button, the form or App Home."""
+"""Jobs for requests about regular digests: by a verb, a button, the form or App Home."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 def change_subscription(wiring: Wiring, payload: SubscriptionPayload) -> None:
-    """Do what a verb says. Who is in App Home sees there what came of it."""
+    """Do what a verb asks for. A user in App Home sees the result there."""
     if payload.asker.channel:
         wiring.replies.give_answer(payload.asker, "regular", Audience.HERE, lambda: _apply_change(wiring, payload))
     else:
@@ -26,15 +26,18 @@ def change_subscription(wiring: Wiring, payload: SubscriptionPayload) -> None:
 
 
 def _apply_change(wiring: Wiring, payload: SubscriptionPayload) -> Answer:
-    known = wiring.repositories
-    wish = payload.wish and payload.wish.require_known(known)
-    which = payload.which and payload.which.require_known(known)
-    regular = wiring.subscriptions.subscription_commands
-    return regular.answer_command(payload.asker, payload.verb, wish or which, payload.channel, payload.replaces)
+    """Change subscriptions and return the answer. Raises PrdigestError."""
+    repositories = wiring.repositories
+    subscription = payload.wish and payload.wish.require_known(repositories)
+    selector = payload.which and payload.which.require_known(repositories)
+    commands = wiring.subscriptions.subscription_commands
+    return commands.answer_command(
+        payload.asker, payload.verb, subscription or selector, payload.channel, payload.replaces
+    )
 
 
 def _describe_change(wiring: Wiring, payload: SubscriptionPayload) -> str:
-    """Do it; what came of it, as a note. Raises SlackUnavailable, StoreUnavailable."""
+    """Change subscriptions and return a note about the result. Raises SlackUnavailable or StoreUnavailable."""
     try:
         return _apply_change(wiring, payload).private.text
     except (SlackUnavailable, StoreUnavailable):
@@ -47,13 +50,13 @@ def _describe_change(wiring: Wiring, payload: SubscriptionPayload) -> str:
 
 
 def show_preview(wiring: Wiring, payload: PreviewPayload) -> None:
-    """Show the asker what would come."""
+    """Show the asker a preview of a digest."""
 
-    def make() -> Answer:
-        wish = payload.wish and payload.wish.require_known(wiring.repositories)
-        return wiring.subscriptions.subscription_commands.preview_digest(payload.asker, payload.id, wish)
+    def build_preview() -> Answer:
+        subscription = payload.wish and payload.wish.require_known(wiring.repositories)
+        return wiring.subscriptions.subscription_commands.preview_digest(payload.asker, payload.id, subscription)
 
-    wiring.replies.give_answer(payload.asker, "preview", Audience.ASKER, make)
+    wiring.replies.give_answer(payload.asker, "preview", Audience.ASKER, build_preview)
 
 
 def open_form(wiring: Wiring, payload: FormPayload) -> None:
@@ -62,7 +65,7 @@ def open_form(wiring: Wiring, payload: FormPayload) -> None:
 
 
 def open_home(wiring: Wiring, payload: AskerPayload) -> None:
-    """Show App Home to somebody who opens it."""
+    """Show App Home to a user who opens it."""
     wiring.subscriptions.home.open_home(payload.asker)
 
 

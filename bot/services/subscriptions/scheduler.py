@@ -1,6 +1,6 @@
-"""The scheduler, which decides what is due. It has no state: that is in the due queue and in the records.
+"""The schedule of digests. It has no state of its own: the due queue says what to do, the records what was done.
 
-A missed tick, a restart, several clocks or a wrong one change nothing: a digest stays due until its record says
+Missed ticks, restarts, several clocks or a wrong one change nothing: a digest stays due until its record says
 that it is posted, or until it is too late to be of use.
 """
 
@@ -26,6 +26,7 @@ from bot.domain.subscriptions.due_items import (
 )
 from bot.domain.subscriptions.models import DigestSpec, Subscription
 from bot.ports import Cache, DueQueue, RunLog
+from bot.render.subscriptions import sentences
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords, TrackedDigest
 from bot.services.history.outcome_watcher import CHECK_INTERVAL
@@ -39,17 +40,15 @@ from bot.services.subscriptions.retry_policy import compute_next_repair
 log = logging.getLogger(__name__)
 
 _DAY = timedelta(days=1)
-# after this time a lost job is put on the queue again; a job that was done does nothing the second time
+# a lost job is enqueued again after that long; one that was done does nothing the second time
 _RESEND_INTERVAL = timedelta(minutes=10)
-# a digest of a busy repository takes minutes to build; a longer delay is reported
+# a digest of a busy repository takes minutes to build; longer times are reported
 _LATE_AFTER = timedelta(minutes=15)
-_UNFINISHED_REASON = "no worker has finished it: look whether one is running, prdigest doctor says more"
-_AWAY_REASON = "nothing was running at its time"
 
 
 @dataclass(frozen=True, slots=True)
 class _DueDigest:
-    """A digest that is due: its subscription, since when (aware), and its record."""
+    """A digest that is due: its subscription, since when, and its record."""
 
     item: NextDigest
     due_at: datetime
@@ -62,35 +61,35 @@ class _DueDigest:
 
 
 class DigestScheduler:
-    """Scheduler that puts due work on the queues. ``window`` is the time after which a digest is not posted."""
+    """Scheduler that enqueues what is due. ``window`` is how late a digest may still be posted."""
 
     def __init__(
         self,
-        directory: SubscriptionRepository,
+        repository: SubscriptionRepository,
         due_queue: DueQueue,
         records: DigestRecords,
         cache: Cache,
         run_log: RunLog,
-        incidents: IncidentReporter,
+        incident_reporter: IncidentReporter,
         window: timedelta,
     ) -> None:
-        self._directory = directory
+        self._repository = repository
         self._due_queue = due_queue
         self._records = records
         self._cache = cache
         self._run_log = run_log
-        self._incidents = incidents
+        self._incident_reporter = incident_reporter
         self._window = window
         self._is_complete = False
 
     def tick(self, now: datetime, jobs: JobQueue) -> None:
-        """Put all that is due at ``now``, an aware instant, on ``jobs``.
+        """Process everything that is due at ``now``, an aware instant.
 
-        These are digests of subscriptions, repairs of incomplete digests, and checks of repositories whose merges
-        may revert what was posted.
+        ``jobs`` takes the digests of subscriptions, repairs of incomplete digests, and checks of repositories
+        whose merges may revert pull requests in posted digests.
 
         Raises:
-            StoreUnavailable, SlackCallRefused, SlackUnavailable: the next tick continues.
+            StoreUnavailable, SlackCallRefused, SlackUnavailable: the next tick tries again.
         """
         self._cache.put(LAST_TICK.build_key(), now.isoformat(), LAST_TICK.lifetime)
         if not self._is_complete:
@@ -105,17 +104,17 @@ class DigestScheduler:
                 elif isinstance(item, OutcomeCheck) and self._due_queue.move(item, at, now + CHECK_INTERVAL):
                     jobs.send(WATCH_REPOSITORY, RepositoryPayload(item.repository))
         if any(isinstance(item, IncidentReport | ReportUpdate) for item, _ in due):
-            self._incidents.notify(now)
+            self._incident_reporter.notify(now)
 
     def _complete_due_queue(self, now: datetime) -> None:
-        """Plan the subscriptions that are not in the due queue or at a wrong time. A process does this once."""
-        expected = {NextDigest(each.id): each for each in self._directory.list_all() if not each.is_paused}
+        """Add the digests that are not in the due queue yet, and correct wrong times. Runs once."""
+        subscriptions = {NextDigest(each.id): each for each in self._repository.list_all() if not each.is_paused}
         for (item, subscription), planned in zip(
-            expected.items(), self._due_queue.get_times(list(expected)), strict=True
+            subscriptions.items(), self._due_queue.get_times(list(subscriptions)), strict=True
         ):
             timing = subscription.timing
             if planned is None:
-                # a bot that is set up in the afternoon still posts the digest of that day
+                # an operator who sets the bot up in the afternoon expects the digest of that day
                 first = timing.find_first_on(now)
                 self._due_queue.add(item, first if subscription.is_fixed else timing.find_next_after(now))
             elif not timing.is_due(planned):
@@ -132,16 +131,16 @@ class DigestScheduler:
             jobs.send(REPAIR_DIGEST, DigestPayload(item.digest))
 
     def _select_ready(self, due: Sequence[tuple[NextDigest, datetime]]) -> Sequence[_DueDigest]:
-        """Return the due digests of subscriptions that are active and still planned at that time."""
-        subscriptions = self._directory.get_many([item.subscription for item, _ in due])
+        """Return those whose subscriptions are still active."""
+        subscriptions = self._repository.get_many([item.subscription for item, _ in due])
         ready: list[tuple[NextDigest, datetime, Subscription, DigestSpec]] = []
         for item, at in due:
             with _isolate_errors(item):
-                subscription = subscriptions.get(item.subscription) or self._directory.get(item.subscription)
+                subscription = subscriptions.get(item.subscription) or self._repository.get(item.subscription)
                 if subscription is None or subscription.is_paused:
                     self._due_queue.drop(item)
                 elif not subscription.timing.is_due(at):
-                    # the rules of the zone have changed since it was planned
+                    # the rules of the zone have changed since the digest was planned
                     self._due_queue.move(item, at, subscription.timing.find_first_on(at))
                 else:
                     ready.append((item, at, subscription, subscription.build_digest_spec(at)))
@@ -149,10 +148,10 @@ class DigestScheduler:
         return [_DueDigest(*each[:3], digest) for each, digest in zip(ready, digests, strict=True)]
 
     def _process_ready(self, ready: Sequence[_DueDigest], now: datetime, jobs: JobQueue) -> None:
-        """Plan the successors of posted digests, skip those that are too late, and send the rest."""
-        standing = [each for each in ready if each.record.is_posted]
+        """Plan the next digest after each posted one, skip what is too late, and send the rest."""
+        posted = [each for each in ready if each.record.is_posted]
         self._due_queue.move_all(
-            [(each.item, each.due_at, each.subscription.timing.find_next_after(each.due_at)) for each in standing]
+            [(each.item, each.due_at, each.subscription.timing.find_next_after(each.due_at)) for each in posted]
         )
         for each in ready:
             with _isolate_errors(each.item):
@@ -166,63 +165,73 @@ class DigestScheduler:
                     self._report_if_late(each, now)
 
     def _restart_repair(self, due: _DueDigest, now: datetime) -> None:
-        """Restart the repair of a digest that a person requested early and could not pay for; the bot pays."""
+        """Repair, at the cost of the bot, a digest that a user without budget requested before its time."""
         if due.record.payer and due.record.gaps:
             key = due.digest.key
             self._records.store.save(key, due.record, due.record.bill_to_bot().reset_repairs())
             self._due_queue.put(DigestRepair(key), now)
 
     def _send_digest(self, due: _DueDigest, now: datetime, jobs: JobQueue) -> None:
-        retry_at, tries = due.record.retry_at, str(due.record.attempts)
+        retry_at, attempts = due.record.retry_at, str(due.record.attempts)
         is_time = retry_at is None or now >= retry_at
         if is_time and self._cache.add(
-            build_attempt_key(due.item.subscription, due.due_at.isoformat(), tries), "1", _RESEND_INTERVAL
+            build_attempt_key(due.item.subscription, due.due_at.isoformat(), attempts), "1", _RESEND_INTERVAL
         ):
             self._cache.add(_build_sent_key(due), now.isoformat(), self._window)
             jobs.send(DELIVER_DIGEST, DeliveryPayload(due.item.subscription, due.due_at))
 
     def _is_late(self, due: _DueDigest, now: datetime) -> bool:
-        """Return whether a digest is late, counted from its first job: a bot that has just started is not late."""
+        """Return whether a digest is late, counted from when it was first sent.
+
+        A bot that has just been started is not late at once.
+        """
         if now - due.due_at < _LATE_AFTER:
             return False
         first = self._cache.get(_build_sent_key(due))
         return now - (datetime.fromisoformat(first) if first else due.due_at) >= _LATE_AFTER
 
     def _report_if_late(self, due: _DueDigest, now: datetime) -> None:
-        """Report a missing digest: at once if a person must act, else after a while in which it may still come."""
+        """Report at once what a person has to fix; everything else has some time to recover."""
         error = due.record.error
         if (error and due.record.must_be_fixed_by_person) or self._is_late(due, now):
             later = due.record.retry_at or now + _RESEND_INTERVAL
-            self._incidents.report(
+            self._incident_reporter.report(
                 _build_incident(
-                    due.subscription, due.digest, IncidentKind.MISSING, error or _UNFINISHED_REASON, now, later
+                    due.subscription,
+                    due.digest,
+                    IncidentKind.MISSING,
+                    error or sentences.UNFINISHED_REASON,
+                    now,
+                    later,
                 )
             )
 
     def _skip_digest(self, due: _DueDigest, now: datetime) -> None:
-        """Report that a digest is skipped, and plan the next one that is in time, which names the skipped days."""
-        subscription, timing, first, record = (
+        """Report a digest that will not come, plan the next possible one, and record the days that it skips."""
+        subscription, timing, spec, record = (
             due.subscription,
             due.subscription.timing,
             due.digest.spec,
             due.record,
         )
         after = timing.find_next_after(max(due.due_at, now - self._window))
-        days = replace(first.span, last=timing.get_covered_days(after).first - _DAY)
+        days = replace(spec.span, last=timing.get_covered_days(after).first - _DAY)
         missed, following = self._records.find_digests(
-            [replace(first, span=days), subscription.build_digest_spec(after)]
+            [replace(spec, span=days), subscription.build_digest_spec(after)]
         )
         earlier = record.parse_skipped_days(days.zone)
         unposted = replace(days, first=earlier.first) if earlier else days
-        reason = record.error or _AWAY_REASON
+        reason = record.error or sentences.AWAY_REASON
         is_closed = record.must_be_fixed_by_person and not subscription.is_fixed
         if is_closed:
-            reason += "; I paused it: /prdigest resume goes on"
-        self._incidents.report(_build_incident(subscription, missed, IncidentKind.SKIPPED, reason, now, None))
+            reason += sentences.PAUSED_BY_BOT
+        self._incident_reporter.report(
+            _build_incident(subscription, missed, IncidentKind.SKIPPED, reason, now, None)
+        )
         self._records.store.save(following.key, following.record, following.record.record_skipped_days(unposted))
         if is_closed:
             # after the report: a paused subscription is not processed again
-            self._directory.pause(subscription)
+            self._repository.pause(subscription)
         if self._due_queue.move(due.item, due.due_at, after):
             self._run_log.add_run(Run(now, missed.key, RunOutcome.SKIPPED, reason))
 
@@ -246,7 +255,7 @@ def _build_sent_key(due: _DueDigest) -> str:
 
 @contextmanager
 def _isolate_errors(item: DueItem) -> Iterator[None]:
-    """Log a defect of one item, so that all others are still posted."""
+    """Log an item that fails, so that it does not stop all others from being posted."""
     try:
         yield
     except PrdigestError:
