@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from redis import Redis
@@ -21,12 +21,14 @@ from bot.adapters.redis import RedisCache, RedisDueQueue, RedisRunLog, RedisSubs
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.services.digest.records import DigestRecords
+from bot.services.jobs.declaration import JobType
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.scheduler import DigestScheduler
 from tests.helpers.records import digest_store, report_store
 from tests.services.digest.posting import MemoryMessenger
 
+P = TypeVar("P")
 SUBSCRIPTIONS, DUE = 10_000, 1_000
 ZONE = ZoneInfo("America/Los_Angeles")
 BEFORE = datetime(2026, 3, 2, 16, 58, tzinfo=UTC)
@@ -38,25 +40,21 @@ MAX_IDLE, MAX_BUSY = 0.05, 10.0
 class CountingQueue:
     """A queue that only keeps its jobs."""
 
-    jobs: list[tuple[Any, ...]] = field(default_factory=list)
+    jobs: list[object] = field(default_factory=list)
 
-    def send(self, *arguments: Any) -> None:
-        """Keep the arguments of a job."""
-        self.jobs.append(arguments)
+    def send(self, job: JobType[P], payload: P) -> None:
+        """Keep what a job carries."""
+        self.jobs.append(payload)
 
 
 def time_ticks(table: Table) -> None:
     """Time a tick among ten thousand subscriptions, when nothing is due and when a thousand are."""
     with _open_store() as store:
         schedule, queue = _make_scheduler(store), CountingQueue()
-        schedule.tick(BEFORE, queue, CountingQueue(), CountingQueue())
-        idle = _time_call(
-            lambda: schedule.tick(BEFORE + timedelta(minutes=1), queue, CountingQueue(), CountingQueue())
-        )
+        schedule.tick(BEFORE, queue)
+        idle = _time_call(lambda: schedule.tick(BEFORE + timedelta(minutes=1), queue))
         assert not queue.jobs
-        busy = _time_call(
-            lambda: schedule.tick(BEFORE + timedelta(minutes=2), queue, CountingQueue(), CountingQueue())
-        )
+        busy = _time_call(lambda: schedule.tick(BEFORE + timedelta(minutes=2), queue))
         assert len(queue.jobs) == DUE
     table.print_row(
         f"a tick of the clock, {SUBSCRIPTIONS:,} subscriptions, none due", 1_000 * idle, 1_000 * MAX_IDLE, "ms"

@@ -31,7 +31,7 @@ from benchmarks.questions import answer_at_once
 from benchmarks.table import Table
 from bot.clock import Clock
 from bot.container import Wiring
-from bot.jobs import DramatiqJobQueue, make_delivery_queue, make_repair_queue, make_watch_queue
+from bot.jobs import DramatiqJobQueue
 from bot.processes import run_processes
 from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import load_settings
@@ -190,8 +190,7 @@ def open_office(wall: Wall) -> Iterator[Office]:
         wiring = stack.enter_context(closing(Wiring(settings, wall, Sleeps())))
         port = stack.enter_context(run_processes(settings, wiring, wall, ending, "127.0.0.1"))
         jobs = stack.enter_context(closing(DramatiqJobQueue(wiring, wiring.store, COMMANDS.jobs)))
-        queues = make_delivery_queue(jobs), make_repair_queue(jobs), make_watch_queue(jobs)
-        clock = Clock(wiring.subscriptions.scheduler, *queues, wall, ending)
+        clock = Clock(wiring.subscriptions.scheduler, jobs, wall, ending)
         wire = HttpTransport(f"http://127.0.0.1:{port}/slack/events", SECRET, patience=30)
         yield Office(there, wiring, clock, wall, wire)
 

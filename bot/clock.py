@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from bot.domain.errors import PrdigestError
-from bot.ports import WorkQueue
+from bot.services.jobs.declaration import JobQueue
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
 from bot.services.subscriptions.scheduler import DigestScheduler
@@ -45,25 +45,21 @@ class Clock:
     def __init__(
         self,
         schedule: DigestScheduler,
-        digests: WorkQueue,
-        mends: WorkQueue,
-        watches: WorkQueue,
+        jobs: JobQueue,
         now: Callable[[], datetime],
         ending: ShutdownSignal | None = None,
     ) -> None:
-        """Take the queues that a tick fills; ``ending`` interrupts a tick."""
+        """Build a clock whose ticks put due jobs on ``jobs``; ``ending`` interrupts a tick."""
         self._ending = ending or ShutdownSignal()
         self._schedule = schedule
-        self._digests = digests
-        self._mends = mends
-        self._watches = watches
+        self._jobs = jobs
         self._now = now
 
     def tick(self) -> None:
         """Put what is due on the queues. If a service is unavailable, leave it to the next minute's tick."""
         try:
             with deadlines.bound_work(_TICK_TIMEOUT, self._ending):
-                self._schedule.tick(self._now(), self._digests, self._mends, self._watches)
+                self._schedule.tick(self._now(), self._jobs)
         except ProcessShutdown:
             log.info("the clock stops in the middle of a tick; the next one goes on from there")
         except PrdigestError as error:

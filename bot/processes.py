@@ -15,7 +15,7 @@ from bot.container import Wiring, require_secret
 from bot.domain.errors import SlackUnavailable, StoreUnavailable
 from bot.domain.keyspace.keys import STORE_READINESS
 from bot.http_server import serve_app
-from bot.jobs import DramatiqJobQueue, make_delivery_queue, make_repair_queue, make_watch_queue
+from bot.jobs import DramatiqJobQueue
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
 from bot.settings import Settings
@@ -162,8 +162,7 @@ def _start_clock(wiring: Wiring, now: Callable[[], datetime], ending: ShutdownSi
     """Run the clock until the end of the block."""
     _ = wiring.repositories
     jobs = DramatiqJobQueue(wiring, wiring.store, COMMANDS.jobs)
-    queues = (make_delivery_queue(jobs), make_repair_queue(jobs), make_watch_queue(jobs))
-    clock = Clock(wiring.subscriptions.scheduler, *queues, now, ending)
+    clock = Clock(wiring.subscriptions.scheduler, jobs, now, ending)
     scheduler = clock.start()
     try:
         yield

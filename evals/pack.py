@@ -16,6 +16,7 @@ from bot.domain.evaluation.labels import HARM_LABEL, REVERTED_LABEL, LabelledOut
 from bot.domain.evaluation.models import EvaluationSource
 from bot.domain.history.file_history import FileHistory
 from bot.domain.history.outcomes import MergeOutcome, find_outcomes
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import GHOST, Account, ChangedFile, PullRequest, Repository
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
 from bot.services.risk.evaluation import MergeHistory
@@ -45,7 +46,7 @@ def read_history(folder: Path, *, by_titles: bool = False) -> MergeHistory:
     source = EvaluationSource(str(REPOSITORY), "main", pulls[0].merge_time.date())
     # all labels were mature when they were made
     last = datetime.max.replace(tzinfo=UTC)
-    reverts = find_outcomes(pulls) if by_titles else tuple(_iterate_first_reverts(pulls, folder))
+    reverts = find_outcomes(RevertIndex(pulls)) if by_titles else tuple(_iterate_first_reverts(pulls, folder))
     return MergeHistory(source, pulls, FileHistory(pulls, reverts, DEFAULT_PATH_CLASSES), outcomes, LABELS, last)
 
 

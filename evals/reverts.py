@@ -13,7 +13,7 @@ from typing import Any
 
 from bot.domain.errors import UsageError
 from bot.domain.history.repairs import find_repairs
-from bot.domain.history.reverts import find_reverts
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import GHOST, PullRequest, Repository
 from bot.domain.text.strings import collapse_lines
 
@@ -87,8 +87,9 @@ def load_pack(folder: Path) -> Pack:
     except FileNotFoundError as error:
         raise UsageError(f"{folder} is no data pack: it needs {HISTORY} and {LABELS}.") from error
     pulls = tuple(_make_pull(json.loads(line)) for line in lines)
-    reverts = frozenset((pair.number, pair.by) for pair in find_reverts(pulls))
-    repairs = frozenset((pair.number, pair.by) for pair in find_repairs(pulls))
+    index = RevertIndex(pulls)
+    reverts = frozenset((pair.number, pair.by) for pair in index.reverts)
+    repairs = frozenset((pair.number, pair.by) for pair in find_repairs(index))
     return Pack(
         pulls,
         RevertDetection(_read_pairs(labels, "reverted_by"), reverts),

@@ -56,7 +56,7 @@ class HistoryWiring(WiringPart):
         )
         return Backfill(
             root.pulls,
-            SummaryService(root.entries.refresh_entry, model, dearest) if root.has_model else None,
+            SummaryService(root.entries.refresh_summary, model, dearest) if root.has_model else None,
             self.merge_history,
             RedisBackfillLog(root.store, root.keyspace),
             Throttle(root.sources.list_allowances, self._now, self._sleep),

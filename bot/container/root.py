@@ -55,7 +55,7 @@ from bot.services.slack.details_modal import DetailsModal
 from bot.services.slack.replies import ReplySender
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.prompts import SUMMARY_VERSION
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
 from bot.settings import Settings
@@ -127,7 +127,7 @@ class Wiring:
     def _create_builder(self, pulls: PullRequests, overview: OverviewBuilder) -> DigestBuilder:
         return DigestBuilder(
             pulls,
-            self.entries.refresh_entry,
+            self.entries.refresh_summary,
             overview,
             self.reader.load_files,
             self._settings.prdigest_concurrency,
@@ -331,9 +331,9 @@ class Wiring:
         return connect_store(self._settings, RedisTimeouts())
 
     @cached_property
-    def reader(self) -> EntryBuilder:
+    def reader(self) -> PullRequestReader:
         """Reads pull requests."""
-        return EntryBuilder(self.pulls, self._summariser.summarise_pull_request, self.paths.get_path_classes)
+        return PullRequestReader(self.pulls, self._summariser.summarise_pull_request, self.paths.get_path_classes)
 
     @cached_property
     def _summariser(self) -> Summariser:

@@ -48,7 +48,7 @@ def _ask_for_summary(
         except (UsageError, PullRequestNotFound) as error:
             yield str(error)
             continue
-        yield _add_title(f"/prsummary {pull.number}", terminal.format_summary(sample.reader.build_entry(pull)))
+        yield _add_title(f"/prsummary {pull.number}", terminal.format_summary(sample.build_entry(pull)))
         return
 
 

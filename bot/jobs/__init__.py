@@ -6,7 +6,6 @@ run finds the work of the first one done.
 
 from __future__ import annotations
 
-from bot.jobs.kind_queue import make_delivery_queue, make_repair_queue, make_watch_queue
 from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
 
-__all__ = ["DramatiqJobQueue", "JobTimeLimits", "make_delivery_queue", "make_repair_queue", "make_watch_queue"]
+__all__ = ["DramatiqJobQueue", "JobTimeLimits"]

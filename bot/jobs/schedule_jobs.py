@@ -8,7 +8,6 @@ from typing import Any
 
 from bot.container import Wiring
 from bot.jobs.job_runner import JobHandler
-from bot.jobs.kind_queue import make_amendment_queue
 from bot.services.jobs.declaration import JobQueue
 from bot.services.jobs.job_types import AMEND_DIGEST, DELIVER_DIGEST, REPAIR_DIGEST, WATCH_REPOSITORY
 from bot.services.jobs.payloads import AmendmentPayload, DeliveryPayload, DigestPayload, RepositoryPayload
@@ -37,7 +36,7 @@ def repair_digest(wiring: Wiring, payload: DigestPayload) -> None:
 
 def watch_repository(jobs: JobQueue, wiring: Wiring, payload: RepositoryPayload) -> None:
     """Check the outcomes of the pull requests of a repository."""
-    wiring.subscriptions.outcome_watcher.check_repository(payload.repository, make_amendment_queue(jobs))
+    wiring.subscriptions.outcome_watcher.check_repository(payload.repository, jobs)
 
 
 def amend_digest(wiring: Wiring, payload: AmendmentPayload) -> None:

@@ -46,7 +46,6 @@ from bot.ports.store import (
     SpendingStore,
     SubscriptionStore,
     ThreadStateStore,
-    WorkQueue,
     WorkspaceOwner,
 )
 
@@ -93,6 +92,5 @@ __all__ = [
     "TurnEnd",
     "TurnUsage",
     "Views",
-    "WorkQueue",
     "WorkspaceOwner",
 ]

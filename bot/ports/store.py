@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from bot.domain.conversations.thread import Question
 from bot.domain.history.backfill import BackfillRecord
@@ -60,13 +60,6 @@ class RateLimiter(Protocol):
 
     def try_acquire(self, name: str) -> bool:
         """Count a request of that name, and return whether it is within the limit."""
-
-
-class WorkQueue(Protocol):
-    """Work of one kind for another process."""
-
-    def send(self, *arguments: Any) -> None:
-        """Hand work over; it is durable when this returns. Raises StoreUnavailable."""
 
 
 R = TypeVar("R", bound=Record)

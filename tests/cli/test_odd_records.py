@@ -21,6 +21,7 @@ from bot.domain.digest.models import Digest
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
+from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
 from bot.render.blocks.terminal import format_summary as in_terminal
 from bot.render.digest.post import render_digest
@@ -33,7 +34,7 @@ from bot.services.digest.overview_writer import OverviewWriter
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.summarizer import Summariser, SummaryResult
 from tests.adapters.worlds import LONG_AFTER, MORNING, REPO, ScriptedGitHub
 from tests.helpers.builders import DAY, REPOSITORY
@@ -61,12 +62,12 @@ class Bot:
     def __init__(self, github: ScriptedGitHub, store: Redis, now: datetime = MORNING) -> None:
         cache = RedisCache(store)
         self.pulls = FileCache(DayListCache(github.pulls(now), cache, lambda: now), cache)
-        self.reader = EntryBuilder(self.pulls, Summariser(None, "none", 30_000).summarise_pull_request)
-        self.entries = EntryCache(self.pulls, self.reader, cache, "v1")
+        self.reader = PullRequestReader(self.pulls, Summariser(None, "none", 30_000).summarise_pull_request)
+        self.entries = EntryCache(self.pulls, self.reader, cache, "v1", assess_pull_request)
         chronicle = MergeTimeline(lambda: RedisHistoryStore(store), self.pulls.list_merged, lambda: now)
         self.daily = DigestBuilder(
             self.pulls,
-            self.entries.refresh_entry,
+            self.entries.refresh_summary,
             OverviewWriter(None, "none").write_overview,
             self.reader.load_files,
             4,
@@ -197,9 +198,9 @@ def test_a_defect_is_logged_in_one_line_and_the_others_are_read(
             raise ValueError("two\nlines")
         return Summariser(None, "none", 30_000).summarise_pull_request(pull)
 
-    reader = EntryBuilder(bot.pulls, failing)
+    reader = PullRequestReader(bot.pulls, failing)
     daily = DigestBuilder(
-        bot.pulls, reader.build_entry, OverviewWriter(None, "none").write_overview, reader.load_files, 4
+        bot.pulls, reader.read_pull_request, OverviewWriter(None, "none").write_overview, reader.load_files, 4
     )
     with caplog.at_level(logging.INFO):
         found = daily.build(REPOSITORY, DAY, "Engine")

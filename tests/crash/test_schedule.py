@@ -26,6 +26,8 @@ from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
+from bot.services.jobs.job_types import DELIVER_DIGEST
+from bot.services.jobs.payloads import DeliveryPayload
 from bot.settings import load_settings
 from tests.crash.conftest import AGAIN, AWAY, Gate, Site, site_of_its_own, site_on
 from tests.emulators.github.store import changed_file, pull
@@ -34,8 +36,7 @@ from tests.helpers.command import Process
 from tests.helpers.records import digest_store
 from tests.helpers.world import CHANNEL
 from tests.scenarios import noon_zone
-from tests.services.doubles import Sleeps
-from tests.services.subscriptions.scheduled import Outbox
+from tests.services.doubles import Outbox, Sleeps
 
 SECOND = "C0SECOND"
 REPO = Repository("octo", "engine")
@@ -276,9 +277,9 @@ def test_a_clock_lives_through_a_store_that_is_away_and_one_that_is_new(
     with own_room(tmp_path) as (room, server):
         for name, value in room.site.world.settings.items():
             monkeypatch.setenv(name, value)
-        digests, now = Outbox(), [room.due]
+        jobs, now = Outbox(), [room.due]
         wiring = Wiring(load_settings(), lambda: now[0], Sleeps())
-        clock = Clock(wiring.subscriptions.scheduler, digests, Outbox(), Outbox(), lambda: now[0])
+        clock = Clock(wiring.subscriptions.scheduler, jobs, lambda: now[0])
         server.stop()
         for _ in range(2):
             clock.tick()
@@ -289,4 +290,6 @@ def test_a_clock_lives_through_a_store_that_is_away_and_one_that_is_new(
             now[0] = room.due + timedelta(minutes=minute)
         wiring.close()
     name = Subscription(CHANNEL, REPO, room.timing).id
-    assert list(digests) == [(name, room.due.isoformat())], "a digest that is under way is not sent twice"
+    assert jobs == [(DELIVER_DIGEST, DeliveryPayload(name, room.due))], (
+        "a digest that is under way is not sent twice"
+    )

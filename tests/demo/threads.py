@@ -11,6 +11,7 @@ from bot.demo.stand_in import RuleChatModel
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.thread import Question, ThreadMemory
 from bot.domain.conversations.thread_subject import parse_subject
+from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.day import LocalDay, parse_date
 from bot.render.conversations.streaming import Links
 from bot.services.questions.agent import AnswerAgent
@@ -19,7 +20,7 @@ from bot.services.questions.archive import PullRequestArchive
 from bot.services.questions.initial_context import build_initial_context, build_turns
 from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
 from tests.demo.sample.test_sources import ANGELES, VLLM
@@ -40,10 +41,10 @@ def archive() -> PullRequestArchive:
     """The sample as the bot holds it once its digest was posted."""
     sample, memory = SampleSources(), MemoryCache()
     summariser = Summariser(StructuredCompletion(sample.model, memory, Sleeps()), "any", 30_000, must_prove=False)
-    reader = EntryBuilder(sample, summariser.summarise_pull_request)
-    entries = EntryCache(sample, reader, memory, "any")
+    reader = PullRequestReader(sample, summariser.summarise_pull_request)
+    entries = EntryCache(sample, reader, memory, "any", assess_pull_request)
     for number in sample.numbers:
-        entries.refresh_entry(sample.fetch_pull_request(VLLM, number))
+        entries.refresh_summary(sample.fetch_pull_request(VLLM, number))
     return PullRequestArchive(sample, reader, entries, 1)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
 from bot.domain.history.outcomes import MergeOutcome, find_outcomes
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.areas import determine_area
 from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository
 from bot.domain.risk.assessment import assess_pull_request
@@ -84,7 +85,7 @@ def digest(*entries: Entry, overview: Overview | None = None, **fields: Any) -> 
         entries=entries,
         overview=overview or Overview("A calm day."),
         count=CountCheck(len(entries), "the commits of main"),
-        outcomes=find_outcomes(found.pull for found in entries),
+        outcomes=find_outcomes(RevertIndex(found.pull for found in entries)),
     )
     return replace(made, **fields)
 

@@ -22,7 +22,7 @@ from redis import Redis
 from bot.adapters.redis.connection import connect_server
 from bot.container import Wiring
 from bot.demo.sample.sources import SampleSources
-from bot.jobs import DramatiqJobQueue, make_delivery_queue, make_repair_queue, make_watch_queue
+from bot.jobs import DramatiqJobQueue
 from bot.processes import limit_shutdown, run_processes
 from bot.services.operations import deadlines
 from bot.settings import Settings
@@ -91,8 +91,7 @@ class SampleTeam:
     def tick(self, times: int = 2) -> None:
         """Let the clock look at what is due, and do it."""
         for _ in range(times):
-            queues = (make_delivery_queue(self.jobs), make_repair_queue(self.jobs), make_watch_queue(self.jobs))
-            self.wiring.subscriptions.scheduler.tick(self.hands.now(), *queues)
+            self.wiring.subscriptions.scheduler.tick(self.hands.now(), self.jobs)
             self.settle()
 
     def posted(self, channel: str) -> list[Json]:

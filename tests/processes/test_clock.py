@@ -20,8 +20,10 @@ from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscr
 from bot.clock import Clock
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.ports import WorkQueue
 from bot.services.digest.records import DigestRecords
+from bot.services.jobs.declaration import JobQueue
+from bot.services.jobs.job_types import DELIVER_DIGEST
+from bot.services.jobs.payloads import DeliveryPayload
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.scheduler import DigestScheduler
@@ -29,6 +31,7 @@ from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.checks import closed_port, eventually
 from tests.helpers.records import digest_store, report_store
 from tests.services.digest.posting import MemoryMessenger
+from tests.services.doubles import Outbox
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 FIXED = Subscription("C0DIGEST", REPOSITORY, Timing(dt.time(9), DAY.zone))
@@ -41,33 +44,23 @@ class Ticks:
 
     act: Callable[[], object] = lambda: None
     seen: list[datetime] = field(default_factory=list)
-    queues: list[tuple[WorkQueue, WorkQueue, WorkQueue]] = field(default_factory=list)
+    queues: list[JobQueue] = field(default_factory=list)
     inside: int = 0
     peak: int = 0
 
-    def tick(self, now: datetime, digests: WorkQueue, mends: WorkQueue, watches: WorkQueue) -> None:
+    def tick(self, now: datetime, jobs: JobQueue) -> None:
         self.inside += 1
         self.peak = max(self.peak, self.inside)
         self.seen.append(now)
-        self.queues.append((digests, mends, watches))
+        self.queues.append(jobs)
         try:
             self.act()
         finally:
             self.inside -= 1
 
 
-@dataclass
-class Box:
-    """``WorkQueue`` that keeps what it was sent."""
-
-    sent: list[tuple[Any, ...]] = field(default_factory=list)
-
-    def send(self, *arguments: Any) -> None:
-        self.sent.append(arguments)
-
-
 def clock_of(ticks: Ticks) -> Clock:
-    return Clock(cast("DigestScheduler", ticks), Box(), Box(), Box(), lambda: datetime.now(UTC))
+    return Clock(cast("DigestScheduler", ticks), Outbox(), lambda: datetime.now(UTC))
 
 
 @dataclass
@@ -118,10 +111,10 @@ def raised(error: BaseException) -> Callable[[], object]:
 
 
 def test_a_tick_tells_the_schedule_the_time_and_where_the_jobs_go() -> None:
-    ticks, digests, mends, watches = Ticks(), Box(), Box(), Box()
-    Clock(cast("DigestScheduler", ticks), digests, mends, watches, lambda: DUE).tick()
+    ticks, jobs = Ticks(), Outbox()
+    Clock(cast("DigestScheduler", ticks), jobs, lambda: DUE).tick()
     assert ticks.seen == [DUE]
-    assert ticks.queues == [(digests, mends, watches)]
+    assert [each is jobs for each in ticks.queues] == [True]
 
 
 @pytest.mark.parametrize(
@@ -222,24 +215,24 @@ def schedule(store: Redis) -> DigestScheduler:
 
 
 def test_two_clocks_and_a_restart_send_a_digest_once(store: Redis) -> None:
-    digests = Box()
+    jobs = Outbox()
 
     def tick(clock: DigestScheduler, skew: timedelta) -> None:
-        Clock(clock, digests, Box(), Box(), lambda: DUE + skew).tick()
+        Clock(clock, jobs, lambda: DUE + skew).tick()
 
     one, other = schedule(store), schedule(store)
     tick(one, -MINUTE)
     tick(other, timedelta(seconds=70))
     tick(one, timedelta(0))
     tick(schedule(store), MINUTE)
-    assert digests.sent == [(FIXED.id, DUE.isoformat())]
+    assert jobs == [(DELIVER_DIGEST, DeliveryPayload(FIXED.id, DUE))]
 
 
 def test_a_store_that_comes_back_finds_the_clock_ticking(store: Redis, caplog: pytest.LogCaptureFixture) -> None:
     """What was due meanwhile is sent then."""
-    digests = Box()
+    jobs = Outbox()
     with connect_server(f"redis://127.0.0.1:{closed_port()}/0") as nothing:
-        Clock(schedule(nothing), digests, Box(), Box(), lambda: DUE).tick()
+        Clock(schedule(nothing), jobs, lambda: DUE).tick()
     assert "missed a minute" in caplog.text
-    Clock(schedule(store), digests, Box(), Box(), lambda: DUE + MINUTE).tick()
-    assert digests.sent == [(FIXED.id, DUE.isoformat())]
+    Clock(schedule(store), jobs, lambda: DUE + MINUTE).tick()
+    assert jobs == [(DELIVER_DIGEST, DeliveryPayload(FIXED.id, DUE))]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -34,12 +34,13 @@ from bot.domain.history.commits import Commit, detect_repository, sort_commits
 from bot.domain.history.file_history import is_fix
 from bot.domain.history.mentions import find_references
 from bot.domain.history.merge_index import build_title_key
+from bot.domain.history.outcomes import find_outcomes
 from bot.domain.history.relands import build_change_key, find_relands
 from bot.domain.history.repairs import find_repairs
-from bot.domain.history.revert_claims import is_reland_title
-from bot.domain.history.reverts import find_reverts, is_revert
+from bot.domain.history.revert_claims import is_reland_title, is_revert
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.diff import find_quote
-from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import list_default_patterns
 from bot.domain.pull_requests.path_globs import PathGlobs
 from bot.domain.pull_requests.reference import parse_reference
@@ -92,12 +93,12 @@ def refusing(parse: Parser) -> Parser:
     return read
 
 
-def among_others(find: Callable[[Iterable[PullRequest]], object], field: str) -> Parser:
+def among_others(find: Callable[[RevertIndex], object], field: str) -> Parser:
     """Three pull requests, of which the later ones have the text, behind a word that begins a repair."""
 
     def read(text: str) -> object:
         said: dict[str, Any] = {"title": "Fix the counter", field: f"Fix {text}"}
-        return find([pull(1), pull(2, **said), pull(3, merged_at=NOON, **said)])
+        return find(RevertIndex([pull(1), pull(2, **said), pull(3, merged_at=NOON, **said)]))
 
     return read
 
@@ -148,11 +149,11 @@ PARSERS: dict[str, Parser] = {
     "numbers": lambda text: remove_unknown_numbers(text, frozenset({1})),
     **{
         f"{name}-in-{field}": among_others(find, field)
-        for name, find in (("reverts", find_reverts), ("repairs", find_repairs), ("relands", find_relands))
+        for name, find in (("reverts", find_outcomes), ("repairs", find_repairs), ("relands", find_relands))
         for field in ("title", "body", "commit_message")
     },
-    "revert-of-title": lambda text: find_reverts([pull(1, title=text), pull(2, title=f"Revert {text}")]),
-    "revert-quoted": lambda text: find_reverts([pull(1, title=text), pull(2, title=f'Revert "{text}"')]),
+    "revert-of-title": lambda text: RevertIndex([pull(1, title=text), pull(2, title=f"Revert {text}")]).reverts,
+    "revert-quoted": lambda text: RevertIndex([pull(1, title=text), pull(2, title=f'Revert "{text}"')]).reverts,
     "is_revert": lambda text: is_revert(pull(title=text, body=text, commit_message=text)),
     "assess": lambda text: assess_pull_request(pull(title=text, body=text)),
     "merges_of": lambda text: sort_commits([commit(text)], REPOSITORY, "main"),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.digest.models import CountCheck
@@ -20,8 +20,11 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import Summary, build_fallback_summary
 from bot.domain.time.day import LocalDay
 from bot.ports import Completion, DayMerges, Post, Prompt
+from bot.services.jobs.declaration import JobType
 from bot.services.summaries.summarizer import SummaryResult
 from tests.helpers.builders import changed_file, summary
+
+P = TypeVar("P")
 
 
 @dataclass
@@ -227,3 +230,14 @@ class Sleeps(list[float]):
 
     def __call__(self, seconds: float) -> None:
         self.append(seconds)
+
+
+class Outbox(list[tuple[JobType[Any], Any]]):
+    """``JobQueue`` that keeps what it was sent."""
+
+    def send(self, job: JobType[P], payload: P) -> None:
+        self.append((job, payload))
+
+    def of(self, job: JobType[P]) -> list[P]:
+        """What the jobs of a kind carry."""
+        return [payload for kind, payload in self if kind is job]

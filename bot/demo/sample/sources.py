@@ -12,11 +12,12 @@ from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, Theme
 from bot.domain.errors import DayUnavailable, PullRequestNotFound, RepositoryNotFound
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
+from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
 from bot.ports import ChatModel, DayMerges, Model, PullRequests
 from bot.services.digest.builder import DigestBuilder
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.summarizer import SummaryResult
 
 SAMPLE_NOTE = (
@@ -135,14 +136,19 @@ class SampleSources:
     def build_digest(self) -> Digest:
         """Build the digest of the sample day."""
         daily = DigestBuilder(
-            self, self.reader.build_entry, self.build_overview, self.reader.load_files, workers=1
+            self, self.reader.read_pull_request, self.build_overview, self.reader.load_files, workers=1
         )
         return daily.build(self.repository, self.day, self.name)
 
     @property
-    def reader(self) -> EntryBuilder:
-        """The service that builds entries."""
-        return EntryBuilder(self, lambda pull: SummaryResult(self._summaries[pull.number]))
+    def reader(self) -> PullRequestReader:
+        """The service that reads pull requests."""
+        return PullRequestReader(self, lambda pull: SummaryResult(self._summaries[pull.number]))
+
+    def build_entry(self, pull: PullRequest) -> Entry:
+        """Return a pull request of the sample day as ``/prsummary`` shows it, rated without history."""
+        read = self.reader.read_pull_request(pull)
+        return Entry.from_summarised(read, assess_pull_request(read.pull))
 
     def build_overview(self, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
         """Return the overview that was written for the sample."""

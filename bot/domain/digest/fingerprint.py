@@ -1,4 +1,4 @@
-"""What a digest tells of its days, as a short text that two digests share only if they tell the same."""
+"""The fingerprint of a digest: a short text that is equal only for digests of equal content."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.risk.assessment import Risk
 
-# of the reasons for a second look so many are shown
+# the number of reasons that are shown for a second look
 _MAX_REASONS = 3
 
 
 def compute_fingerprint(digest: Digest | MultiDayDigest, notes: Sequence[str] = ()) -> str:
     """Return the fingerprint of a digest of one day or of several, with the ``notes`` below it.
 
-    It covers what the messages show. What building it cost, and what came from the cache, tells nothing of the
-    day; what only the report shows is compared with the report.
+    It covers the content of the messages. The cost of a digest and the use of caches do not count; the content of
+    the report is compared with the report.
     """
     data = _collect_days(digest) if isinstance(digest, MultiDayDigest) else _collect_day(digest)
     text = json.dumps([data, list(notes)], sort_keys=True, default=_encode_value)
@@ -43,14 +43,14 @@ def _encode_value(value: object) -> Any:
     raise TypeError(f"A fingerprint can't cover {type(value).__name__}.")
 
 
-def _collect_days(found: MultiDayDigest) -> dict[str, Any]:
+def _collect_days(whole: MultiDayDigest) -> dict[str, Any]:
     return {
-        "span": found.span.title,
-        "days": [_collect_day(digest) for digest in found.digests],
-        "unknown": [(each.date, each.reason) for each in found.unknown_days],
-        # what was merged on one day may have been taken back on another, and the list is one for all
-        "outcomes": _collect_outcomes(found.combined.outcomes),
-        "riskiest": _collect_riskiest(found.combined.riskiest_entries),
+        "span": whole.span.title,
+        "days": [_collect_day(digest) for digest in whole.digests],
+        "unknown": [(each.date, each.reason) for each in whole.unknown_days],
+        # a merge of one day may be reverted on another, and all days share one list
+        "outcomes": _collect_outcomes(whole.combined.outcomes),
+        "riskiest": _collect_riskiest(whole.combined.riskiest_entries),
     }
 
 

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
-from bot.domain.history.reverts import Revert, is_revert
+from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.areas import OTHER_PRODUCT_AREA, build_area_sort_key, is_product_area
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.risk.assessment import Risk, select_risky
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import NO_MODEL, Summary
+from bot.domain.summaries.models import NO_MODEL, SummarisedPullRequest, Summary
 from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay
 
@@ -35,10 +35,20 @@ class Entry:
     from_cache: bool = False
     cost: float | None = 0.0
 
+    @classmethod
+    def from_summarised(cls, read: SummarisedPullRequest, risk: Risk) -> Entry:
+        """Build the entry of a pull request that was read and rated."""
+        return cls(read.pull, read.summary, risk, read.area, read.from_cache, read.cost)
+
     @property
     def number(self) -> int:
         """The number of the pull request."""
         return self.pull.number
+
+    @property
+    def is_revert(self) -> bool:
+        """Whether the pull request says that it reverts another, by its assessment."""
+        return not self.risk.may_be_listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +111,7 @@ class Digest:
 
     ``hidden`` is the number of pull requests that ``view`` leaves out. ``outcomes`` are those of the day's pull
     requests, and of earlier ones that one of the day reverted or repaired. ``missing`` are clauses on what else
-    is missing. With ``is_sparing`` the lists of the repository were no better than chance. ``names_zone`` is
+    is missing. With ``is_reduced`` the lists of the repository were no better than chance. ``shows_zone`` is
     true if readers would assume another time zone, so that headings name it.
     """
 
@@ -199,14 +209,13 @@ class Digest:
         """At most three entries above the threshold, riskiest first, without those whose outcome is known."""
         settled = {outcome.pull.number for outcome in self.standing_outcomes}
         candidates = [entry for entry in self.entries if entry.number not in settled]
-        return select_risky(candidates, MAX_LISTED_RISKS, is_sparing=self.is_reduced)
+        return select_risky(candidates, MAX_LISTED_RISKS, is_reduced=self.is_reduced)
 
     @property
     def older_reverts(self) -> tuple[PullRequest, ...]:
         """The reverts of pull requests that are not known here: they were merged long before this day."""
         paired = {outcome.by.number for outcome in self.outcomes}
-        pulls = (entry.pull for entry in self.entries)
-        return tuple(pull for pull in pulls if is_revert(pull) and pull.number not in paired)
+        return tuple(entry.pull for entry in self.entries if entry.is_revert and entry.number not in paired)
 
     @property
     def actions(self) -> tuple[ReaderAction, ...]:

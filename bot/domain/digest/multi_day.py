@@ -8,6 +8,7 @@ from functools import cached_property
 
 from bot.domain.digest.models import CountCheck, Digest, Overview
 from bot.domain.history.outcomes import find_outcomes
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import PullRequest, remove_duplicates
 from bot.domain.time.date_range import Span
 
@@ -22,7 +23,7 @@ class UnknownDay:
 
 @dataclass(frozen=True)
 class MultiDayDigest:
-    """The digests of the days of a span, oldest first, at least one; ``unknown`` are the days without one."""
+    """The digests of the days of a span, oldest first, at least one; ``unknown_days`` are those without one."""
 
     span: Span
     digests: tuple[Digest, ...]
@@ -56,7 +57,7 @@ class MultiDayDigest:
             overview=Overview("", cost=self._overviews_cost),
             # caveats are shown for each day
             count=CountCheck(self.merged_count, newest.count.source),
-            outcomes=find_outcomes(self._all_pulls),
+            outcomes=find_outcomes(RevertIndex(self._all_pulls)),
             view=newest.view,
             hidden=self.merged_count - len(entries),
             is_reduced=newest.is_reduced,

@@ -21,11 +21,12 @@ class AssessedPullRequest:
 
 @dataclass(frozen=True, slots=True)
 class RiskList:
-    """The answer to "what may hurt?" for some days. ``older`` are reverts of earlier merges.
+    """The answer to "what may hurt?" for some days.
 
+    ``taken_back`` are the outcomes that stand, ``older`` are reverts of earlier merges.
     ``merged`` pull requests were merged in the days, and ``matching`` of them match the filters. The files of
-    ``unread`` could not be read, so that no rule applies to them. ``doubts`` are caveats on what may be missing.
-    ``is_sparing`` is the same as in :class:`bot.domain.digest.models.Digest`.
+    ``unread`` could not be read, so that no rule applies to them. ``caveats`` tell what may be missing.
+    ``is_reduced`` is the same as in :class:`bot.domain.digest.models.Digest`.
 
     A request for the ``top`` ones gets that number: those ``below`` the threshold follow, riskiest first.
     ``ranked`` is the number of candidates.

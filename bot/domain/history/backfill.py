@@ -31,9 +31,9 @@ class BackfillRecord:
 
 @dataclass(frozen=True, slots=True)
 class BackfillOutcome:
-    """The outcome for one day: the number of pull requests read, or ``already`` if there was nothing left to do.
+    """The outcome for one day: the number of pull requests read, or ``was_filled`` if nothing was left to do.
 
-    ``missing`` is a clause on why the day is not filled; it is empty if the day is filled.
+    ``failure_reason`` is a clause on why the day is not filled; it is empty if the day is filled.
     """
 
     day: LocalDay

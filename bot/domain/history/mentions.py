@@ -127,7 +127,7 @@ class Statement:
 
 
 def compile_verb(words: str) -> re.Pattern[str]:
-    """Compile a pattern for :func:`statements` that matches a verb at the beginning of a statement.
+    """Compile a pattern for :func:`find_statements` that matches a verb at the beginning of a statement.
 
     ``words`` is a regular expression without groups.
     """
@@ -135,7 +135,10 @@ def compile_verb(words: str) -> re.Pattern[str]:
 
 
 def find_statements(text: str, pattern: re.Pattern[str]) -> Iterator[Statement]:
-    """Yield the statements with a verb in a text of :func:`bot.domain.text.description.prose`, at most 200."""
+    """Yield at most 200 statements with a verb.
+
+    ``text`` is the result of :func:`bot.domain.text.description.extract_prose`.
+    """
     for match in islice(pattern.finditer(text), _MAX_STATEMENTS):
         if parsed := parse_statement(text, match.end(), is_part=bool(match["part"])):
             yield parsed

@@ -32,7 +32,7 @@ def build_title_key(title: str) -> str:
 
 
 def build_numbered_title_key(title: str) -> str:
-    """Return the key of :func:`title_key`, with the number."""
+    """Return the key of :func:`build_title_key`, with the number."""
     return " ".join(title.translate(_QUOTES).split()).casefold()
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
 from bot.domain.history.repairs import find_repairs
-from bot.domain.history.reverts import Revert, find_reverts, list_reverted_numbers, select_standing
+from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.reverts import Revert, list_reverted_numbers, select_standing
 from bot.domain.pull_requests.models import PullRequest
 
 
@@ -45,15 +45,13 @@ class MergeOutcome:
         return f"{self.pair_key}{'' if self.stands else '-'}"
 
 
-def find_outcomes(pulls: Iterable[PullRequest]) -> tuple[MergeOutcome, ...]:
-    """Return all outcomes within ``pulls``: reverts, including those that no longer stand, then repairs.
+def find_outcomes(index: RevertIndex) -> tuple[MergeOutcome, ...]:
+    """Return all outcomes among the merges of an index: reverts, also those that do not stand, then repairs.
 
-    Both pull requests of a pair are in ``pulls``. A pair with a reverted pull request is no repair.
+    Both pull requests of a pair are in the index. A pair with a reverted pull request is no repair.
     """
-    merged = tuple(pulls)
-    by_number = {pull.number: pull for pull in merged}
-    reverts = find_reverts(merged)
-    held = frozenset(select_standing(reverts, merged))
+    by_number, reverts = index.merges.by_number, index.reverts
+    held = frozenset(select_standing(reverts, by_number.values()))
     gone = list_reverted_numbers(held)
     reverted = (
         MergeOutcome(
@@ -63,7 +61,7 @@ def find_outcomes(pulls: Iterable[PullRequest]) -> tuple[MergeOutcome, ...]:
     )
     repaired = (
         MergeOutcome(by_number[repair.number], by_number[repair.by], OutcomeKind.REPAIRED)
-        for repair in find_repairs(merged)
+        for repair in find_repairs(index)
         if gone.isdisjoint((repair.number, repair.by))
     )
     return (*reverted, *repaired)

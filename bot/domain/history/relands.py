@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bot.domain.history.mentions import Extent, Statement, compile_verb, find_statements, parse_statement
-from bot.domain.history.merge_index import MergeIndex, build_title_key
+from bot.domain.history.merge_index import build_title_key
 from bot.domain.history.revert_claims import is_reland_title
-from bot.domain.history.reverts import Revert, find_reverts_by, is_revert
+from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.description import extract_prose
 
@@ -57,19 +58,19 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Reland:
-    """A merge that lands a change again. ``tries`` are the earlier attempts, oldest first, at least one."""
+    """A merge that lands a change again. ``attempts`` are the earlier ones, oldest first, at least one."""
 
     number: int
     attempts: tuple[Attempt, ...]
 
 
-def find_relands(pulls: Iterable[PullRequest]) -> tuple[Reland, ...]:
-    """Return the relands of earlier ``pulls``, in the order of their merges.
+def find_relands(index: RevertIndex) -> tuple[Reland, ...]:
+    """Return the relands among the merges of an index, in the order of the merges.
 
     A reland says so, reverts a revert, or has the title of a change whose earlier attempts were all reverted.
     The time is linear except for sorts. Of the attempts of one change only the last 50 are returned.
     """
-    history = _RelandHistory(pulls)
+    history = _RelandHistory(index)
     return tuple(reland for pull in history.pulls if (reland := history.process_next(pull)))
 
 
@@ -100,13 +101,13 @@ def _match_lead(title: str) -> re.Match[str] | None:
 class _RelandHistory:
     """The merges up to a pull request, by change. Each change is a list of its attempts in order."""
 
-    def __init__(self, pulls: Iterable[PullRequest]) -> None:
-        self._earlier = MergeIndex(pulls)
+    def __init__(self, index: RevertIndex) -> None:
+        self._index = index
+        self._earlier = index.merges
         self.pulls = tuple(
             sorted(self._earlier.by_number.values(), key=lambda each: (each.merge_time, each.number))
         )
         self._order = {pull.number: at for at, pull in enumerate(self.pulls)}
-        self._reverts: dict[int, tuple[Revert, ...]] = {}
         self._taken_back: dict[int, Revert] = {}
         self._landing: set[int] = set()
         self._changes: dict[int, list[int]] = {}
@@ -114,7 +115,7 @@ class _RelandHistory:
 
     def process_next(self, pull: PullRequest) -> Reland | None:
         """Process the next pull request in order; return its reland, if it is one."""
-        own = self._reverts[pull.number] = find_reverts_by(pull, self._earlier)
+        own = self._index.list_reverts_by(pull.number)
         origins = self._find_origins(pull, own)
         attempts = [
             Attempt(number, last_revert.by if last_revert else None)
@@ -135,7 +136,7 @@ class _RelandHistory:
             each for number in undone for each in self._list_reverted(number) if not self._is_plain_revert(each)
         }
         origins = restored | self._find_stated_origins(pull)
-        if not origins and (same := self._find_by_title(pull)) and not is_revert(pull):
+        if not origins and (same := self._find_by_title(pull)) and not self._index.is_revert(pull.number):
             origins = same
         return origins - reverted
 
@@ -176,14 +177,14 @@ class _RelandHistory:
         }
 
     def _list_reverted(self, number: int) -> set[int]:
-        return {revert.number for revert in self._reverts[number]}
+        return {revert.number for revert in self._index.list_reverts_by(number)}
 
     def _is_plain_revert(self, number: int) -> bool:
         """Return whether a pull request is a revert and not a reland.
 
         The revert of a revert is an attempt of the original change.
         """
-        return number not in self._landing and is_revert(self._earlier.by_number[number])
+        return number not in self._landing and self._index.is_revert(number)
 
     def _find_by_title(self, pull: PullRequest) -> set[int]:
         """Return the last attempt with the same title.

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 from bot.domain.history.mentions import Mention, find_references
-from bot.domain.history.merge_index import MergeIndex
-from bot.domain.history.reverts import find_reverts_by
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.description import extract_prose
 
@@ -81,20 +80,19 @@ class Repair:
     by: int
 
 
-def find_repairs(pulls: Iterable[PullRequest]) -> tuple[Repair, ...]:
-    """Return the repairs for which both pull requests are in ``pulls``; the cause must be the earlier merge.
+def find_repairs(index: RevertIndex) -> tuple[Repair, ...]:
+    """Return the repairs for which both pull requests are in the index; the cause must be the earlier merge.
 
     A full or partial revert is no repair. The time is linear except for a sort.
     """
-    merged = tuple(pulls)
-    earlier = MergeIndex(merged)
-    return tuple(Repair(number, pull.number) for pull in merged for number in sorted(_find_causes(pull, earlier)))
+    pulls = index.merges.by_number.values()
+    return tuple(Repair(number, pull.number) for pull in pulls for number in sorted(_find_causes(pull, index)))
 
 
-def _find_causes(pull: PullRequest, earlier: MergeIndex) -> set[int]:
+def _find_causes(pull: PullRequest, index: RevertIndex) -> set[int]:
     blamed = set(_find_blamed(pull))
-    causes = {cause.number for mention in blamed if (cause := earlier.find_mentioned(mention, pull))}
-    return causes - {revert.number for revert in find_reverts_by(pull, earlier)} if causes else causes
+    causes = {cause.number for mention in blamed if (cause := index.merges.find_mentioned(mention, pull))}
+    return causes - {revert.number for revert in index.list_reverts_by(pull.number)}
 
 
 def _find_blamed(pull: PullRequest) -> Iterator[Mention]:

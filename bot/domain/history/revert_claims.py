@@ -57,34 +57,60 @@ _UNDONE_IN_BRANCH = re.compile(
 )
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RevertClaim:
-    """What a pull request claims to revert: by number or commit, or by one of several titles.
+    """The claim of a pull request to revert others: by number or commit, or by one of several titles.
 
-    ``perhaps`` are commits that may belong to its own branch.
+    Each reference comes with whether only a part is reverted. ``possible`` are commits that may belong to the
+    pull request's own branch, ``planned`` are temporary changes that it ends.
     """
+
+    exact: tuple[tuple[Mention, bool], ...] = ()
+    possible: tuple[tuple[Mention, bool], ...] = ()
+    titles: tuple[str, ...] = ()
+    planned: frozenset[Mention] = frozenset()
+    is_partial: bool = False
+
+    @property
+    def is_revert(self) -> bool:
+        """Whether it says that the pull request reverts another; ``Revert "Revert …"`` says so too.
+
+        ``possible`` does not count, since it can't be judged without these commits.
+        """
+        return bool(self.exact or self.titles)
+
+
+NO_CLAIM = RevertClaim()
+
+
+@dataclass(slots=True)
+class _ClaimParts:
+    """The parts of a claim that were read so far."""
 
     exact: list[tuple[Mention, bool]] = field(default_factory=list)
     possible: list[tuple[Mention, bool]] = field(default_factory=list)
     titles: tuple[str, ...] = ()
-    temporary: set[Mention] = field(default_factory=set)
+    planned: set[Mention] = field(default_factory=set)
     is_partial: bool = False
 
     def add_statement(self, stated: Statement | None) -> None:
         """Add the references of a statement, if there is one."""
         if stated and stated.extent is Extent.PLANNED:
-            self.temporary.update(stated.mentions)
+            self.planned.update(stated.mentions)
         elif stated:
             self.exact += [(mention, stated.extent is Extent.PART) for mention in stated.mentions]
 
 
 def parse_claim(pull: PullRequest) -> RevertClaim:
-    """Return the claim of a pull request; it is empty for a reland and for the end of a temporary change."""
-    claim = RevertClaim()
+    """Return the claim of a pull request; it is empty for a reland and for the end of a temporary change.
+
+    This reads all texts of a pull request: a :class:`bot.domain.history.revert_index.RevertIndex` does it once.
+    """
     if not any(_REVERT_HINT.search(text) for text in (pull.title, pull.body, pull.commit_message)):
-        return claim
+        return NO_CLAIM
+    claim = _ClaimParts()
     if is_reland_title(pull.title) or not _read_title(claim, pull.title):
-        return RevertClaim()
+        return NO_CLAIM
     if _REVERT_HINT.search(pull.body):
         for stated in find_statements(extract_prose(pull.body), _REVERT_VERB):
             claim.add_statement(stated)
@@ -92,10 +118,14 @@ def parse_claim(pull: PullRequest) -> RevertClaim:
     button = _REVERT_BUTTON_BRANCH.match(pull.commit_message)
     if button and _REVERT_HINT.search(pull.title):
         claim.exact.append((Mention(number=int(button[1])), claim.is_partial))
-    claim.temporary = {_remove_own_repository(mention, pull) for mention in claim.temporary}
+    return _build_claim(claim, pull)
+
+
+def _build_claim(claim: _ClaimParts, pull: PullRequest) -> RevertClaim:
+    planned = frozenset(_remove_own_repository(mention, pull) for mention in claim.planned)
     named = ((_remove_own_repository(mention, pull), part) for mention, part in claim.exact)
-    claim.exact = [each for each in named if not each[0].repository and each[0] not in claim.temporary]
-    return claim
+    exact = tuple(each for each in named if not each[0].repository and each[0] not in planned)
+    return RevertClaim(exact, tuple(claim.possible), claim.titles, planned, claim.is_partial)
 
 
 def _remove_own_repository(mention: Mention, pull: PullRequest) -> Mention:
@@ -103,7 +133,7 @@ def _remove_own_repository(mention: Mention, pull: PullRequest) -> Mention:
     return Mention(mention.number, mention.commit) if is_own and mention.web in ("", pull.web) else mention
 
 
-def _read_title(claim: RevertClaim, title: str) -> bool:
+def _read_title(claim: _ClaimParts, title: str) -> bool:
     """Add the claims of a title; return False if it ends something temporary, which overrides all else."""
     match = _REVERT_TITLE.match(title) or _TAGGED_TITLE.match(title)
     if not match:
@@ -122,7 +152,7 @@ def _read_title(claim: RevertClaim, title: str) -> bool:
     return not (other and other["planned"])
 
 
-def _read_quoted(claim: RevertClaim, text: str) -> None:
+def _read_quoted(claim: _ClaimParts, text: str) -> None:
     """Add the claims of ``"A"`` and the text after it, or of ``"A" and "B"``.
 
     Quotation marks may be nested, or the closing one may be missing.
@@ -138,7 +168,7 @@ def _read_quoted(claim: RevertClaim, text: str) -> None:
         claim.add_statement(parse_statement(f" {behind.lstrip(' ([')}", 0, is_part=claim.is_partial))
 
 
-def _read_later_parts(claim: RevertClaim, title: str) -> None:
+def _read_later_parts(claim: _ClaimParts, title: str) -> None:
     """Add the claims of a later part, as in ``Fix the counter and revert #5``: only direct objects count."""
     for match in _LATER_PART.finditer(title):
         part = bool(match["part"])
@@ -150,7 +180,7 @@ def _read_later_parts(claim: RevertClaim, title: str) -> None:
         claim.add_statement(stated if stated and (part or stated.extent is not Extent.PART) else None)
 
 
-def _read_message(claim: RevertClaim, message: str) -> None:
+def _read_message(claim: _ClaimParts, message: str) -> None:
     if not _REVERT_HINT.search(message):
         return
     text = extract_prose(message)
@@ -162,6 +192,11 @@ def _read_message(claim: RevertClaim, message: str) -> None:
             claim.possible += [(mention, False) for mention in stated.mentions]
         else:
             claim.add_statement(stated)
+
+
+def is_revert(pull: PullRequest) -> bool:
+    """Return whether a pull request says that it reverts another, by parsing its claim."""
+    return parse_claim(pull).is_revert
 
 
 def is_reland_title(title: str) -> bool:

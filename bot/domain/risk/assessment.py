@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 
 from bot.domain.history.file_history import FileHistory
 from bot.domain.history.relands import Attempt
-from bot.domain.history.reverts import is_revert
+from bot.domain.history.revert_claims import is_revert
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClasses
 from bot.domain.risk.rules import RuleFacts, RuleHit, collect_facts, evaluate_rules, is_sweep
@@ -60,7 +60,8 @@ class Risk:
     """Points and the reasons that may be shown, in descending order of their weight.
 
     ``fired`` are the rules that added or subtracted points. With ``without_history`` the rules that look back
-    were not applied. ``tries`` are the earlier attempts of a reland.
+    were not applied. ``may_be_listed`` is False for a revert, which is shown as such. ``tries`` are the earlier
+    attempts of a reland.
     """
 
     points: float
@@ -87,12 +88,18 @@ class Risk:
 
 
 def assess_pull_request(
-    pull: PullRequest, classes: PathClasses = DEFAULT_PATH_CLASSES, past: FileHistory | None = None
+    pull: PullRequest,
+    classes: PathClasses = DEFAULT_PATH_CLASSES,
+    past: FileHistory | None = None,
+    *,
+    reverts_another: bool | None = None,
 ) -> Risk:
     """Assess a pull request whose files are loaded.
 
     Only merges before its own are considered of ``past``; an open pull request is assessed without it. A revert
     has the points of the change that it undoes, but is never listed: it is shown as a revert.
+
+    ``reverts_another`` is whether its texts say that it is a revert. With None they are searched for that.
     """
     facts = collect_facts(pull, classes)
     fired = evaluate_rules(facts, past, classes)
@@ -102,7 +109,7 @@ def assess_pull_request(
         tuple(rule.sentence for rule in shown),
         fired,
         without_history=not (past and pull.merged_at and past.is_long_enough(pull.merged_at)),
-        may_be_listed=not is_revert(pull),
+        may_be_listed=not (is_revert(pull) if reverts_another is None else reverts_another),
         tries=past.list_attempts(pull.number) if past else (),
     )
 
@@ -136,12 +143,12 @@ def rank_by_risk(assessed: Iterable[T]) -> tuple[T, ...]:
     )
 
 
-def select_risky(assessed: Iterable[T], most: int, *, is_sparing: bool) -> tuple[T, ...]:
+def select_risky(assessed: Iterable[T], most: int, *, is_reduced: bool) -> tuple[T, ...]:
     """Return those above the threshold, riskiest first, at most ``most``.
 
-    With ``is_sparing``, for a repository whose lists were no better than chance, return at most one, of the
+    With ``is_reduced``, for a repository whose lists were no better than chance, return at most one, of the
     highest band.
     """
     ranked = rank_by_risk(assessed)
-    listed = [each for each in ranked if (each.risk.is_highest if is_sparing else each.risk.is_listed)]
-    return tuple(listed[: 1 if is_sparing else most])
+    listed = [each for each in ranked if (each.risk.is_highest if is_reduced else each.risk.is_listed)]
+    return tuple(listed[: 1 if is_reduced else most])

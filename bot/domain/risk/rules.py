@@ -55,8 +55,8 @@ class RuleHit:
 class RuleFacts:
     """The input of the rules: a pull request and its product and build files.
 
-    ``added`` is the number of lines added to these files, without lock files. ``before`` are the previous paths
-    of these files, without new files.
+    ``added_lines`` is the number of lines added to these files, without lock files. ``previous_paths`` are the
+    paths of these files before the change, without new files.
     """
 
     pull: PullRequest

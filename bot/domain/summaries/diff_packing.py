@@ -1,7 +1,7 @@
 """The selection of patches that fit into a token budget, most informative files first.
 
-The model is told what does not fit, so that it does not report a cut as a fault of the change. The coverage is
-kept, so that readers know what the summary is based on.
+The text names what does not fit, so that the model does not report a cut as a fault of the change. The
+coverage is kept, so that readers know what the summary is based on.
 """
 
 from __future__ import annotations

@@ -111,6 +111,25 @@ class Summary:
         return "facts only" if self.is_fallback else ""
 
 
+@dataclass(frozen=True, slots=True)
+class SummarisedPullRequest:
+    """A pull request with its files, summary and area, not rated yet.
+
+    ``cost`` is in US dollars for this run, None if a price is unknown.
+    """
+
+    pull: PullRequest
+    summary: Summary
+    area: str
+    from_cache: bool = False
+    cost: float | None = 0.0
+
+    @property
+    def number(self) -> int:
+        """The number of the pull request."""
+        return self.pull.number
+
+
 def verify_quotes(quotes: Iterable[Quote], pull: PullRequest) -> tuple[Evidence, ...]:
     """Return the evidence among the quotes: those of changed lines. The others are dropped."""
     return tuple(evidence for evidence in locate_quotes(quotes, pull) if evidence.is_change)

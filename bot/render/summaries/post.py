@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.domain.digest.models import Entry
-from bot.domain.history.reverts import is_revert
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.diff_packing import Coverage
@@ -62,7 +61,7 @@ def _describe_risk(entry: Entry) -> str:
     """Return the band, the rate of repairs in it, and the reasons; no probability of this one."""
     if entry.pull.files is None:
         return sentences.FILES_NOT_READ
-    if is_revert(entry.pull):
+    if entry.is_revert:
         return sentences.IS_REVERT
     reasons = "; ".join(entry.risk.reasons[:3])
     label = format_band(entry.risk) + (f": {reasons}" if entry.risk.reasons else "")

@@ -1,39 +1,39 @@
-"""The digest of one local day: list, read and summarise every pull request, then look at the whole."""
+"""Builder of the digest of one local day: list, read, summarise and rate its pull requests, then sum them up."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bot.domain.digest.models import Digest, Entry, Overview, select_entries
 from bot.domain.digest.view import FULL_VIEW, DigestView
-from bot.domain.history.file_history import FileHistory
 from bot.domain.history.outcomes import MergeOutcome
-from bot.domain.history.reverts import Revert, expand_pairs, find_reverts
+from bot.domain.history.reverts import Revert, expand_pairs
 from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
+from bot.domain.summaries.models import SummarisedPullRequest
 from bot.domain.time.day import LocalDay
 from bot.ports import PullRequests
-from bot.services.history.merge_timeline import DayContext
+from bot.services.history.day_context import DayContext
 from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results
-from bot.services.summaries.reader import assess_isolated, build_isolated_entry
+from bot.services.summaries.reader import read_isolated
 
 ProgressCallback = Callable[[int, int], None]
 OverviewBuilder = Callable[[Repository, LocalDay, tuple[Entry, ...]], Overview]
 
 
 def ignore_progress(_done: int, _all: int) -> None:
-    """Progress that nobody watches."""
+    """Do nothing with the progress."""
 
 
 def build_isolated_context(_repository: Repository, _day: LocalDay, merged: Sequence[PullRequest]) -> DayContext:
-    """A day of which nothing is known but what was merged."""
+    """Return a context that has only the merges of the day."""
     return DayContext.from_pulls(merged)
 
 
 @dataclass(frozen=True, slots=True)
 class DigestDependencies:
-    """What a day is seen in: what came before it and since, who keeps what was merged, and how good lists were."""
+    """What a digest needs besides its day: the merges around it, a record of merges, and the quality of lists."""
 
     load_context: Callable[[Repository, LocalDay, Sequence[PullRequest]], DayContext] = build_isolated_context
     record_merges: Callable[[Sequence[PullRequest]], None] = lambda pulls: None
@@ -41,29 +41,30 @@ class DigestDependencies:
 
 
 class DigestBuilder:
-    """Builds digests. ``workers`` pull requests are read and summarised at a time.
+    """Builder of digests. ``workers`` pull requests are read and summarised at a time.
 
-    ``with_files`` loads the files of a pull request, or gives it back without where they can't be had. The
-    surroundings are told of all that was merged; what was read comes with its files.
+    ``read`` reads and summarises a pull request. ``with_files`` loads the files of one, or returns it without
+    them if they are unavailable. ``dependencies`` record all merges of a day, with the files of those that were
+    read.
     """
 
     def __init__(
         self,
         pulls: PullRequests,
-        entry: Callable[[PullRequest], Entry],
+        read: Callable[[PullRequest], SummarisedPullRequest],
         overview: OverviewBuilder,
         with_files: Callable[[PullRequest], PullRequest],
         workers: int,
         classes_of: PathClassesLookup = get_default_classes,
-        surroundings: DigestDependencies = DigestDependencies(),
+        dependencies: DigestDependencies = DigestDependencies(),
     ) -> None:
         self._pulls = pulls
-        self._entry = entry
+        self._read = read
         self._overview = overview
         self._with_files = with_files
         self._workers = workers
         self._classes_of = classes_of
-        self._surroundings = surroundings
+        self._dependencies = dependencies
 
     def build(
         self,
@@ -73,22 +74,22 @@ class DigestBuilder:
         progress: ProgressCallback = ignore_progress,
         view: DigestView = FULL_VIEW,
     ) -> Digest:
-        """The digest of a day. ``progress`` is told (done, all) as pull requests are finished.
+        """Build the digest of a day. ``progress`` is called with (done, all) as pull requests are finished.
 
-        What ``view`` does not show is not read, as far as its facts and files say so.
+        Pull requests that ``view`` leaves out by their facts and files are not read.
 
         Raises:
-            PrdigestError: the list of the day can't be had. A single pull request that can't be read does not
-                end a digest; it is shown with what is known and counted as not read.
+            PrdigestError: the list of the day is unavailable. A single pull request that can't be read does not
+                end a digest; it is shown by its facts and counted as not read.
         """
         merged = self._pulls.list_merged(repository, day)
-        around = self._surroundings.load_context(repository, day, merged.pulls)
-        reverts = find_reverts(merged.pulls)
-        read = self._read_entries(self._select_pulls(merged.pulls, reverts, view), progress)
-        of_day = remove_duplicates([*(entry.pull for entry in read), *merged.pulls])
-        self._surroundings.record_merges(of_day)
-        past = around.build_past(of_day, self._classes_of(repository))
-        entries = select_entries(view, self._assess_entries(read, past), reverts, around.outcomes)
+        around = self._dependencies.load_context(repository, day, merged.pulls)
+        read = self._read_pulls(self._select_pulls(merged.pulls, around.day_reverts, view), progress)
+        of_day = remove_duplicates([*(each.pull for each in read), *merged.pulls])
+        self._dependencies.record_merges(of_day)
+        risks = around.assess_pulls((each.pull for each in read), of_day, self._classes_of(repository))
+        rated = map(Entry.from_summarised, read, risks)
+        entries = select_entries(view, rated, around.day_reverts, around.outcomes)
         return Digest(
             repository=repository,
             name=name,
@@ -100,22 +101,15 @@ class DigestBuilder:
             view=view,
             hidden=len(merged.pulls) - len(entries),
             missing=(around.caveat,) if around.caveat else (),
-            is_reduced=self._surroundings.is_reduced(repository),
+            is_reduced=self._dependencies.is_reduced(repository),
         )
-
-    def _assess_entries(self, entries: Iterable[Entry], past: FileHistory) -> list[Entry]:
-        """What was merged earlier on the same day counts too: no entry by itself could know of it."""
-        return [
-            replace(entry, risk=assess_isolated(entry.pull, self._classes_of(entry.pull.repository), past))
-            for entry in entries
-        ]
 
     def _select_pulls(
         self, pulls: tuple[PullRequest, ...], reverts: tuple[Revert, ...], view: DigestView
     ) -> tuple[PullRequest, ...]:
-        """Those that fit the filters, and all that took one of them back or brought it back again.
+        """Return those that match the filters, with those that reverted one of them or that it reverted.
 
-        One whose files can't be had may fit: it is shown rather than lost.
+        One whose files are unavailable may match: it is shown rather than lost.
         """
         if not view.filters:
             return pulls
@@ -128,17 +122,19 @@ class DigestBuilder:
         shown = expand_pairs(fitting, reverts)
         return tuple(fitting.get(pull.number, pull) for pull in pulls if pull.number in shown)
 
-    def _read_entries(self, pulls: tuple[PullRequest, ...], progress: ProgressCallback) -> tuple[Entry, ...]:
+    def _read_pulls(
+        self, pulls: tuple[PullRequest, ...], progress: ProgressCallback
+    ) -> tuple[SummarisedPullRequest, ...]:
         progress(0, len(pulls))
-        done: dict[int, Entry] = {}
+        done: dict[int, SummarisedPullRequest] = {}
         with DeadlineExecutor(self._workers, "digest") as crew:
-            for entry in iterate_results([crew.submit(build_isolated_entry, pull, self._entry) for pull in pulls]):
-                done[entry.number] = entry
+            for read in iterate_results([crew.submit(read_isolated, pull, self._read) for pull in pulls]):
+                done[read.number] = read
                 progress(len(done), len(pulls))
         return tuple(done[pull.number] for pull in pulls)
 
 
 def _select_outcomes(entries: Iterable[Entry], outcomes: Iterable[MergeOutcome]) -> Iterator[MergeOutcome]:
-    """What has to do with these entries."""
+    """Yield the outcomes that concern one of the entries."""
     shown = {entry.number for entry in entries}
-    return (found for found in outcomes if not shown.isdisjoint((found.pull.number, found.by.number)))
+    return (each for each in outcomes if not shown.isdisjoint((each.pull.number, each.by.number)))

@@ -1,4 +1,4 @@
-"""Makes the messages of a digest: one day as a digest, several as an overview with one thread."""
+"""Composer of the messages of a digest: one day as a digest, several as an overview with one thread."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from bot.services.digest.multi_day import build_multi_day_digest
 
 
 class DigestComposer:
-    """Builds what is posted.
+    """Composer of the messages that are posted.
 
-    ``name_of`` gives what headings call a repository, ``parse_zone`` the time zone that readers of a channel
-    expect, None where there are several: a digest in another zone says so in its heading.
+    ``name_of`` returns the name of a repository for headings. ``zone_of`` returns the time zone that readers of a
+    channel expect, None if there are several: a digest in another zone names it in its heading.
     """
 
     def __init__(
@@ -34,12 +34,12 @@ class DigestComposer:
         self._zone_of = zone_of
 
     def compose_messages(self, spec: DigestSpec, notes: Sequence[str] = ()) -> RenderedDigest:
-        """The messages. Raises what ``DailyDigest.build`` raises."""
-        found = self.build_days(spec)
-        return render_days(found, notes) if len(spec.span) > 1 else render_digest(found.digests[0], notes)
+        """Build a digest and render its messages. Raises what :meth:`DigestBuilder.build` raises."""
+        whole = self.build_days(spec)
+        return render_days(whole, notes) if len(spec.span) > 1 else render_digest(whole.digests[0], notes)
 
     def build_days(self, spec: DigestSpec) -> MultiDayDigest:
-        """Build the digest of each day. Raises what ``DailyDigest.build`` raises."""
+        """Build the digest of each day. Raises what :meth:`DigestBuilder.build` raises."""
         names_zone = self.must_show_zone(spec)
 
         def build(repository: Repository, day: LocalDay, name: str) -> Digest:
@@ -49,5 +49,5 @@ class DigestComposer:
         return build_multi_day_digest(build, spec.repository, spec.span, self._name_of(spec.repository))
 
     def must_show_zone(self, spec: DigestSpec) -> bool:
-        """Tell whether the heading has to name the zone. Raises StoreUnavailable."""
+        """Return whether the heading must name the zone. Raises StoreUnavailable."""
         return self._zone_of(spec.channel) != spec.span.zone

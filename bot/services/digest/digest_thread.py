@@ -1,4 +1,4 @@
-"""The messages of one digest in its channel: finds them by their keys, posts what is missing, doubles nothing."""
+"""The messages of one digest in its channel: each is found by its key, posted if it is missing, never twice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOVED_NOTE = "What stood here is part of the messages above now."
 
 
 class DigestThread:
-    """One try at the messages of a digest; ``lead`` is the timestamp of the first, empty before there is one."""
+    """One attempt at the messages of a digest; ``lead`` is the timestamp of the first, empty until then."""
 
     def __init__(
         self, messenger: Messenger, sleep: Callable[[float], None], digest: TrackedDigest, lead: str = ""
@@ -32,27 +32,27 @@ class DigestThread:
         self._sleep = sleep
         self._channel = spec.channel
         self._key = digest.key
-        # no digest is older than its last day; our own clock would be a worse witness of when it was posted
+        # no digest is older than its last day; our own clock is less reliable
         self._since = spec.span.days[-1].start - CLOCK_SKEW
         self._about = SubjectKind.DIGEST.format_subject(
             DigestRequest(spec.repository, spec.span, zone=spec.span.zone)
         )
         self.lead = lead
-        # nothing can be in the thread of a message that this run posted; looking would need a scope, and a call
+        # the thread of a message that this run posted is empty; a search would need a scope, and a call
         self._is_new = False
 
     def find_lead(self, *, is_retry: bool) -> str:
-        """Return the timestamp of the lead message, if there is one. A channel closed to us says so here."""
+        """Return the timestamp of the lead message, empty if there is none. Raises SlackCallRefused."""
         try:
             return self._messenger.find_posts(self._channel, self._since).get(self._key, "")
         except SlackCallRefused as error:
-            # without leave to read the channel a first try is still safe; a second could post twice
+            # without the permission to read the channel a first attempt is still safe; a second could post twice
             if error.code != "missing_scope" or is_retry:
                 raise
             return ""
 
     def post_lead(self, post: Mapping[str, Any]) -> str:
-        """Post the lead message unless it is there; return its timestamp."""
+        """Post the lead message unless it is posted already; return its timestamp."""
         if not self.lead:
             self._is_new = True
             self.lead = self._run_once(
@@ -62,35 +62,35 @@ class DigestThread:
         return self.lead
 
     def post_replies(self, posts: tuple[Mapping[str, Any], ...]) -> None:
-        """Post those messages of the thread that are missing, in order."""
-        there = {} if self._is_new else self._find_replies()
+        """Post the missing messages of the thread, in order."""
+        posted = {} if self._is_new else self._find_replies()
         for key, post in self._assign_keys(posts).items():
-            if key not in there:
+            if key not in posted:
                 self._post_reply(key, post)
 
     def revise_messages(self, plan: PostingPlan) -> None:
-        """Edit every message to what the plan says, post what the thread lacks, and void what it has too much."""
+        """Edit every message to the plan, post missing replies, and blank superfluous ones."""
         self._messenger.edit_message(self._channel, self.lead, plan.lead, self._key, self._about)
-        there = self._find_replies()
+        posted = self._find_replies()
         for key, post in self._assign_keys(plan.thread).items():
-            if ts := there.pop(key, None):
+            if ts := posted.pop(key, None):
                 self._messenger.edit_message(self._channel, ts, post, key)
             else:
                 self._post_reply(key, post)
-        for key, ts in there.items():
+        for key, ts in posted.items():
             if key.startswith(f"{self._key}#"):
                 self._messenger.edit_message(self._channel, ts, render_notice(_MOVED_NOTE).build_payload(), key)
 
     def edit_changed(self, before: PostingPlan | None, after: PostingPlan) -> None:
-        """Edit the messages that read otherwise after than before, or all; one that is gone stays gone."""
+        """Edit the messages that differ from ``before``, all if it is None. Deleted ones are not posted again."""
         if before is None or after.lead != before.lead:
             self._messenger.edit_message(self._channel, self.lead, after.lead, self._key, self._about)
         old = self._assign_keys(before.thread) if before else {}
         changed = {key: post for key, post in self._assign_keys(after.thread).items() if old.get(key) != post}
-        there = self._find_replies() if changed else {}
+        posted = self._find_replies() if changed else {}
         for key, post in changed.items():
-            if key in there:
-                self._messenger.edit_message(self._channel, there[key], post, key)
+            if key in posted:
+                self._messenger.edit_message(self._channel, posted[key], post, key)
 
     def reply_once(self, name: str, post: Post) -> None:
         """Reply in the thread, once for each name."""
@@ -99,7 +99,7 @@ class DigestThread:
             self._post_reply(key, post.build_payload())
 
     def attach_report(self, file: Attachment | None) -> tuple[str, ...]:
-        """Attach the report unless it is there. A bot without the scope goes without, and says so."""
+        """Attach the report unless it is attached already. Return a note if the bot lacks the scope for files."""
         if file is None:
             return ()
 
@@ -132,16 +132,16 @@ class DigestThread:
         return self._messenger.find_posts(self._channel, self._since, thread=self.lead)
 
     def _run_once(self, act: Callable[[], str], find: Callable[[], str]) -> str:
-        """Act; when it is not known whether that had its effect, look for it before acting again."""
+        """Call ``act``. If it is unknown whether it had an effect, look for that before the next attempt."""
         for pause in range(1, _MAX_ATTEMPTS):
             try:
                 return act()
             except SlackUnavailable as error:
                 if error.retry_after is not None:
-                    # it had no effect, and what is short was waited for
+                    # it had no effect, and the limit was waited for
                     raise
                 log.info("not known whether Slack took it (%s), looking", error)
                 self._sleep(float(pause))
-            if known := find():
-                return known
+            if earlier := find():
+                return earlier
         return act()

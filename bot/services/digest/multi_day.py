@@ -16,9 +16,9 @@ from bot.domain.time.day import LocalDay
 def build_multi_day_digest(
     build: Callable[[Repository, LocalDay, str], Digest], repository: Repository, span: Span, name: str
 ) -> MultiDayDigest:
-    """Build the digest of every day, one after the other. Raises what building one raises.
+    """Build the digest of every day, one after the other. Raises what ``build`` raises.
 
-    A day of which nothing is known is named as such, unless it is so of all.
+    A day without a list is returned as unknown. If no day has one, DayUnavailable is raised.
     """
     digests, unknown = [], []
     for day in span.days:
@@ -32,6 +32,6 @@ def build_multi_day_digest(
 
 
 def _remove_patches(digest: Digest) -> Digest:
-    """Two weeks of patches would take hundreds of megabytes, and nothing shows one: reports name paths alone."""
+    """Return a copy without patches: two weeks of them take hundreds of megabytes, and reports show only paths."""
     entries = (replace(entry, pull=entry.pull.remove_patches()) for entry in digest.entries)
     return replace(digest, entries=tuple(entries))

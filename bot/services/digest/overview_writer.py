@@ -1,4 +1,4 @@
-"""The overview of a day: one more model call over its summaries, or plain counts in its place."""
+"""Writer of the overview of a day: one more model call on its summaries, or plain counts instead."""
 
 from __future__ import annotations
 
@@ -21,41 +21,41 @@ log = logging.getLogger(__name__)
 
 
 def skip_overview(_repository: Repository, _day: LocalDay, _entries: tuple[Entry, ...]) -> Overview:
-    """For a digest whose overview nobody reads: no model is asked for it."""
+    """Return an empty overview, for a digest that shows none: no model is asked."""
     return Overview("")
 
 
 class OverviewWriter:
-    """Writes the overview. ``asker`` is None where no model is set up."""
+    """Writer of overviews. ``completion`` is None if no model is set up."""
 
-    def __init__(self, asker: StructuredCompletion | None, model: str) -> None:
-        self._asker = asker
+    def __init__(self, completion: StructuredCompletion | None, model: str) -> None:
+        self._completion = completion
         self._model = model
 
     def write_overview(self, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
-        """The overview of a day's entries. A day without merges costs no call."""
+        """Write the overview of the entries of a day. A day without merges costs no call."""
         if not entries:
             return Overview("Nothing was merged.")
-        asker = self._asker
-        if asker is None:
+        completion = self._completion
+        if completion is None:
             return _build_from_facts(entries, NO_MODEL)
         prompt = build_overview_prompt(self._model, repository, day, entries)
         try:
-            answer = asker.request_answer(prompt, OverviewAnswer)
+            answer = completion.request_answer(prompt, OverviewAnswer)
         except ModelError as error:
             log.info("no model overview of %s on %s: %s", repository, day.date, error)
-            return _build_from_facts(entries, str(error), asker.compute_cost(self._model, error.usage))
-        spent = asker.compute_cost(self._model, answer.usage)
+            return _build_from_facts(entries, str(error), completion.compute_cost(self._model, error.usage))
+        spent = completion.compute_cost(self._model, answer.usage)
         return _build_checked(answer, frozenset(entry.number for entry in entries), spent)
 
 
 def _build_checked(
-    answer: StructuredAnswer[OverviewAnswer], known: frozenset[int], spent: float | None
+    answer: StructuredAnswer[OverviewAnswer], numbers: frozenset[int], spent: float | None
 ) -> Overview:
     themes = (Theme(theme.title, tuple(theme.pull_requests)) for theme in answer.value.themes)
     return Overview(
-        text=remove_unknown_numbers(answer.value.overview, known),
-        themes=keep_known_themes(themes, known),
+        text=remove_unknown_numbers(answer.value.overview, numbers),
+        themes=keep_known_themes(themes, numbers),
         from_cache=answer.from_cache,
         cost=spent,
     )

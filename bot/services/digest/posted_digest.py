@@ -1,4 +1,4 @@
-"""The record of a digest that is being posted, or was: what a later try, a mend or an amendment goes on from."""
+"""The record of a digest that is being posted, or was: the basis of later attempts, repairs and amendments."""
 
 from __future__ import annotations
 
@@ -23,28 +23,29 @@ _SPEC_ADAPTER = TypeAdapter(DigestSpec)
 
 
 class DigestState(StrEnum):
-    """How far the posting of a digest came; it only ever goes on in this order."""
+    """The progress of posting a digest; the states follow one another in this order."""
 
     NEW = "new"
-    """Nobody has begun; a digest that was only tried or skipped is new too."""
+    """Not begun; a digest for which attempts failed, or that was skipped, is new too."""
     PLANNED = "planned"
-    """The messages are recorded, and none may stand."""
+    """The messages are recorded, and perhaps none is posted."""
     LEAD_POSTED = "lead posted"
     """Parts of the thread or the report may be missing."""
     POSTED = "posted"
     AMENDED = "amended"
-    """What became of its pull requests since is written behind their lines."""
+    """The later outcomes of its pull requests are added to their lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class PostedDigest(Record):
-    """A digest of one channel. Texts that end in ``_parse_object`` are read when they are asked for: most are not.
+    """The record of a digest in one channel. Fields that end in ``_json`` are parsed on access: most never are.
 
-    Times are aware. ``lead`` is the timestamp of the lead message, ``text`` what it says in short. ``gaps`` is
-    what is missing and may be had later. ``plan_json`` are the messages to post, ``posted_json`` those that were,
-    kept as long as they may be amended. ``told`` are the states of the outcomes that the digest told of,
-    ``amended`` those that were written into it since. ``payer`` pays for mending it; empty: the bot. ``mark`` is
-    the fingerprint of the version before: of a rendering. ``skipped`` are days before it that were never posted.
+    Times are aware. ``lead`` is the timestamp of the lead message, ``text`` its short form. ``gaps`` are parts
+    that are missing and may be available later. ``plan_json`` are the messages to post, ``posted_json`` those that
+    were posted, kept as long as they may be amended. ``outcome_states`` are the states of the outcomes that the
+    digest mentioned when it was posted, ``amended_states`` of those that were added since. ``payer`` pays for
+    repairs, the bot if it is empty. ``rendering_fingerprint`` is from earlier versions, which had no
+    ``fingerprint`` of the data. ``skipped_days`` are the days before it that were never posted.
     """
 
     begun_at: datetime | None = declare_field("begun", INSTANT)
@@ -75,7 +76,7 @@ class PostedDigest(Record):
 
     @property
     def state(self) -> DigestState:
-        """How far it came. It follows from what is recorded, so that no crash leaves the two apart."""
+        """The state of posting. It is derived from the other fields, so that no crash makes them differ."""
         if self.posted_at:
             return DigestState.AMENDED if self.amended_states else DigestState.POSTED
         if self.lead:
@@ -84,12 +85,12 @@ class PostedDigest(Record):
 
     @property
     def is_posted(self) -> bool:
-        """Whether all of it stands."""
+        """Whether all of it is posted."""
         return self.posted_at is not None
 
     @property
     def plan(self) -> PostingPlan | None:
-        """What an earlier try was about to post."""
+        """The plan of an attempt that is not finished."""
         return PostingPlan.load(self.plan_json) if self.plan_json else None
 
     @property
@@ -99,12 +100,12 @@ class PostedDigest(Record):
 
     @property
     def ratings(self) -> PostedRatings | None:
-        """What the rules said; None where it can't be read."""
+        """The ratings of its pull requests; None if they can't be parsed."""
         return load_or_none(RATINGS_ADAPTER, self.ratings_json or None)
 
     @property
     def spec(self) -> DigestSpec | None:
-        """Which digest it is; None until the posting was noted."""
+        """The digest that it is of; None until it is posted."""
         return load_or_none(_SPEC_ADAPTER, self.spec_json or None)
 
     def parse_skipped_days(self, zone: ZoneInfo) -> Span | None:
@@ -112,20 +113,20 @@ class PostedDigest(Record):
         return parse_exact_span(self.skipped_days, zone) if self.skipped_days else None
 
     def has_same_content(self, plan: PostingPlan) -> bool:
-        """Whether what stands tells the same as a plan.
+        """Return whether the posted content is that of a plan.
 
-        The version before knew digests by their rendering, which a new version makes otherwise: such a digest
-        tells the same where nothing else is missing and its thread reads the same.
+        Earlier versions recorded a fingerprint of the rendering, which differs between versions. A digest of
+        theirs has the same content if its gaps and its thread are the same.
         """
         if self.fingerprint:
             return self.fingerprint == plan.fingerprint
         posted = self.posted_messages if self.rendering_fingerprint else None
-        # as it would come out of a record
+        # as it would be loaded from a record
         again = PostingPlan.load(plan.dump())
         return posted is not None and (posted.gaps, posted.thread) == (again.gaps, again.thread)
 
     def select_new_outcomes(self, outcomes: Iterable[MergeOutcome]) -> list[MergeOutcome]:
-        """Return what it did not tell of when it was posted, or told otherwise, and came within two weeks."""
+        """Return the outcomes within two weeks that the posted digest does not have, or has in another state."""
         ratings = self.ratings
         if ratings is None:
             return []
@@ -141,29 +142,29 @@ class PostedDigest(Record):
     # posting
 
     def begin_posting(self, at: datetime) -> PostedDigest:
-        """Return the record of a try that is about to post."""
+        """Return the record of an attempt that is about to post."""
         return replace(self, begun_at=at)
 
     def record_plan(self, plan: PostingPlan) -> PostedDigest:
-        """Return it planned: from now on a try finishes this text once its lead stands."""
+        """Return the record with a plan: once the lead is posted, later attempts post this plan."""
         return replace(self, plan_json=plan.dump())
 
     def record_lead(self, lead: str) -> PostedDigest:
-        """Return it with the lead message posted."""
+        """Return the record with the lead message posted."""
         return replace(self, lead=lead)
 
     def complete(self, plan: PostingPlan, address: str, at: datetime) -> PostedDigest:
-        """Return it posted."""
+        """Return the record of the posted digest."""
         return replace(
             self._record_messages(plan), posted_at=at, plan_json="", permalink=address, ratings_json=plan.ratings
         )
 
     def begin_revision(self) -> PostedDigest:
-        """Return it while it is edited: a try that breaks off leaves a mixture, which tells what no plan does."""
+        """Return the record without fingerprints: an interrupted revision leaves a mixture of two plans."""
         return replace(self, fingerprint="", rendering_fingerprint="")
 
     def complete_revision(self, plan: PostingPlan, corrections: int) -> PostedDigest:
-        """Return it edited. A list is held to what was known when it was posted; what it lacked is added."""
+        """Return the record of the revised digest. Its ratings stay as posted; only missing ones are added."""
         ratings = _merge_ratings_json(self.ratings_json, plan.ratings)
         return replace(self._record_messages(plan), corrections=corrections, ratings_json=ratings)
 
@@ -182,43 +183,43 @@ class PostedDigest(Record):
         )
 
     def record_amendment(self, news: Iterable[MergeOutcome]) -> PostedDigest:
-        """Return it with what was written into it since; with none, as it was posted."""
+        """Return the record with the outcomes that were added to the digest; none if there are none any more."""
         return replace(self, amended_states=build_state_key(news))
 
     def forget_messages(self) -> PostedDigest:
-        """Return it without the messages, by far the largest part: it is too old to be amended."""
+        """Return the record without the messages, by far its largest part: the digest is too old to be amended."""
         return replace(self, posted_json="")
 
     # scheduling
 
     def record_posting(self, spec: DigestSpec, payer: str) -> PostedDigest:
-        """Return it after all was noted that follows from a post; ``payer`` asked for it, empty: nobody did."""
+        """Return the record after all consequences of a post. ``payer`` requested it; empty if nobody did."""
         return replace(self, spec_json=_SPEC_ADAPTER.dump_json(spec).decode(), payer=payer)
 
     def bill_to_bot(self) -> PostedDigest:
-        """Return it mended at the cost of the bot, whoever asked for it."""
+        """Return the record of a digest whose repairs the bot pays for."""
         return replace(self, payer="")
 
     def reset_repairs(self) -> PostedDigest:
-        """Return it as one that nobody has tried to mend yet."""
+        """Return the record without attempts at a repair."""
         return replace(self, repair_attempts=0)
 
     def count_repair(self) -> PostedDigest:
-        """Return it with one more try to mend it."""
+        """Return the record with one more attempt at a repair."""
         return replace(self, repair_attempts=self.repair_attempts + 1)
 
     def record_failure(self, error: str, retry_at: datetime, *, needs_person: bool) -> PostedDigest:
-        """Return it with one more try that ended with an error."""
+        """Return the record with one more attempt that failed."""
         return replace(
             self, error=error, retry_at=retry_at, must_be_fixed_by_person=needs_person, attempts=self.attempts + 1
         )
 
     def record_abandonment(self, error: str) -> PostedDigest:
-        """Return it as one that no try can post."""
+        """Return the record of a digest that no attempt can post."""
         return replace(self, error=error, is_abandoned=True)
 
     def record_skipped_days(self, days: Span) -> PostedDigest:
-        """Return it as the first digest after days that were never posted."""
+        """Return the record of the first digest after days that were never posted."""
         return replace(self, skipped_days=str(days))
 
 
@@ -226,13 +227,13 @@ class PostedDigest(Record):
 POSTED_DIGEST_CODEC = RecordCodec(PostedDigest, version=1)
 
 
-def build_state_key(news: Iterable[MergeOutcome]) -> str:
-    """Return what is equal for equal news; empty for none."""
-    return " ".join(sorted(outcome.state_key for outcome in news))
+def build_state_key(outcomes: Iterable[MergeOutcome]) -> str:
+    """Return a key that is equal for equal outcomes; empty for none."""
+    return " ".join(sorted(outcome.state_key for outcome in outcomes))
 
 
 def _merge_ratings_json(earlier: str, later: str) -> str:
-    """Return what was recorded earlier, with what the digest lacked then."""
+    """Return the earlier ratings, with those that the digest lacked then."""
     first, second = load_or_none(RATINGS_ADAPTER, earlier), load_or_none(RATINGS_ADAPTER, later)
     if first is None or second is None:
         return earlier or later

@@ -1,8 +1,8 @@
-"""Posts a digest to a channel once: however often it is asked for, and wherever an earlier try broke off.
+"""Poster of digests: each is posted once, however often that is requested or an attempt is interrupted.
 
-Slack is the proof. Every message carries the digest's key in its metadata; a try that knows no timestamp looks
-for the key in the channel before it posts; and what was rendered is recorded before the first post, so that a
-second try finishes the same text. What was posted with gaps can be revised: edited, never posted again.
+Slack is the proof. Every message has the digest's key in its metadata. An attempt without a timestamp searches the
+channel for the key before it posts. The rendered messages are recorded before the first post, so that a second
+attempt finishes the same text. A digest with gaps can be revised: edited, never posted again.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from bot.services.digest.records import DigestRecords, TrackedDigest
 
 log = logging.getLogger(__name__)
 
-# of a workspace that lets nobody edit messages, or not after a while; a thread is open all the same
+# of a workspace that does not allow edits, or only for a while; replies in the thread are still possible
 _NOT_EDITABLE_CODES = ("edit_window_closed", "cant_update_message")
 
 
 @dataclass(frozen=True, slots=True)
 class PostingResult:
-    """Where a digest stands, and its record; whether it stood there already; what could not be done."""
+    """The address of a posted digest, its record, whether it was posted before, and notes on what failed."""
 
     permalink: str
     record: PostedDigest
@@ -40,17 +40,17 @@ class PostingResult:
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """What is missing of it and may be had later."""
+        """The parts that are missing and may be available later."""
         return self.record.gaps
 
     @property
     def merged_count(self) -> int | None:
-        """How many pull requests were merged; None where that is not known any more."""
+        """The number of merged pull requests; None if it is not recorded."""
         return self.record.merged_count
 
 
 class DigestPoster:
-    """Posts digests. ``begin`` hears of each that was posted, and its key; it may hear of one more than once."""
+    """Poster of digests. ``begin`` is called with each posted digest and its key, perhaps more than once."""
 
     def __init__(
         self,
@@ -67,12 +67,12 @@ class DigestPoster:
         self._sleep = sleep
 
     def post_digest(self, digest: TrackedDigest, build: Callable[[], RenderedDigest]) -> PostingResult:
-        """Post a digest, or finish what an earlier try began. ``build`` is called only if needed.
+        """Post a digest, or finish an earlier attempt. ``build`` is called only if needed.
 
         Raises:
             UsageError: the day is not over; a digest of half of it would stand for the whole.
-            InProgress: another process is at it.
-            SlackRefused, SlackUnavailable: it could not be posted; trying again later goes on from there.
+            PostingInProgress: another process works on it.
+            SlackCallRefused, SlackUnavailable: it could not be posted; a later attempt continues from there.
         """
         last = digest.spec.span.days[-1]
         if last.end > self._now():
@@ -83,7 +83,7 @@ class DigestPoster:
                 return self._build_existing_result(digest, record)
             thread = self._open_thread(digest)
             thread.lead = record.lead or thread.find_lead(is_retry=bool(record.plan_json))
-            # what was planned and never posted may be out of date, such as the facts of a day without a model
+            # a plan that was never posted may be out of date, such as the facts of a day without a model
             plan = record.plan if thread.lead else None
             if plan is None:
                 plan = PostingPlan.from_rendered(build())
@@ -92,7 +92,7 @@ class DigestPoster:
 
     def _record_plan(self, key: str, record: PostedDigest, plan: PostingPlan) -> PostedDigest:
         if record.begun_at is None:
-            # building takes minutes; if another process has begun meanwhile, this one lost its right to
+            # building takes minutes; if another process has begun meanwhile, this one has lost its lock
             record = self._store.claim(key, record, record.begin_posting(self._now()))
         return self._store.save(key, record, record.record_plan(plan))
 
@@ -109,11 +109,11 @@ class DigestPoster:
         return PostingResult(address, record, notes=notes)
 
     def revise_digest(self, digest: TrackedDigest, build: Callable[[], RenderedDigest]) -> PostingResult:
-        """Edit a digest that was posted to what it would be now. Doing so twice changes nothing more.
+        """Edit a posted digest to its present content. A second call changes nothing more.
 
         Raises:
-            InProgress: another process is at it.
-            SlackRefused, SlackUnavailable: it is not known how much was edited; revising again edits the rest.
+            PostingInProgress: another process works on it.
+            SlackCallRefused, SlackUnavailable: an unknown part is edited; another call edits the rest.
         """
         key = digest.key
         with self._store.hold_lock(key):
@@ -130,11 +130,11 @@ class DigestPoster:
             return self._build_existing_result(digest, record)
 
     def add_outcomes(self, digest: TrackedDigest, outcomes: Sequence[MergeOutcome]) -> None:
-        """Write what became of pull requests behind their lines, and reply to each that stands, once.
+        """Add outcomes to the lines of pull requests, and reply once to each outcome that stands.
 
         Raises:
-            InProgress: another process is at it.
-            SlackUnavailable: it is not known how much was done; again does the rest.
+            PostingInProgress: another process works on it.
+            SlackUnavailable: an unknown part is done; another call does the rest.
         """
         key = digest.key
         with self._store.hold_lock(key):
@@ -146,14 +146,14 @@ class DigestPoster:
             try:
                 self._amend_messages(self._open_thread(digest, record.lead), record, plan, news)
             except SlackCallRefused as error:
-                # nobody can mend that: messages may not be edited there any more, or are gone
+                # no retry helps: messages may not be edited there any more, or are deleted
                 log.warning("%s can't be amended: %s", digest.spec.title, error)
             self._store.save(key, record, record.record_amendment(news))
 
     def _amend_messages(
         self, thread: DigestThread, record: PostedDigest, plan: PostingPlan, news: Sequence[MergeOutcome]
     ) -> None:
-        # what is not so any more has to go too
+        # outcomes that no longer hold must be removed too
         before, refused = None if record.amended_states else plan, None
         try:
             thread.edit_changed(before, plan.add_outcomes(news))

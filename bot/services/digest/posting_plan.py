@@ -1,4 +1,4 @@
-"""What is to be posted of a digest, as it is recorded before the first post."""
+"""The messages of a digest as they are recorded before the first one is posted."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ RATINGS_ADAPTER = TypeAdapter(PostedRatings)
 
 @dataclass(frozen=True, slots=True)
 class PostingPlan:
-    """The messages of a digest and its report. ``fingerprint`` is equal for digests that tell the same.
+    """The messages of a digest and its report. ``fingerprint`` is equal for digests of equal content.
 
-    ``ratings`` is JSON. ``mark`` is what the version before fingerprints of data had recorded in their place.
+    ``ratings`` is JSON. ``told`` are the states of the outcomes that the messages mention. ``mark`` is the
+    fingerprint of the rendering, which earlier versions recorded instead. The names of the fields are stored.
     """
 
     lead: Mapping[str, Any]
@@ -38,7 +39,7 @@ class PostingPlan:
 
     @classmethod
     def from_rendered(cls, rendered: RenderedDigest) -> PostingPlan:
-        """Return the plan of a digest."""
+        """Build the plan of a rendered digest."""
         return cls(
             rendered.lead.build_payload(),
             tuple(post.build_payload() for post in rendered.thread),
@@ -51,12 +52,12 @@ class PostingPlan:
         )
 
     def dump(self) -> str:
-        """Return it as it is recorded."""
+        """Return the plan as JSON, as it is recorded."""
         return json.dumps(asdict(self))
 
     @classmethod
     def load(cls, text: str) -> PostingPlan:
-        """Return the plan of a record, of this version or an earlier one, which kept less."""
+        """Load a plan from a record of this version or of an earlier one, which recorded less."""
         kept = json.loads(text)
         file = kept["attachment"]
         return cls(
@@ -73,16 +74,16 @@ class PostingPlan:
 
     @property
     def file_fingerprint(self) -> str:
-        """What is equal for reports of equal text; empty where there is none."""
+        """A hash that is equal for reports of equal text; empty without a report."""
         return sha256(self.attachment.text.encode()).hexdigest()[:16] if self.attachment else ""
 
     @property
     def messages(self) -> PostingPlan:
-        """The same less the report and the ratings: what may be amended later."""
+        """The plan without the report and the ratings: the part that may be amended later."""
         return replace(self, attachment=None, ratings="")
 
     def build_corrected_report(self, times: int) -> Attachment | None:
-        """Return the report under another name: Slack's files can't be edited, the wrong one stays beside it."""
+        """Return the report under another name: files in Slack can't be edited, so the wrong one stays."""
         if self.attachment is None:
             return None
         stem, _, ending = self.attachment.name.rpartition(".")
@@ -91,6 +92,6 @@ class PostingPlan:
         return replace(self.attachment, name=f"{stem}-corrected{again}.{ending}", title=title)
 
     def add_outcomes(self, outcomes: Sequence[MergeOutcome]) -> PostingPlan:
-        """Return the same messages with what became of pull requests behind their lines."""
+        """Return the messages with the outcomes of pull requests added to their lines."""
         lead, *posts = (add_outcomes(post, outcomes, self.told) for post in (self.lead, *self.thread))
         return replace(self.messages, lead=lead, thread=tuple(posts))

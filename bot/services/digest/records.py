@@ -1,4 +1,4 @@
-"""Finds the records of digests, also those that earlier versions wrote."""
+"""Lookup of the records of digests, also of those that earlier versions wrote."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BATCH_SIZE = 50
 
 @dataclass(frozen=True, slots=True)
 class TrackedDigest:
-    """A digest, where it is recorded, and what was recorded when it was looked up."""
+    """A digest, the key of its record, and the record as it was when it was loaded."""
 
     spec: DigestSpec
     key: str
@@ -23,21 +23,21 @@ class TrackedDigest:
 
 
 class DigestRecords:
-    """Finds digests in a ``store``. ``team`` gives the id of the bot's workspace."""
+    """Lookup of digests in a ``store``. ``team`` returns the id of the bot's workspace."""
 
     def __init__(self, store: RecordStore[PostedDigest], team: Callable[[], str]) -> None:
         self.store = store
         self._team = team
 
     def find_digest(self, spec: DigestSpec) -> TrackedDigest:
-        """Find one. Raises what :meth:`track_each` raises."""
+        """Find the record of a digest. Raises what :meth:`find_digests` raises."""
         return self.find_digests([spec])[0]
 
     def find_digests(self, specs: Sequence[DigestSpec]) -> Sequence[TrackedDigest]:
-        """Find the record of each, also one that was written when dates alone made up its key.
+        """Find the record of each digest, also one whose key consists of dates alone, as in earlier versions.
 
         Raises:
-            StoreUnavailable, SlackRefused, SlackUnavailable: the store or the team can't be asked.
+            StoreUnavailable, SlackCallRefused, SlackUnavailable: the store or Slack is unavailable.
         """
         team = self._team()
         keys = [spec.build_key(team) for spec in specs]
@@ -52,7 +52,7 @@ class DigestRecords:
         ]
 
     def load_digest(self, key: str) -> TrackedDigest | None:
-        """Return the digest of a key; None for one of which nobody has noted that it was posted.
+        """Return the digest of a key; None if its record does not say that it was posted.
 
         Raises StoreUnavailable.
         """
@@ -61,7 +61,7 @@ class DigestRecords:
         return TrackedDigest(spec, key, record) if spec else None
 
     def iterate_records(self, keys: Sequence[str]) -> Iterator[tuple[str, PostedDigest]]:
-        """Load the record of each, some at a time: a month of a hundred channels would take hundreds of megabytes.
+        """Load the records in batches: those of a month of a hundred channels take hundreds of megabytes.
 
         Raises StoreUnavailable.
         """
@@ -75,7 +75,7 @@ def _is_empty(record: PostedDigest) -> bool:
 
 
 def _is_record_of(record: PostedDigest, spec: DigestSpec) -> bool:
-    """Whether a record under the dates alone is that of the digest; one that was not finished does not say."""
+    """Return whether a record under the dates alone is that of the digest. An unfinished one may be of any."""
     if _is_empty(record):
         return False
     recorded = record.spec

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from bot.domain.digest.models import Entry
 from bot.domain.errors import GitHubUnavailable, PrdigestError, PullRequestNotFound, UsageError
 from bot.domain.history.backfill import BackfillOutcome, BackfillRecord
 from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.summaries.models import SummarisedPullRequest
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay, get_yesterday
 from bot.ports import BackfillLog, HistoryStore, PullRequests
@@ -30,20 +30,20 @@ class BackfillAborted(PrdigestError):
 
 @dataclass(frozen=True, slots=True)
 class SummaryService:
-    """Writer of summaries: ``read_entry`` asks ``model`` for one and caches it.
+    """Writer of summaries: ``summarise`` asks ``model`` for one and caches it.
 
     A summary of unknown cost counts as ``max_cost`` US dollars.
     """
 
-    read_entry: Callable[[PullRequest], Entry]
+    summarise: Callable[[PullRequest], SummarisedPullRequest]
     model: str
     max_cost: float
 
-    def compute_cost(self, entry: Entry) -> float:
-        """Return the US dollars that an entry cost now."""
-        if entry.from_cache:
+    def compute_cost(self, read: SummarisedPullRequest) -> float:
+        """Return the US dollars that a summary cost now."""
+        if read.from_cache:
             return 0.0
-        return self.max_cost if entry.cost is None else entry.cost
+        return self.max_cost if read.cost is None else read.cost
 
 
 @dataclass(slots=True)
@@ -175,13 +175,13 @@ class _PullRequestReader:
     def _ensure_summary(self, summaries: SummaryService, pull: PullRequest) -> bool:
         """Return whether there is a summary by the model, from this run or an earlier one."""
         self._check_limits()
-        entry = summaries.read_entry(pull)
+        read = summaries.summarise(pull)
         # a pull request that can't be read is not a failure of the model
-        failure = "" if entry.summary.is_unread else entry.summary.fallback
+        failure = "" if read.summary.is_unread else read.summary.fallback
         with self._lock:
-            self._limit.spent += summaries.compute_cost(entry)
+            self._limit.spent += summaries.compute_cost(read)
             self._failures = [*self._failures, failure] if failure else []
-        return not entry.summary.is_fallback
+        return not read.summary.is_fallback
 
     def _check_limits(self) -> None:
         """Raise BackfillAborted if the money is spent, or the model failed five times in a row."""

@@ -12,7 +12,8 @@ from bot.domain.evaluation.models import EvaluationSource
 from bot.domain.history.commits import BranchCommits, Commit, detect_repository, sort_commits
 from bot.domain.history.file_history import FileHistory
 from bot.domain.history.repairs import find_repairs
-from bot.domain.history.reverts import Revert, find_reverts, is_revert
+from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup, get_default_classes
 from bot.ports.git import Clone, CloneFacts
@@ -44,16 +45,16 @@ def read_clone_history(
     origin = repository or facts.repository or detect_repository(commits) or _UNKNOWN_REPOSITORY
     merges, classes = sort_commits(commits, origin, facts.branch), classes_of(origin)
     everything = (*merges.pulls, *merges.direct)
-    reverts = find_reverts(everything)
+    index = RevertIndex(everything)
     return MergeHistory(
         EvaluationSource(str(origin), facts.branch, history_from),
         merges.pulls,
-        _build_past(merges, classes),
-        label_outcomes(everything, reverts, find_repairs(everything)),
+        _build_past(merges, index, classes),
+        label_outcomes(everything, index.reverts, find_repairs(index)),
         (REVERTED_LABEL, HARM_LABEL),
         max((commit.committed_at for commit in commits), default=since),
         classes,
-        tuple(_list_caveats(facts, commits, merges, reverts, window)),
+        tuple(_list_caveats(facts, commits, merges, index.reverts, window)),
     )
 
 
@@ -72,6 +73,7 @@ def _list_caveats(
     yield from caveats.check_reverts(len(reverts)) if numbered else ()
 
 
-def _build_past(merges: BranchCommits, classes: PathClasses) -> FileHistory:
+def _build_past(merges: BranchCommits, index: RevertIndex, classes: PathClasses) -> FileHistory:
     """Return the history that a bot would have recorded, and the reverts made without a pull request."""
-    return build_past([*merges.pulls, *(commit for commit in merges.direct if is_revert(commit))], classes)
+    direct = (commit for commit in merges.direct if index.is_revert(commit.number))
+    return build_past([*merges.pulls, *direct], classes)

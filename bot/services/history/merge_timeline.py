@@ -5,19 +5,21 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Generic, TypeVar
 
 from bot.domain.errors import DayUnavailable, GitHubAccessDenied, GitHubUnavailable, RateLimited, StoreUnavailable
 from bot.domain.history.file_history import REVERT_WINDOW, FileHistory
-from bot.domain.history.outcomes import MergeOutcome, find_outcomes
-from bot.domain.history.relands import Reland, find_relands
+from bot.domain.history.outcomes import find_outcomes
+from bot.domain.history.relands import find_relands
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
 from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup, get_default_classes
 from bot.domain.risk.assessment import Risk, assess_pull_request
 from bot.domain.time.day import LocalDay
 from bot.ports import HistoryStore
+from bot.services.history.day_context import DayContext
 from bot.services.history.merge_lists import DayLister, list_day
 
 log = logging.getLogger(__name__)
@@ -34,34 +36,6 @@ _RECENT_DAYS = 3
 _DAY = timedelta(days=1)
 _MONTH = timedelta(days=31)
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class DayContext:
-    """The merges of a day, before it and since, newest first, with the reverts and relands among them.
-
-    ``caveat`` is a clause that says what could not be read.
-    """
-
-    pulls: tuple[PullRequest, ...]
-    outcomes: tuple[MergeOutcome, ...]
-    relands: tuple[Reland, ...]
-    caveat: str = ""
-
-    @classmethod
-    def from_pulls(cls, pulls: Iterable[PullRequest], doubt: str = "") -> DayContext:
-        """Build the context from merges."""
-        merges = remove_duplicates(pulls)
-        # the long texts are not needed any more, and would take most of the memory
-        light = tuple(replace(pull, body="", commit_message="") for pull in merges)
-        return cls(light, find_outcomes(merges), tuple(find_relands(merges)), doubt)
-
-    def build_past(self, of_day: Iterable[PullRequest], classes: PathClasses) -> FileHistory:
-        """Return the history that the rules look back at.
-
-        ``of_day`` are pull requests of the day, with their files.
-        """
-        return FileHistory(remove_duplicates([*of_day, *self.pulls]), self.outcomes, classes, self.relands)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +133,8 @@ class MergeTimeline:
             ]
         except (GitHubAccessDenied, GitHubUnavailable, RateLimited) as error:
             caveat = f"what was reverted since is not known ({str(error).rstrip('.')})"
-            return DayContext.from_pulls([*merged, *recorded], caveat)
-        return DayContext.from_pulls([*merged, *listed, *recorded])
+            return DayContext.from_pulls(merged, recorded, caveat)
+        return DayContext.from_pulls(merged, [*listed, *recorded])
 
     def _list_available(self, repository: Repository, day: LocalDay) -> tuple[PullRequest, ...]:
         """Return the merges of a day; empty if its list is unavailable."""
@@ -176,8 +150,9 @@ class MergeTimeline:
     def assess_risk(self, pull: PullRequest) -> Risk:
         """Rate one pull request by the rules, with what was recorded before it, as a digest of its day does.
 
-        It is rated without history, and ``Risk.without_history`` says so, where it is not merged, less than 90
-        days are recorded before it, or the store is away.
+        It is rated without history, and ``Risk.without_history`` says so, if it is not merged, if less than 90
+        days are recorded before it, or if the store is unavailable. Its own texts are searched for a revert, not
+        their recorded copy, which may be older or cut.
         """
         past = self._load_past(pull.repository, pull.merge_time) if pull.merged_at else None
         return assess_pull_request(pull, self._classes_of(pull.repository), past)
@@ -185,23 +160,23 @@ class MergeTimeline:
     def _load_past(self, repository: Repository, at: datetime) -> FileHistory:
         """Return what the rules look back at from a month (UTC).
 
-        It is kept for ten minutes: an answer shall not wait for half a year of merges each time. Months are kept
-        apart, as the days of one question may be of two.
+        It is cached for ten minutes, so that not every answer waits for half a year of merges. Months are cached
+        separately, since the days of one question may be of two.
         """
         now, month = self._now(), at.astimezone(UTC).date().replace(day=1)
         name, classes = f"{repository} {month}".lower(), self._classes_of(repository)
         with self._lock:
-            kept = self._pasts.get(name)
-            if kept is None or now - kept.cached_at > _CACHE_LIFETIME:
+            cached = self._pasts.get(name)
+            if cached is None or now - cached.cached_at > _CACHE_LIFETIME:
                 first = datetime.combine(month, time(), UTC)
                 try:
-                    known = self.read_merges(repository, first - LOOK_BACK, first + _MONTH)
+                    merges = self.read_merges(repository, first - LOOK_BACK, first + _MONTH)
                 except StoreUnavailable as error:
                     log.info("rated without history: %s", error)
                     return build_past((), classes)
-                kept = _CachedValue(build_past(known, classes), month, now)
-                _cache_value(self._pasts, name, kept)
-            return kept.value
+                cached = _CachedValue(build_past(merges, classes), month, now)
+                _cache_value(self._pasts, name, cached)
+            return cached.value
 
 
 def _cache_value(cached: dict[str, _CachedValue[T]], name: str, value: _CachedValue[T]) -> None:
@@ -215,4 +190,5 @@ def _cache_value(cached: dict[str, _CachedValue[T]], name: str, value: _CachedVa
 def build_past(pulls: Iterable[PullRequest], classes: PathClasses) -> FileHistory:
     """Return the history of merges, with the reverts and relands among them."""
     merges = remove_duplicates(pulls)
-    return FileHistory(merges, find_outcomes(merges), classes, find_relands(merges))
+    index = RevertIndex(merges)
+    return FileHistory(merges, find_outcomes(index), classes, find_relands(index))

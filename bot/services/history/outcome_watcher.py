@@ -1,4 +1,4 @@
-"""Looks for what became of pull requests after their digest was posted, and says so where it was posted."""
+"""Watcher of the outcomes of pull requests after their digest was posted. They are added to the digest."""
 
 from __future__ import annotations
 
@@ -10,112 +10,116 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.domain.history.outcomes import MergeOutcome, find_outcomes
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.keyspace.keys import LAST_OUTCOME_CHECK
 from bot.domain.pull_requests.models import Repository, remove_duplicates
 from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.day import LocalDay, parse_date
-from bot.ports import Cache, DueQueue, PostedDigestIndex, WorkQueue
+from bot.ports import Cache, DueQueue, PostedDigestIndex
 from bot.services.digest.posted_digest import build_state_key
 from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
 from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
+from bot.services.jobs.declaration import JobQueue
+from bot.services.jobs.job_types import AMEND_DIGEST
+from bot.services.jobs.payloads import AmendmentPayload
 
-# a revert is told of within hours; each look is one call to GitHub, or two
+# a revert is reported within hours; each check is one call to GitHub, or two
 CHECK_INTERVAL = timedelta(hours=6)
 # outcomes count for that long after a merge: 95 of 100 reverts come within it
 WATCH_PERIOD = timedelta(days=30)
 _DAY = timedelta(days=1)
-# the amendments of a look are made at once; one that waited longer had better read again
+# the amendments of a check follow at once; one that waited longer reads the history again
 _CACHE_LIFETIME = timedelta(hours=1)
-# a digest knows of what was merged on the day after its own; one that is posted later may lack what came then
+# a digest considers the merges of the day after its own; one that is posted later may lack later ones
 _LATE_AFTER = 2 * _DAY
 _UTC = ZoneInfo("UTC")
 
 
 class OutcomeWatcher:
-    """Watches the repositories of which digests were posted."""
+    """Watcher of the repositories of posted digests."""
 
     def __init__(
         self,
-        chronicle: MergeTimeline,
+        timeline: MergeTimeline,
         cache: Cache,
         index: PostedDigestIndex,
         records: DigestRecords,
         poster: DigestPoster,
-        agenda: DueQueue,
+        due_queue: DueQueue,
         now: Callable[[], datetime],
     ) -> None:
-        self._chronicle = chronicle
+        self._timeline = timeline
         self._cache = cache
         self._index = index
         self._records = records
         self._poster = poster
-        self._agenda = agenda
+        self._due_queue = due_queue
         self._now = now
-        self._looks: dict[Repository, _OutcomeSnapshot] = {}
+        self._snapshots: dict[Repository, _OutcomeSnapshot] = {}
         self._lock = threading.Lock()
 
     def watch_digest(self, spec: DigestSpec, key: str) -> None:
-        """A digest was posted: from now on it is looked for what becomes of what it shows."""
+        """Watch a digest from now on, since it was posted. Raises StoreUnavailable."""
         now, last = self._now(), spec.span.days[-1]
         self._index.add(spec.repository, last.end, key)
         self._set_check_start(
             spec.repository, last.date if now >= last.end + _LATE_AFTER else now.astimezone(UTC).date()
         )
-        self._agenda.add(OutcomeCheck(spec.repository), now + CHECK_INTERVAL)
+        self._due_queue.add(OutcomeCheck(spec.repository), now + CHECK_INTERVAL)
 
     def _set_check_start(self, repository: Repository, date: dt.date) -> None:
-        """The next look begins there, unless it begins earlier."""
-        known = self._cache.get(_build_check_key(repository))
-        if known is None or str(date) < known:
+        """Let the next check start at a date, unless it starts earlier."""
+        planned = self._cache.get(_build_check_key(repository))
+        if planned is None or str(date) < planned:
             self._cache.put(_build_check_key(repository), str(date), LAST_OUTCOME_CHECK.lifetime)
 
-    def check_repository(self, repository: Repository, amends: WorkQueue) -> None:
-        """Look at what was merged since the last look.
+    def check_repository(self, repository: Repository, jobs: JobQueue) -> None:
+        """Record the merges since the last check, and find the digests whose outcomes have changed.
 
-        ``amends`` takes the key of each digest to be amended, and when this was looked at, in ISO 8601.
+        An amendment of each of these digests is put on ``jobs``.
 
         Raises:
-            PrdigestError: the merges of a day can't be had, or what was recorded; the next look sees them.
+            PrdigestError: the merges of a day or the records are unavailable; the next check covers them.
         """
         now = self._now()
         self._drop_old_messages(repository, now - WATCH_PERIOD)
         keys = self._index.list_between(repository, now - WATCH_PERIOD, now)
         if not keys:
-            self._agenda.drop(OutcomeCheck(repository))
+            self._due_queue.drop(OutcomeCheck(repository))
             return
         self._record_recent_merges(repository, now)
         outcomes = self._load_outcomes(repository)
         for key, record in self._records.iterate_records(keys):
             if build_state_key(record.select_new_outcomes(outcomes)) != record.amended_states:
-                amends.send(key, now.isoformat())
+                jobs.send(AMEND_DIGEST, AmendmentPayload(key, now))
 
     def _record_recent_merges(self, repository: Repository, now: datetime) -> None:
-        """Record what was merged since the last look, and on the day before it; of two weeks at most."""
+        """Record the merges since the last check and of the day before it, of two weeks at most."""
         name, today = _build_check_key(repository), now.astimezone(UTC).date()
         last = self._cache.get(name)
         first = max(parse_date(last) if last else today, today - LOOK_AHEAD) - _DAY
         for days in range((today - first).days + 1):
-            self._chronicle.record_day(repository, LocalDay(first + days * _DAY, _UTC))
+            self._timeline.record_day(repository, LocalDay(first + days * _DAY, _UTC))
         self._cache.put(name, str(today), LAST_OUTCOME_CHECK.lifetime)
 
     def _drop_old_messages(self, repository: Repository, before: datetime) -> None:
-        """What was posted is kept as long as it may be amended: it is by far the largest part of a record."""
+        """Drop the messages of digests that are too old to be amended: they are most of a record."""
         for key, record in self._records.iterate_records(
             self._index.list_between(repository, before - LOOK_AHEAD, before)
         ):
             self._records.store.save(key, record, record.forget_messages())
 
     def amend_digest(self, key: str, looked_at: datetime | None = None) -> None:
-        """Write what became of its pull requests behind their lines in a digest, and reply once to each.
+        """Add the outcomes of its pull requests to a digest, and reply once to each.
 
-        Doing so twice changes nothing more. ``looked_at`` is the instant (aware) of the look that asks for it: of
-        all digests of that look the first reads the history. Without it, this one does.
+        A second call changes nothing more. ``looked_at`` is the instant (aware) of the check that requested it:
+        only the first digest of that check reads the history. Without it, this one does.
 
         Raises:
-            InProgress: another process is at it.
-            SlackUnavailable, StoreUnavailable: it is not known how much was done; again goes on.
+            PostingInProgress: another process works on it.
+            SlackUnavailable, StoreUnavailable: an unknown part is done; another call continues.
         """
         digest = self._records.load_digest(key)
         if digest and digest.record.posted_json:
@@ -124,35 +128,38 @@ class OutcomeWatcher:
     def _load_outcomes(
         self, repository: Repository, looked_at: datetime | None = None
     ) -> tuple[MergeOutcome, ...]:
-        """Return what became of merges, as it was read for the look of that instant, or later, or else now.
+        """Return the outcomes of merges, as they were read at that instant or later, or else read them now.
 
-        Raises StoreUnavailable: who took that for no outcomes would take back what was told of them.
+        Raises StoreUnavailable: if that were taken for no outcomes, those in the digests would be removed.
         """
         now = self._now()
         with self._lock:
-            recent = {name: look for name, look in self._looks.items() if now - look.read_at <= _CACHE_LIFETIME}
-            look = recent.get(repository)
-            if look is None or looked_at is None or look.read_at < looked_at:
-                pulls = self._chronicle.read_merges(repository, now - 2 * WATCH_PERIOD, now + _DAY)
-                look = _OutcomeSnapshot(now, tuple(map(_remove_texts, find_outcomes(remove_duplicates(pulls)))))
-            self._looks = {**recent, repository: look}
-            return look.outcomes
+            recent = {
+                name: each for name, each in self._snapshots.items() if now - each.read_at <= _CACHE_LIFETIME
+            }
+            snapshot = recent.get(repository)
+            if snapshot is None or looked_at is None or snapshot.read_at < looked_at:
+                pulls = self._timeline.read_merges(repository, now - 2 * WATCH_PERIOD, now + _DAY)
+                outcomes = find_outcomes(RevertIndex(remove_duplicates(pulls)))
+                snapshot = _OutcomeSnapshot(now, tuple(map(_remove_texts, outcomes)))
+            self._snapshots = {**recent, repository: snapshot}
+            return snapshot.outcomes
 
 
 @dataclass(frozen=True, slots=True)
 class _OutcomeSnapshot:
-    """What a look at an instant found."""
+    """The outcomes of merges as they were read at an instant (aware)."""
 
     read_at: datetime
     outcomes: tuple[MergeOutcome, ...]
 
 
 def _remove_texts(outcome: MergeOutcome) -> MergeOutcome:
-    """Return it without descriptions and files, which have been read."""
+    """Return a copy without descriptions and files, which are evaluated already."""
     pull, by = (replace(half, body="", commit_message="", files=None) for half in (outcome.pull, outcome.by))
     return replace(outcome, pull=pull, by=by)
 
 
 def _build_check_key(repository: Repository) -> str:
-    """Where the UTC date of the last look is kept."""
+    """Return the key of the UTC date of the last check."""
     return LAST_OUTCOME_CHECK.build_key(repository)

@@ -21,7 +21,7 @@ from bot.ports import PullRequests
 from bot.services.history.merge_lists import MergeList, combine_lists, list_day
 from bot.services.operations.worker_threads import DeadlineExecutor
 from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.reader import PullRequestReader
 
 _NO_SUMMARY_REASON = "nobody asked for it before"
 
@@ -42,13 +42,13 @@ class PullRequestArchive:
     def __init__(
         self,
         pulls: PullRequests,
-        entry_builder: EntryBuilder,
+        reader: PullRequestReader,
         entry_cache: EntryCache,
         workers: int,
         classes_of: PathClassesLookup = get_default_classes,
     ) -> None:
         self._pulls = pulls
-        self._entry_builder = entry_builder
+        self._reader = reader
         self._entry_cache = entry_cache
         self._workers = workers
         self._classes_of = classes_of
@@ -88,7 +88,7 @@ class PullRequestArchive:
 
     def build_entry(self, pull: PullRequest) -> Entry:
         """Return the entry of a pull request with its files and patches, as far as they are available."""
-        loaded = _redact_patches(self._entry_builder.load_files(pull))
+        loaded = _redact_patches(self._reader.load_files(pull))
         cached = self._entry_cache.get_cached(Reference(pull.repository, pull.number)) if pull.is_merged else None
         if cached:
             return replace(cached, pull=loaded)

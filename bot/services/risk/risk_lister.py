@@ -11,21 +11,19 @@ from typing import TypeVar
 from bot.domain.conversations.commands import DEFAULT_RISKS, RisksRequest
 from bot.domain.digest.models import Entry
 from bot.domain.digest.risk_list import AssessedPullRequest, RiskList
-from bot.domain.history.file_history import FileHistory
-from bot.domain.history.outcomes import find_outcomes
-from bot.domain.history.relands import find_relands
-from bot.domain.history.reverts import WATCH_WINDOW, is_revert
+from bot.domain.history.reverts import WATCH_WINDOW
 from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import rank_by_risk, select_risky
 from bot.domain.time.day import LocalDay
 from bot.ports import PullRequests
+from bot.services.history.day_context import DayContext
 from bot.services.history.merge_lists import MergeList, combine_lists, list_day
 from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK
 from bot.services.operations.worker_threads import DeadlineExecutor
 from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import EntryBuilder, assess_isolated
+from bot.services.summaries.reader import PullRequestReader
 
 # returns the recorded merges of a repository between two instants
 MergeReader = Callable[[Repository, datetime, datetime], Iterable[PullRequest]]
@@ -39,12 +37,12 @@ class RiskLister:
     def __init__(
         self,
         pulls: PullRequests,
-        reader: EntryBuilder,
+        reader: PullRequestReader,
         entries: EntryCache,
         workers: int,
         classes_of: PathClassesLookup = get_default_classes,
         recorded: MergeReader = lambda repository, since, until: (),
-        is_sparing: Callable[[Repository], bool] = lambda repository: False,
+        is_reduced: Callable[[Repository], bool] = lambda repository: False,
     ) -> None:
         self._pulls = pulls
         self._reader = reader
@@ -52,7 +50,7 @@ class RiskLister:
         self._workers = workers
         self._classes_of = classes_of
         self._recorded = recorded
-        self._is_sparing = is_sparing
+        self._is_reduced = is_reduced
 
     def build_list(self, request: RisksRequest, name: str, today: LocalDay) -> RiskList:
         """Build the list. Merges of the week after the days count if they revert something.
@@ -72,24 +70,18 @@ class RiskLister:
         )
         merges = _CandidateMerges(request, merged, remove_duplicates([*combine_lists(lists).pulls, *recorded]))
         loaded = self._run_parallel(self._load_facts, merges.candidates)
-        classes = self._classes_of(request.repository)
-        past = FileHistory(
-            remove_duplicates([*loaded, *merges.all_merges]),
-            merges.outcomes,
-            classes,
-            find_relands(merges.all_merges),
-        )
-        assessed = [AssessedPullRequest(pull, assess_isolated(pull, classes, past)) for pull in loaded]
+        risks = merges.context.assess_pulls(loaded, loaded, self._classes_of(request.repository))
+        assessed = list(map(AssessedPullRequest, loaded, risks))
         matching = tuple(each for each in assessed if request.filters.is_match(each.pull))
         unread = tuple(each.pull.number for each in assessed if each.pull.files is None)
-        is_sparing = self._is_sparing(request.repository)
+        is_reduced = self._is_reduced(request.repository)
         ranked = rank_by_risk(each for each in matching if each.pull.number not in merges.reverted)
-        above = select_risky(ranked, request.top or DEFAULT_RISKS, is_sparing=is_sparing)
+        above = select_risky(ranked, request.top or DEFAULT_RISKS, is_reduced=is_reduced)
         # a request for a number of entries gets that many, because the rules rank all of them
         read = self._run_parallel(self._read_entry, ranked[: max(len(above), request.top or 0)])
         whole = merges.build_list(name, matching, tuple(read[: len(above)]), unread)
         return replace(
-            whole, below=tuple(read[len(above) :]), ranked=len(ranked), top=request.top, is_reduced=is_sparing
+            whole, below=tuple(read[len(above) :]), ranked=len(ranked), top=request.top, is_reduced=is_reduced
         )
 
     def _load_facts(self, pull: PullRequest) -> PullRequest:
@@ -100,9 +92,10 @@ class RiskLister:
     def _read_entry(self, assessed: AssessedPullRequest) -> Entry:
         """Return the summary of a pull request together with its assessed risk."""
         pull = assessed.pull
-        cached = self._entries.get_cached(Reference(pull.repository, pull.number))
+        cached = self._entries.get_cached_summary(Reference(pull.repository, pull.number))
         # the summary needs the patches, which the cache of files still has
-        return replace(cached or self._entries.refresh_entry(replace(pull, files=None)), risk=assessed.risk)
+        read = cached or self._entries.refresh_summary(replace(pull, files=None))
+        return Entry.from_summarised(read, assessed.risk)
 
     def _run_parallel(self, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
         """Run the work for all items in parallel, and return the results in their order."""
@@ -115,16 +108,17 @@ class _CandidateMerges:
 
     def __init__(self, request: RisksRequest, merged: MergeList, all_merges: tuple[PullRequest, ...]) -> None:
         self._request = request
-        self._doubts = merged.caveats
-        self.all_merges = all_merges
+        self._caveats = merged.caveats
+        self._all = all_merges
         self._numbers = {pull.number for pull in merged.pulls}
-        self.outcomes = find_outcomes(all_merges)
-        self.reverted = frozenset(pair.pull.number for pair in self.outcomes if pair.stands)
+        self.context = DayContext.from_pulls((), all_merges)
+        self._outcomes = self.context.outcomes
+        self.reverted = frozenset(pair.pull.number for pair in self._outcomes if pair.stands)
 
     @property
     def candidates(self) -> tuple[PullRequest, ...]:
         """The merges of the days that may pass the filters, as far as that is known without their files."""
-        own = (pull for pull in self.all_merges if pull.number in self._numbers)
+        own = (pull for pull in self._all if pull.number in self._numbers)
         return tuple(pull for pull in own if self._request.filters.may_match(pull))
 
     def build_list(
@@ -144,15 +138,16 @@ class _CandidateMerges:
             matching=len(matching),
             taken_back=tuple(
                 pair
-                for pair in self.outcomes
+                for pair in self._outcomes
                 if pair.stands and not numbers.isdisjoint((pair.pull.number, pair.by.number))
             ),
             older=tuple(assessed.pull for assessed in matching if self._is_older_revert(assessed.pull)),
             riskiest=riskiest,
             unread=unread,
-            caveats=self._doubts,
+            caveats=self._caveats,
         )
 
     def _is_older_revert(self, pull: PullRequest) -> bool:
         """Return whether a pull request reverts something from before the days."""
-        return is_revert(pull) and pull.number not in {pair.by.number for pair in self.outcomes}
+        is_paired = pull.number in {pair.by.number for pair in self._outcomes}
+        return pull.number in self.context.reverting_numbers and not is_paired

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.errors import StoreUnavailable
 from bot.domain.history.outcomes import find_outcomes
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.keyspace.keys import REDUCED_LIST
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
@@ -51,7 +52,8 @@ class TrackRecordScorer:
         now, kept = self._now(), self._kept()
         shown = list(_keep_first_ratings(_load_digests(kept, repository, span)))
         issues = [issue for issue in shown if issue]
-        outcomes = find_outcomes(_iterate_merges(kept.history, repository, _find_first_merge(issues, now), now))
+        merges = _iterate_merges(kept.history, repository, _find_first_merge(issues, now), now)
+        outcomes = find_outcomes(RevertIndex(merges))
         return compute_score(issues, outcomes, now, unrated=len(shown) - len(issues))
 
     def is_reduced(self, repository: Repository) -> bool:

@@ -25,11 +25,14 @@ from bot.domain.subscriptions.due_items import (
     ReportUpdate,
 )
 from bot.domain.subscriptions.models import DigestSpec, Subscription
-from bot.ports import Cache, DueQueue, RunLog, WorkQueue
+from bot.ports import Cache, DueQueue, RunLog
 from bot.render.subscriptions import sentences
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords, TrackedDigest
 from bot.services.history.outcome_watcher import CHECK_INTERVAL
+from bot.services.jobs.declaration import JobQueue
+from bot.services.jobs.job_types import DELIVER_DIGEST, REPAIR_DIGEST, WATCH_REPOSITORY
+from bot.services.jobs.payloads import DeliveryPayload, DigestPayload, RepositoryPayload
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.retry_policy import compute_next_repair
@@ -79,11 +82,11 @@ class DigestScheduler:
         self._window = window
         self._is_complete = False
 
-    def tick(self, now: datetime, digests: WorkQueue, repairs: WorkQueue, checks: WorkQueue) -> None:
+    def tick(self, now: datetime, jobs: JobQueue) -> None:
         """Process everything that is due at ``now``, an aware instant.
 
-        ``digests`` takes the id of a subscription and the instant at which its digest was due, ``repairs`` the key
-        of an incomplete digest, ``checks`` a repository whose merges may revert pull requests in posted digests.
+        ``jobs`` takes the digests of subscriptions, repairs of incomplete digests, and checks of repositories
+        whose merges may revert pull requests in posted digests.
 
         Raises:
             StoreUnavailable, SlackCallRefused, SlackUnavailable: the next tick tries again.
@@ -93,13 +96,13 @@ class DigestScheduler:
             self._complete_due_queue(now)
         due = self._due_queue.list_due(now)
         if next_digests := [(item, at) for item, at in due if isinstance(item, NextDigest)]:
-            self._process_ready(self._select_ready(next_digests), now, digests)
+            self._process_ready(self._select_ready(next_digests), now, jobs)
         for item, at in due:
             with _isolate_errors(item):
                 if isinstance(item, DigestRepair):
-                    self._send_repair(item, at, now, repairs)
+                    self._send_repair(item, at, now, jobs)
                 elif isinstance(item, OutcomeCheck) and self._due_queue.move(item, at, now + CHECK_INTERVAL):
-                    checks.send(str(item.repository))
+                    jobs.send(WATCH_REPOSITORY, RepositoryPayload(item.repository))
         if any(isinstance(item, IncidentReport | ReportUpdate) for item, _ in due):
             self._incident_reporter.notify(now)
 
@@ -118,14 +121,14 @@ class DigestScheduler:
                 self._due_queue.move(item, planned, timing.find_first_on(planned))
         self._is_complete = True
 
-    def _send_repair(self, item: DigestRepair, at: datetime, now: datetime, repairs: WorkQueue) -> None:
+    def _send_repair(self, item: DigestRepair, at: datetime, now: datetime, jobs: JobQueue) -> None:
         record = self._records.store.load(item.digest)
         later = compute_next_repair(now, record.repair_attempts)
         if later is None:
             self._due_queue.drop(item)
         elif self._due_queue.move(item, at, later):
             self._records.store.save(item.digest, record, record.count_repair())
-            repairs.send(item.digest)
+            jobs.send(REPAIR_DIGEST, DigestPayload(item.digest))
 
     def _select_ready(self, due: Sequence[tuple[NextDigest, datetime]]) -> Sequence[_DueDigest]:
         """Return those whose subscriptions are still active."""
@@ -144,7 +147,7 @@ class DigestScheduler:
         digests = self._records.find_digests([spec for *_, spec in ready])
         return [_DueDigest(*each[:3], digest) for each, digest in zip(ready, digests, strict=True)]
 
-    def _process_ready(self, ready: Sequence[_DueDigest], now: datetime, digests: WorkQueue) -> None:
+    def _process_ready(self, ready: Sequence[_DueDigest], now: datetime, jobs: JobQueue) -> None:
         """Plan the next digest after each posted one, skip what is too late, and send the rest."""
         posted = [each for each in ready if each.record.is_posted]
         self._due_queue.move_all(
@@ -158,7 +161,7 @@ class DigestScheduler:
                 if each.record.is_abandoned or now - each.due_at > self._window:
                     self._skip_digest(each, now)
                 else:
-                    self._send_digest(each, now, digests)
+                    self._send_digest(each, now, jobs)
                     self._report_if_late(each, now)
 
     def _restart_repair(self, due: _DueDigest, now: datetime) -> None:
@@ -168,14 +171,14 @@ class DigestScheduler:
             self._records.store.save(key, due.record, due.record.bill_to_bot().reset_repairs())
             self._due_queue.put(DigestRepair(key), now)
 
-    def _send_digest(self, due: _DueDigest, now: datetime, digests: WorkQueue) -> None:
+    def _send_digest(self, due: _DueDigest, now: datetime, jobs: JobQueue) -> None:
         retry_at, attempts = due.record.retry_at, str(due.record.attempts)
         is_time = retry_at is None or now >= retry_at
         if is_time and self._cache.add(
             build_attempt_key(due.item.subscription, due.due_at.isoformat(), attempts), "1", _RESEND_INTERVAL
         ):
             self._cache.add(_build_sent_key(due), now.isoformat(), self._window)
-            digests.send(due.item.subscription, due.due_at.isoformat())
+            jobs.send(DELIVER_DIGEST, DeliveryPayload(due.item.subscription, due.due_at))
 
     def _is_late(self, due: _DueDigest, now: datetime) -> bool:
         """Return whether a digest is late, counted from when it was first sent.

@@ -1,4 +1,4 @@
-"""Entries of pull requests, kept: what was read once is answered from the store, without GitHub or a model."""
+"""Cache of summarised pull requests: what was read once is shown again without GitHub or a model."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ from bot.domain.keyspace.keys import SUMMARY_ENTRY
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import Risk, assess_pull_request
+from bot.domain.risk.assessment import Risk
+from bot.domain.summaries.models import SummarisedPullRequest
 from bot.ports import Cache, PullRequests
 from bot.ports.cached_json import load_or_none
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.reader import PullRequestReader
 
-_ENTRY_ADAPTER = TypeAdapter(Entry)
+_SUMMARISED_ADAPTER = TypeAdapter(SummarisedPullRequest)
 
 
 class EntryCache:
-    """Makes and keeps entries.
+    """Source of entries of single pull requests, with a cache of all but their ratings.
 
-    ``version`` names all that an entry depends on besides its pull request and the classes of its paths. The
-    rating in a kept entry is not used: ``rate`` makes it each time that the entry is shown.
+    ``version`` names all that a summary depends on besides its pull request and the classes of its paths.
+    ``rate`` rates a pull request each time that it is shown, since its history changes.
     """
 
     def __init__(
         self,
         pulls: PullRequests,
-        reader: EntryBuilder,
+        reader: PullRequestReader,
         cache: Cache,
         version: str,
-        rate: Callable[[PullRequest], Risk] = assess_pull_request,
+        rate: Callable[[PullRequest], Risk],
         classes_of: PathClassesLookup = get_default_classes,
     ) -> None:
         self._pulls = pulls
@@ -45,30 +46,30 @@ class EntryCache:
         self._version = version
         self._classes_of = classes_of
 
-    def refresh_entry(self, pull: PullRequest) -> Entry:
-        """Read a pull request anew, whatever the store holds of it; a summary that exists is not made again."""
-        entry = self._reader.build_entry(pull)
+    def refresh_summary(self, pull: PullRequest) -> SummarisedPullRequest:
+        """Read a pull request again, whatever is cached of it; a summary that exists is not made again."""
+        read = self._reader.read_pull_request(pull)
         # an open pull request will change, and a model that was away may be back
-        if pull.is_merged and not entry.summary.is_fallback:
+        if pull.is_merged and not read.summary.is_fallback:
             key = self._build_key(Reference(pull.repository, pull.number))
-            self._cache.put(key, _ENTRY_ADAPTER.dump_json(_remove_patches(entry)).decode(), SUMMARY_ENTRY.lifetime)
-        return entry
+            text = _SUMMARISED_ADAPTER.dump_json(_remove_patches(read)).decode()
+            self._cache.put(key, text, SUMMARY_ENTRY.lifetime)
+        return read
 
     def refresh_and_rate(self, pull: PullRequest) -> Entry:
-        """Read a pull request anew, as ``read`` does, and rate it with what is known of the past by now."""
-        entry = self.refresh_entry(pull)
-        return replace(entry, risk=self.rate_pull_request(entry.pull))
+        """Read a pull request again, as :meth:`refresh_summary` does, and rate it."""
+        return self._rate_summarised(self.refresh_summary(pull))
 
     def rate_pull_request(self, pull: PullRequest) -> Risk:
-        """Rate a pull request whose files are loaded, with what is known of the past by now.
+        """Rate a pull request whose files are loaded, with the history as it is now.
 
-        Whoever shows a rating outside a digest or a list gets it from here, so that it does not depend on what is
-        in the store.
+        All ratings that are shown outside of a digest or a list come from here, so that they do not depend on
+        what is cached.
         """
         return self._rate(pull)
 
     def get_entry(self, reference: Reference) -> Entry:
-        """The pull request that someone named, without patches: from the store if it is there.
+        """Return the pull request of a reference, without patches: from the cache if it is there.
 
         Raises:
             UsageError: it was closed without being merged.
@@ -79,18 +80,27 @@ class EntryCache:
         )
 
     def get_cached(self, reference: Reference) -> Entry | None:
-        """The entry in the store, if there is one, without patches."""
-        found = load_or_none(_ENTRY_ADAPTER, self._cache.get(self._build_key(reference)))
-        if found is None:
-            return None
-        return replace(found, from_cache=True, cost=0.0, risk=self.rate_pull_request(found.pull))
+        """Return what is cached of a pull request, rated, or None; without patches."""
+        read = self.get_cached_summary(reference)
+        return self._rate_summarised(read) if read else None
+
+    def get_cached_summary(self, reference: Reference) -> SummarisedPullRequest | None:
+        """Return what is cached of a pull request, or None; without patches."""
+        read = load_or_none(_SUMMARISED_ADAPTER, self._cache.get(self._build_key(reference)))
+        return replace(read, from_cache=True, cost=0.0) if read else None
+
+    def _rate_summarised(self, read: SummarisedPullRequest) -> Entry:
+        return Entry.from_summarised(read, self.rate_pull_request(read.pull))
 
     def _refresh_under_lease(self, pull: PullRequest, reference: Reference) -> Entry:
-        """One at a time: whoever was before has most likely read the same, and kept it if it is merged."""
+        """Read one at a time: the previous holder has most likely read the same, and cached it if it is merged."""
         if not pull.is_merged:
-            return _remove_patches(self.refresh_and_rate(pull))
+            return self._refresh_without_patches(pull)
         with self._cache.acquire_lease(self._build_key(reference)):
-            return self.get_cached(reference) or _remove_patches(self.refresh_and_rate(pull))
+            return self.get_cached(reference) or self._refresh_without_patches(pull)
+
+    def _refresh_without_patches(self, pull: PullRequest) -> Entry:
+        return self._rate_summarised(_remove_patches(self.refresh_summary(pull)))
 
     def _fetch_pull_request(self, reference: Reference) -> PullRequest:
         pull = self._pulls.fetch_pull_request(reference.repository, reference.number)
@@ -104,6 +114,6 @@ class EntryCache:
         return SUMMARY_ENTRY.build_key(version, reference)
 
 
-def _remove_patches(entry: Entry) -> Entry:
-    """Patches are kept with the files, and would be by far the largest part."""
-    return replace(entry, pull=entry.pull.remove_patches())
+def _remove_patches(read: SummarisedPullRequest) -> SummarisedPullRequest:
+    """Return a copy without patches: they are cached with the files, and would be by far the largest part."""
+    return replace(read, pull=read.pull.remove_patches())

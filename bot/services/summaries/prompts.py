@@ -1,4 +1,4 @@
-"""Renders what the model is asked. The instructions are versioned files beside the code, not strings in it."""
+"""Prompts for the model. The instructions are versioned files beside the code, not strings in it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bot.services.summaries.schemas import OverviewAnswer, SummaryAnswer, build_
 SUMMARY_VERSION = "summary.v1"
 OVERVIEW_VERSION = "overview.v1"
 ANSWER_VERSION = "answer.v1"
-# most descriptions say what matters in their first paragraphs; what follows is test output and check lists
+# most descriptions have the essential in their first paragraphs; test output and check lists follow
 _MAX_DESCRIPTION_LENGTH = 2_000
 # four sections of about 400 characters and the quotes take under 1,000 tokens; the rest is room to think
 _MAX_SUMMARY_TOKENS = 6_000
@@ -29,12 +29,12 @@ _MAX_OVERVIEW_TOKENS = 8_000
 
 @cache
 def read_instructions(version: str) -> str:
-    """The text of a version of the instructions."""
+    """Return the text of a version of the instructions."""
     return files("bot.prompts").joinpath(f"{version}.md").read_text(encoding="utf-8").strip()
 
 
 def build_summary_prompt(model: str, pull: PullRequest, diff: PackedDiff) -> Prompt:
-    """Asks for the summary of one pull request."""
+    """Build the prompt for the summary of one pull request."""
     facts = (
         f"{pull.repository} #{pull.number}: {collapse_lines(pull.title)}\n"
         f"{format_count(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions}"
@@ -49,7 +49,7 @@ def build_summary_prompt(model: str, pull: PullRequest, diff: PackedDiff) -> Pro
 
 
 def build_overview_prompt(model: str, repository: Repository, day: LocalDay, entries: Iterable[Entry]) -> Prompt:
-    """Asks for the overview of a day, over the summaries of its pull requests."""
+    """Build the prompt for the overview of a day, from the summaries of its pull requests."""
     lines = [f"{repository}, {day.date:%A} {day.date}"]
     lines += [_format_overview_line(entry) for entry in entries]
     user = fence_text("day", "\n".join(lines))
@@ -72,7 +72,7 @@ def _format_overview_line(entry: Entry) -> str:
 
 
 def fence_text(name: str, text: str) -> str:
-    """The text, less credentials, between marks that it can't forge: they carry a digest of the text itself."""
+    """Return the text without credentials, between marks that it can't forge: they contain a hash of the text."""
     text = redact_text(text)
     mark = hashlib.sha256(text.encode()).hexdigest()[:8]
     return f'<{name} id="{mark}">\n{text}\n</{name} id="{mark}">'

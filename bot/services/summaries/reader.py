@@ -1,6 +1,6 @@
-"""Reads one pull request: its files, its summary, and what the rules say of it.
+"""Reader of single pull requests: their files and their summaries.
 
-Each is worked on by itself: what can't be processed is shown by its facts, and the others as ever.
+Each is read by itself: one that can't be processed is shown by its facts, and the others as usual.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from bot.domain.digest.models import Entry
 from bot.domain.errors import (
     GitHubAccessDenied,
     GitHubUnavailable,
@@ -17,13 +16,11 @@ from bot.domain.errors import (
     PullRequestNotFound,
     RateLimited,
 )
-from bot.domain.history.file_history import FileHistory
 from bot.domain.pull_requests.areas import OTHER_AREA, determine_area
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup, get_default_classes
-from bot.domain.risk.assessment import Risk, assess_pull_request
+from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import UNREADABLE, build_fallback_summary
+from bot.domain.summaries.models import UNREADABLE, SummarisedPullRequest, build_fallback_summary
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.ports import PullRequests
 from bot.services.summaries.summarizer import SummaryResult
@@ -31,8 +28,8 @@ from bot.services.summaries.summarizer import SummaryResult
 log = logging.getLogger(__name__)
 
 
-class EntryBuilder:
-    """Makes entries of pull requests."""
+class PullRequestReader:
+    """Reader of pull requests. It rates none: the rules need the merges around a pull request."""
 
     def __init__(
         self,
@@ -44,25 +41,18 @@ class EntryBuilder:
         self._summarise = summarise
         self._classes_of = classes_of
 
-    def build_entry(self, pull: PullRequest) -> Entry:
-        """A pull request with its files, its summary and what the rules say of it, or its facts alone."""
-        return build_isolated_entry(pull, self._build_full_entry)
+    def read_pull_request(self, pull: PullRequest) -> SummarisedPullRequest:
+        """Return a pull request with its files and its summary, or with its facts if that meets a defect."""
+        return read_isolated(pull, self._read_whole)
 
-    def _build_full_entry(self, pull: PullRequest) -> Entry:
+    def _read_whole(self, pull: PullRequest) -> SummarisedPullRequest:
         loaded = self.load_files(pull)
-        done = self._summarise(loaded)
-        classes = self._classes_of(loaded.repository)
-        return Entry(
-            pull=loaded,
-            summary=done.summary,
-            risk=assess_pull_request(loaded, classes),
-            area=determine_area(loaded, classes),
-            from_cache=done.from_cache,
-            cost=done.cost,
-        )
+        result = self._summarise(loaded)
+        area = determine_area(loaded, self._classes_of(loaded.repository))
+        return SummarisedPullRequest(loaded, result.summary, area, result.from_cache, result.cost)
 
     def load_files(self, pull: PullRequest) -> PullRequest:
-        """The pull request with its files; without them where they can't be had."""
+        """Return the pull request with its files, or without them if they are unavailable."""
         if pull.files is not None:
             return pull
         try:
@@ -72,34 +62,27 @@ class EntryBuilder:
             return pull
 
 
-def build_isolated_entry(pull: PullRequest, read: Callable[[PullRequest], Entry]) -> Entry:
-    """The entry that ``read`` makes of a pull request; its facts where that meets a defect, which the log tells.
+def read_isolated(
+    pull: PullRequest, read: Callable[[PullRequest], SummarisedPullRequest]
+) -> SummarisedPullRequest:
+    """Read a pull request. If ``read`` meets a defect, log it and return the facts.
 
     Raises:
-        PrdigestError: what ``read`` raises; trying again, or a person, may help there.
+        PrdigestError: what ``read`` raises; another attempt, or a person, may help.
     """
     try:
         return read(pull)
     except PrdigestError:
         raise
     except Exception as error:
-        _log_defect(pull, error)
+        log_defect(pull, error)
         bare = replace(pull, files=None)
         # no classes are needed without files
-        return Entry(bare, build_fallback_summary(bare, UNREADABLE, Coverage.NONE), Risk(0.0, ()), OTHER_AREA)
+        return SummarisedPullRequest(bare, build_fallback_summary(bare, UNREADABLE, Coverage.NONE), OTHER_AREA)
 
 
-def assess_isolated(pull: PullRequest, classes: PathClasses, past: FileHistory | None = None) -> Risk:
-    """What the rules say of a pull request; nothing where that meets a defect, which the log tells."""
-    try:
-        return assess_pull_request(pull, classes, past)
-    except Exception as error:
-        _log_defect(pull, error)
-        return Risk(0.0, (), without_history=True)
-
-
-def _log_defect(pull: PullRequest, error: Exception) -> None:
-    """A line for each; where it came from is for whoever looks for it."""
-    said = truncate_text(collapse_lines(f"{type(error).__name__}: {error}"), 200)
-    log.warning("%s#%d could not be read (%s)", pull.repository, pull.number, said)
+def log_defect(pull: PullRequest, error: Exception) -> None:
+    """Log one line about a pull request that can't be processed; the traceback is logged for debugging."""
+    description = truncate_text(collapse_lines(f"{type(error).__name__}: {error}"), 200)
+    log.warning("%s#%d could not be read (%s)", pull.repository, pull.number, description)
     log.debug("where #%d could not be read", pull.number, exc_info=error)

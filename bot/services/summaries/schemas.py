@@ -1,11 +1,11 @@
-"""The shapes that the model answers in, with the bounds that the service itself can't enforce.
+"""Schemas of the model's answers, with the limits that the service itself can't enforce.
 
-An answer is refused, and asked for again, where a reader would have nothing of it: a headline, an overview or a
-section that is empty. What is too long is cut, and a theme without a title is dropped: the rest was paid for and
-is of use without it.
+An answer is refused, and requested again, only if it is of no use to a reader: if a headline, an overview or a
+section is empty. Texts that are too long are cut, and a theme without a title is dropped: the rest is paid for
+and useful without it.
 
-What each field means is told once, in the instructions (``bot/prompts``); the schema that goes with every prompt
-is bare, because every pull request pays for it.
+The meaning of each field is explained once, in the instructions (``bot/prompts``). The schema in every prompt has
+no descriptions, because every pull request pays for it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from bot.domain.summaries.models import MAX_HEADLINE_LENGTH, ChangeType
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import collapse_lines, truncate_text
 
-# looked up in the diff one by one; more would prove nothing more
+# each is searched in the diff; more would prove nothing more
 MAX_QUOTES = 12
-# far above what is asked for; Slack gets less
+# far above the length that the prompt requests; Slack gets less
 _MAX_SECTION_LENGTH = 8_000
 _MAX_LINE_LENGTH = 1_000
 _MAX_TITLE_LENGTH = 80
@@ -40,7 +40,7 @@ def _require_text(text: str) -> str:
 
 
 def _limit_length(limit: int) -> AfterValidator:
-    """Cut a text to so many characters; credentials have to be taken out of it before."""
+    """Return a validator that cuts a text to ``limit`` characters; credentials must be removed before."""
     return AfterValidator(partial(truncate_text, limit=limit))
 
 
@@ -57,17 +57,21 @@ SafeText = Annotated[str, SafeLine, _limit_length(_MAX_LINE_LENGTH)]
 
 
 class AnswerShape(BaseModel):
-    """Base of the shapes. Unknown fields are dropped: a model that says more is not wrong for it."""
+    """Base of the answers. Unknown fields are dropped: an answer with more is not wrong."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class QuoteAnswer(AnswerShape):
+    """A quote of a line in the diff, not verified."""
+
     path: Annotated[str, AfterValidator(redact_text)]
     quote: Annotated[str, AfterValidator(redact_text)]
 
 
 class SummaryAnswer(AnswerShape):
+    """The summary of one pull request."""
+
     type: ChangeType
     headline: Annotated[str, SafeLine, NonEmpty, _limit_length(MAX_HEADLINE_LENGTH)]
     what_changed_and_why: Prose
@@ -80,6 +84,8 @@ class SummaryAnswer(AnswerShape):
 
 
 class ThemeAnswer(AnswerShape):
+    """A theme of a day: its title and the numbers of its pull requests."""
+
     title: Annotated[str, SafeLine, _limit_length(_MAX_TITLE_LENGTH)]
     pull_requests: list[int]
 
@@ -89,21 +95,24 @@ def _drop_untitled(themes: list[ThemeAnswer]) -> list[ThemeAnswer]:
 
 
 class OverviewAnswer(AnswerShape):
+    """The overview of a day and its themes."""
+
     overview: Annotated[str, SafeLine, NonEmpty, _limit_length(MAX_OVERVIEW_LENGTH)]
     themes: Annotated[list[ThemeAnswer], AfterValidator(_drop_untitled)] = Field(default_factory=list)
 
 
 class CompactSchema(GenerateJsonSchema):
-    """Without titles and defaults: they repeat the names and cost tokens in every prompt."""
+    """Generator of schemas without titles: they repeat the names and cost tokens in every prompt."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
+        """Return False: no field gets a title."""
         return False
 
 
 def build_schema(shape: type[AnswerShape]) -> dict[str, Any]:
-    """JSON schema of a shape, for the service: every field required, no bounds, closed objects."""
-    found: dict[str, Any] = _close_objects(shape.model_json_schema(schema_generator=CompactSchema))
-    return found
+    """Build the JSON schema of an answer for the service: all fields required, no limits, closed objects."""
+    schema: dict[str, Any] = _close_objects(shape.model_json_schema(schema_generator=CompactSchema))
+    return schema
 
 
 def _close_objects(node: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Asks a model for JSON of a schema: from the cache if it was asked before, once at a time, and validated."""
+"""Validated answers of a model in JSON: cached, and each question asked by one process at a time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _BACKOFF = wait_exponential(multiplier=1, min=1, max=10)
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How long to go on asking: ``attempts`` in all, none begun later than ``seconds`` after the first."""
+    """The limits of retries: ``attempts`` in all, none started later than ``seconds`` after the first."""
 
     attempts: int = 3
     seconds: float = 90.0
@@ -43,7 +43,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class StructuredAnswer(Generic[T]):
-    """A validated answer. ``usage`` covers every attempt of this run, nothing for one from the cache."""
+    """A validated answer. ``usage`` covers all attempts of this run; it is zero for a cached answer."""
 
     value: T
     usage: Usage = NO_USAGE
@@ -51,7 +51,7 @@ class StructuredAnswer(Generic[T]):
 
 
 class StructuredCompletion:
-    """Asks, validates, retries where that helps, and keeps what was answered."""
+    """Client of a model that validates answers, retries if that may help, and caches the answers."""
 
     def __init__(
         self,
@@ -70,21 +70,21 @@ class StructuredCompletion:
         self._lifetime = lifetime
 
     def request_answer(self, prompt: Prompt, shape: type[T]) -> StructuredAnswer[T]:
-        """The answer to a prompt, as a value of ``shape``.
+        """Return the answer to a prompt, as a value of ``shape``.
 
         Raises:
             ModelError: there is no usable answer; nothing is cached then.
         """
-        found = self._load_cached(prompt, shape)
-        if found:
-            return found
+        cached = self._load_cached(prompt, shape)
+        if cached:
+            return cached
         with self._cache.acquire_lease(prompt.key):
-            # whoever held the lease before has most likely answered the same question
-            found = self._load_cached(prompt, shape)
-            return found or self._ask_model(prompt, shape)
+            # the previous holder of the lease has most likely answered the same question
+            cached = self._load_cached(prompt, shape)
+            return cached or self._ask_model(prompt, shape)
 
     def compute_cost(self, model: str, usage: Usage) -> float | None:
-        """Return what an answer or a failure cost in US dollars, None where nobody knows."""
+        """Return the cost of an answer or a failure in US dollars, None if a price is unknown."""
         return self._prices.cost(model, usage)
 
     def _load_cached(self, prompt: Prompt, shape: type[T]) -> StructuredAnswer[T] | None:
@@ -118,14 +118,14 @@ class StructuredCompletion:
 
 
 class _StopAtLongPause(stop_base):
-    """No service may want a longer pause than a summary may wait for: one of facts is there at once."""
+    """Stop if the service requests a longer pause than a summary may wait: one of facts is available at once."""
 
     def __call__(self, retry_state: RetryCallState) -> bool:
         return _compute_pause(retry_state) > _MAX_PAUSE_SECONDS
 
 
 def _compute_pause(state: RetryCallState) -> float:
-    """What the service asks for, else exponential; none where only the answer was at fault."""
+    """Return the seconds that the service requests, else exponential ones; none if only the answer was wrong."""
     error = state.outcome.exception() if state.outcome else None
     if not isinstance(error, ModelBusy):
         return 0.0
@@ -133,7 +133,7 @@ def _compute_pause(state: RetryCallState) -> float:
 
 
 class _AttemptSeries:
-    """One question asked several times: each time with what the last failure teaches."""
+    """The attempts at one question; each prompt is corrected by the last failure."""
 
     def __init__(self, model: Model, prompt: Prompt) -> None:
         self._model = model
@@ -142,6 +142,7 @@ class _AttemptSeries:
         self.usage = NO_USAGE
 
     def run_until_valid(self, shape: type[T], retrying: Retrying) -> T:
+        """Ask until an answer is valid. Raises the last ModelError, with the usage of all attempts."""
         try:
             answer: T = retrying(self._attempt_once, shape)
         except ModelError as error:
@@ -170,6 +171,6 @@ _RETRY_NOTE = "Your last answer to this was refused: {}. Answer again, within th
 
 
 def _describe_validation_error(error: ValidationError) -> str:
-    """Which fields are wrong and how; never their text, which comes from outside."""
+    """Return which fields are wrong and why, without their text, which comes from outside."""
     problems = [f"{'.'.join(map(str, item['loc'])) or 'answer'}: {item['msg']}" for item in error.errors()[:3]]
     return "; ".join(problems)

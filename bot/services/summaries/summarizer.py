@@ -1,4 +1,4 @@
-"""The summary of one pull request: the model's, checked against the diff, or the facts in its place."""
+"""Summariser of single pull requests: by the model, verified in the diff, or else by facts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SummaryResult:
-    """A summary, whether the cache held it, and what it cost now (US dollars, None if unknown)."""
+    """A summary, whether it was cached, and its cost now (US dollars, None if unknown)."""
 
     summary: Summary
     from_cache: bool = False
@@ -35,11 +35,11 @@ class SummaryResult:
 
 
 class Summariser:
-    """Summarises pull requests whose files are loaded.
+    """Summariser of pull requests whose files are loaded.
 
-    ``completion`` is None where no model is set up: every summary is then made of facts.
-    ``budget`` is in tokens and bounds the diff in one prompt. With ``must_prove``, what a reader would act on is
-    shown only where a quote of the diff bears it out.
+    ``completion`` is None if no model is set up: every summary then consists of facts. ``budget`` is in tokens and
+    limits the diff in one prompt. With ``must_prove``, claims on which a reader would act are shown only with a
+    quote of the diff as evidence.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Summariser:
         self._must_prove = must_prove
 
     def summarise_pull_request(self, pull: PullRequest) -> SummaryResult:
-        """Never fails for want of a model: a fallback summary says why it is one, and is not cached."""
+        """Summarise a pull request. Without an answer of the model, return a fallback, which is not cached."""
         if pull.files is None:
             return SummaryResult(self._build_fallback(pull, "its files could not be loaded", Coverage.NONE))
         diff = pack_diff(pull.files, self._budget, pull.changed_files, self._classes_of(pull.repository))

@@ -16,7 +16,8 @@ from bot.adapters.redis.transfer.transfer import StoreTransfer
 from bot.domain.errors import StoreUnavailable
 from bot.domain.history.backfill import BackfillRecord
 from bot.domain.history.repairs import Repair, find_repairs
-from bot.domain.history.reverts import Revert, find_reverts
+from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.services.digest.builder import ignore_progress
@@ -223,7 +224,7 @@ class TestDescriptions:
         found: list[int] = []
         for before in range(980, 1_000):
             kept = body_kept(history, f"{'x' * before}\nReverts #35617 and goes on")
-            found += [each.number for each in find_reverts([replace(RICH, body=kept), *earlier])]
+            found += [each.number for each in RevertIndex([replace(RICH, body=kept), *earlier]).reverts]
         # "Reverts #35617" takes fifteen characters with its line break
         assert found == [35_617] * 6
 
@@ -242,8 +243,8 @@ class TestDescriptions:
             ]
         )
         known = history.read_merges(REPOSITORY, BEGIN, END)
-        assert set(find_reverts(known)) == {Revert(7, by=20), Revert(8, by=21)}
-        assert find_repairs(known) == (Repair(9, by=22),)
+        assert set(RevertIndex(known).reverts) == {Revert(7, by=20), Revert(8, by=21)}
+        assert find_repairs(RevertIndex(known)) == (Repair(9, by=22),)
 
     def _later(self, number: int, title: str, body: str) -> PullRequest:
         return pull(number, title=title, body=body, merged_at=NOON)
@@ -300,7 +301,7 @@ class TestMessages:
         message = f"Undo the cache (#21)\n\n* Undo\n\nThis reverts commit {8:040x}.\n\n" + "* tests\n\n" * 400
         later = pull(21, title="Undo the cache", commit_message=message, merged_at=NOON)
         history.record_merges([later, pull(8, merged_at=NOON - SECOND)])
-        assert find_reverts(history.read_merges(REPOSITORY, BEGIN, END)) == (Revert(8, by=21),)
+        assert RevertIndex(history.read_merges(REPOSITORY, BEGIN, END)).reverts == (Revert(8, by=21),)
 
 
 class TestBackfilled:

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, ReaderAction
 from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
-from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from tests.helpers.builders import DAY, NOON, digest, entry, pairs, summary
@@ -24,7 +23,7 @@ CALM = Overview("A calm day.")
 def at(day: int, number: int, points: float = 0, **fields: Any) -> Entry:
     """An entry merged so many days after DAY; higher numbers are merged later."""
     made = entry(number, merged_at=NOON + timedelta(days=day, minutes=number), **fields)
-    return replace(made, risk=Risk(points, ("touches 2 product folders",)))
+    return replace(made, risk=replace(made.risk, points=points, reasons=("touches 2 product folders",)))
 
 
 def caught_up(*days: Digest) -> MultiDayDigest:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from bot.domain.history.file_history import DEFAULT_CHANGE_SIZE, FileHistory, is_fix
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind, find_outcomes
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
 from bot.domain.risk.assessment import assess_pull_request
@@ -29,7 +30,9 @@ def merged(number: int, days: float, *paths: str, title: str = "Count once", **f
 
 
 def past(*pulls: PullRequest, outcomes: Iterable[MergeOutcome] | None = None) -> FileHistory:
-    return FileHistory(pulls, find_outcomes(pulls) if outcomes is None else outcomes, DEFAULT_PATH_CLASSES)
+    return FileHistory(
+        pulls, find_outcomes(RevertIndex(pulls)) if outcomes is None else outcomes, DEFAULT_PATH_CLASSES
+    )
 
 
 def reverted(days: float, *paths: str, fate: OutcomeKind = OutcomeKind.REVERTED) -> FileHistory:

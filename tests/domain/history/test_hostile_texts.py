@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
+from bot.domain.history.outcomes import find_outcomes
 from bot.domain.history.relands import find_relands
 from bot.domain.history.repairs import find_repairs
-from bot.domain.history.reverts import find_reverts, is_revert
-from bot.domain.pull_requests.models import PullRequest
+from bot.domain.history.revert_claims import is_revert
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import build_fallback_summary
@@ -40,12 +41,12 @@ def test_a_title_of_empty_tags_is_read_at_once(work: Callable[[object], object])
 
 def test_a_description_of_blank_lines_is_read_at_once() -> None:
     body = "\n" * 6_000  # of 65,536 characters: at the limit it takes a hundred times as long
-    assert takes_less(0.1, lambda: find_reverts([pull(body=body)]))
+    assert takes_less(0.1, lambda: RevertIndex([pull(body=body)]).reverts)
 
 
 @pytest.mark.parametrize("said", ["Reverts #{}", "Reverts octo/engine#{}"])
 def test_a_number_of_thousands_of_digits_is_no_revert(said: str) -> None:
-    assert find_reverts([pull(body=said.format("9" * 5_000))]) == ()
+    assert RevertIndex([pull(body=said.format("9" * 5_000))]).reverts == ()
 
 
 def test_a_number_of_thousands_of_digits_is_of_no_day() -> None:
@@ -68,10 +69,10 @@ def test_a_description_of_one_piece_over_and_over_is_read_soon(work: Callable[[s
     assert takes_less(1.0, lambda: work(piece * (BODY // len(piece))))
 
 
-def _among_others(find: Callable[[list[PullRequest]], object], text: str) -> None:
+def _among_others(find: Callable[[RevertIndex], object], text: str) -> None:
     title = f"Fix {text}"[:TITLE]
     found = pull(3, title=title, body=text, commit_message=text, merged_at=NOON)
-    find([pull(1), pull(2, title=title, body=text), found])
+    find(RevertIndex([pull(1), pull(2, title=title, body=text), found]))
 
 
 @pytest.mark.parametrize(
@@ -103,8 +104,8 @@ def _among_others(find: Callable[[list[PullRequest]], object], text: str) -> Non
         "not ",
     ],
 )
-@pytest.mark.parametrize("find", [find_reverts, find_relands, find_repairs])
+@pytest.mark.parametrize("find", [find_outcomes, find_relands, find_repairs])
 def test_what_was_taken_back_is_found_soon_in_one_piece_over_and_over(
-    find: Callable[[list[PullRequest]], object], piece: str
+    find: Callable[[RevertIndex], object], piece: str
 ) -> None:
     assert takes_less(1.5, lambda: _among_others(find, piece * (BODY // len(piece))))

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.history.relands import Attempt, Reland, build_change_key, find_relands
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import PullRequest
 from tests.helpers.builders import NOON, pull
 
@@ -80,7 +81,7 @@ AGAIN = Reland(9, (Attempt(5, 6),))
     ],
 )
 def test_a_reland_tells_what_was_tried(title: str, body: str) -> None:
-    assert find_relands([merged(9, title, body), FIRST, UNDONE]) == (AGAIN,)
+    assert find_relands(RevertIndex([merged(9, title, body), FIRST, UNDONE])) == (AGAIN,)
 
 
 @pytest.mark.parametrize(
@@ -105,32 +106,32 @@ def test_a_reland_tells_what_was_tried(title: str, body: str) -> None:
     ],
 )
 def test_others_land_nothing_again(title: str, body: str) -> None:
-    assert find_relands([merged(9, title, body), FIRST, UNDONE]) == ()
+    assert find_relands(RevertIndex([merged(9, title, body), FIRST, UNDONE])) == ()
 
 
 @pytest.mark.parametrize("title", ["Reland #5", f'Reland "{COUNT}"', f"[Reland] {COUNT}"])
 def test_who_says_so_needs_no_known_revert(title: str) -> None:
-    assert find_relands([FIRST, merged(9, title)]) == (Reland(9, (Attempt(5, None),)),)
+    assert find_relands(RevertIndex([FIRST, merged(9, title)])) == (Reland(9, (Attempt(5, None),)),)
 
 
 @pytest.mark.parametrize("title", [COUNT, f"{COUNT} (take 2)", "Redo #5", "Retry the counter (#5)"])
 def test_who_does_not_needs_one(title: str) -> None:
-    assert find_relands([FIRST, merged(9, title)]) == ()
+    assert find_relands(RevertIndex([FIRST, merged(9, title)])) == ()
 
 
 def test_a_short_title_is_no_reland_by_itself() -> None:
     pulls = [merged(5, "Bump version"), merged(6, "Revert #5"), merged(9, "Bump version")]
-    assert find_relands(pulls) == ()
+    assert find_relands(RevertIndex(pulls)) == ()
 
 
 def test_a_title_that_returns_is_no_reland_where_one_of_it_stands() -> None:
     title = "Update the dependencies of the month"
     pulls = [merged(4, title), merged(5, title), merged(6, "Revert #5"), merged(9, title)]
-    assert find_relands(pulls) == ()
+    assert find_relands(RevertIndex(pulls)) == ()
 
 
 def test_what_was_taken_back_later_was_there() -> None:
-    assert find_relands([FIRST, merged(8, COUNT), merged(9, "Revert #5")]) == ()
+    assert find_relands(RevertIndex([FIRST, merged(8, COUNT), merged(9, "Revert #5")])) == ()
 
 
 def test_the_history_of_tries_is_told() -> None:
@@ -144,7 +145,7 @@ def test_the_history_of_tries_is_told() -> None:
         7: "Reland #1",
     }
     pulls = [merged(number, title) for number, title in titles.items()]
-    assert find_relands(pulls) == (
+    assert find_relands(RevertIndex(pulls)) == (
         Reland(3, (Attempt(1, 2),)),
         Reland(5, (Attempt(1, 2), Attempt(3, 4))),
         Reland(7, (Attempt(1, 2), Attempt(3, 4), Attempt(5, 6))),
@@ -153,12 +154,12 @@ def test_the_history_of_tries_is_told() -> None:
 
 def test_a_revert_of_a_revert_is_a_try_too() -> None:
     titles = {1: COUNT, 2: "Revert #1", 3: "Revert #2", 4: "Revert #3", 5: "Revert #4"}
-    found = find_relands([merged(number, title) for number, title in titles.items()])
+    found = find_relands(RevertIndex([merged(number, title) for number, title in titles.items()]))
     assert found == (Reland(3, (Attempt(1, 2),)), Reland(5, (Attempt(1, 2), Attempt(3, 4))))
 
 
 def test_who_takes_back_the_change_and_its_revert_lands_nothing() -> None:
-    assert find_relands([FIRST, UNDONE, merged(9, "Revert #5 and #6")]) == ()
+    assert find_relands(RevertIndex([FIRST, UNDONE, merged(9, "Revert #5 and #6")])) == ()
 
 
 def test_two_changes_may_land_again_as_one() -> None:
@@ -169,7 +170,7 @@ def test_two_changes_may_land_again_as_one() -> None:
         merged(4, "Reland #1 and #2"),
         merged(5, "Revert #4"),
     ]
-    assert find_relands([*pulls, merged(6, "Reland #2")]) == (
+    assert find_relands(RevertIndex([*pulls, merged(6, "Reland #2")])) == (
         Reland(4, (Attempt(1, 3), Attempt(2, 3))),
         Reland(6, (Attempt(1, 3), Attempt(2, 3), Attempt(4, 5))),
     )
@@ -208,12 +209,12 @@ def test_the_order_in_which_they_are_given_changes_nothing(
 ) -> None:
     mixed = pulls.copy()
     shuffle.shuffle(mixed)
-    assert find_relands(mixed) == find_relands(pulls)
+    assert find_relands(RevertIndex(mixed)) == find_relands(RevertIndex(pulls))
 
 
 @given(histories())
 def test_tries_come_before_in_order_and_what_took_them_back_between(pulls: list[PullRequest]) -> None:
-    for found in find_relands(pulls):
+    for found in find_relands(RevertIndex(pulls)):
         numbers = [each.number for each in found.attempts]
         assert numbers == sorted(set(numbers))
         assert numbers
@@ -223,8 +224,10 @@ def test_tries_come_before_in_order_and_what_took_them_back_between(pulls: list[
 
 @given(histories())
 def test_what_is_merged_later_changes_no_reland(pulls: list[PullRequest]) -> None:
-    found = find_relands(pulls)
-    assert find_relands(pulls[:-1]) == tuple(each for each in found if each.number != pulls[-1].number)
+    found = find_relands(RevertIndex(pulls))
+    assert find_relands(RevertIndex(pulls[:-1])) == tuple(
+        each for each in found if each.number != pulls[-1].number
+    )
 
 
 @pytest.mark.slow
@@ -232,7 +235,7 @@ def test_thousands_of_tries_are_told_soon() -> None:
     turns = [merged(n, COUNT if n % 2 else f"Revert #{n - 1}") for n in range(1, 3_001)]
     later = [replace(each, merged_at=NOON + timedelta(seconds=each.number)) for each in turns]
     before = time.process_time()
-    found = find_relands(later)
+    found = find_relands(RevertIndex(later))
     assert time.process_time() - before < 3
     assert len(found) == 1_499
     assert [each.number for each in found[-1].attempts] == list(range(2_899, 2_999, 2))

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.history.repairs import Repair, find_repairs
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import PullRequest, Repository
 from tests.helpers.builders import NOON, pull
 
@@ -27,7 +28,7 @@ CAUSE = merged(5)
 
 def repaired(title: str, body: str) -> list[int]:
     """What a pull request that is merged after 5 and 50 repairs of them."""
-    return [found.number for found in find_repairs([merged(99, title, body), merged(50), CAUSE])]
+    return [found.number for found in find_repairs(RevertIndex([merged(99, title, body), merged(50), CAUSE]))]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +112,7 @@ def test_a_longer_number_is_another() -> None:
 
 def test_a_number_of_more_digits_than_there_are_names_nothing() -> None:
     cause = merged(123_456_789, merged_at=NOON)
-    assert find_repairs([merged(99, "Fix", "regression from #1234567890"), cause]) == ()
+    assert find_repairs(RevertIndex([merged(99, "Fix", "regression from #1234567890"), cause])) == ()
 
 
 @pytest.mark.parametrize(
@@ -152,32 +153,32 @@ def test_only_a_title_that_speaks_of_a_repair_makes_one(title: str, expected: li
 def test_a_cause_was_merged_before_its_repair(minutes: int, expected: tuple[Repair, ...]) -> None:
     repair = merged(9, "Fix", "regression from #5", merged_at=NOON)
     cause = merged(5, merged_at=NOON + timedelta(minutes=minutes))
-    assert find_repairs([repair, cause]) == expected
+    assert find_repairs(RevertIndex([repair, cause])) == expected
 
 
 def test_a_pull_request_does_not_repair_itself() -> None:
-    assert find_repairs([merged(9, "Fix", "regression from #9")]) == ()
+    assert find_repairs(RevertIndex([merged(9, "Fix", "regression from #9")])) == ()
 
 
 def test_one_may_repair_several_and_names_each_once() -> None:
     body = "a bug from #6 and a regression from #5\n\nAgain: caused by #5"
-    assert find_repairs([merged(9, "Fix", body), merged(6), CAUSE]) == (Repair(5, 9), Repair(6, 9))
+    assert find_repairs(RevertIndex([merged(9, "Fix", body), merged(6), CAUSE])) == (Repair(5, 9), Repair(6, 9))
 
 
 def test_several_may_repair_one() -> None:
     pulls = [merged(number, "Fix", "broken by #5") for number in (9, 8)]
-    assert find_repairs([*pulls, CAUSE]) == (Repair(5, 9), Repair(5, 8))
+    assert find_repairs(RevertIndex([*pulls, CAUSE])) == (Repair(5, 9), Repair(5, 8))
 
 
 def test_a_repair_may_itself_need_one() -> None:
     pulls = [merged(9, "Fix", "broken by #8"), merged(8, "Fix", "broken by #5"), CAUSE]
-    assert find_repairs(pulls) == (Repair(8, 9), Repair(5, 8))
+    assert find_repairs(RevertIndex(pulls)) == (Repair(8, 9), Repair(5, 8))
 
 
 def test_the_repository_of_the_repair_is_its_own() -> None:
     other = Repository("acme", "web")
     pulls = [merged(9, "Fix", "broken by acme/web#5", repository=other), merged(5, repository=other)]
-    assert find_repairs(pulls) == (Repair(5, 9),)
+    assert find_repairs(RevertIndex(pulls)) == (Repair(5, 9),)
 
 
 PIECES = [
@@ -202,7 +203,7 @@ def test_a_description_of_one_piece_over_and_over_is_read_soon(piece: str, start
 
 def seconds(pulls: list[PullRequest]) -> float:
     began = time.process_time()
-    find_repairs(pulls)
+    find_repairs(RevertIndex(pulls))
     return time.process_time() - began
 
 
@@ -219,7 +220,7 @@ wild = st.lists(words | st.text(st.characters(), max_size=6), max_size=12).map("
 
 @given(st.lists(st.tuples(wild, wild), min_size=1, max_size=4))
 def test_whatever_is_written_both_halves_are_there_and_in_order(said: list[tuple[str, str]]) -> None:
-    found = find_repairs([merged(at, title, body) for at, (title, body) in enumerate(said, 1)])
+    found = find_repairs(RevertIndex([merged(at, title, body) for at, (title, body) in enumerate(said, 1)]))
     assert all(1 <= repair.number < repair.by <= len(said) for repair in found)
     assert len(set(found)) == len(found)
 
@@ -358,7 +359,7 @@ def test_the_next_of_a_sentence_is_not_blamed_with_the_first() -> None:
 )
 def test_the_message_of_the_merge_commit_may_blame(message: str, expected: list[int]) -> None:
     repair = merged(99, "Fix the counter", commit_message=message)
-    assert [found.number for found in find_repairs([repair, CAUSE])] == expected
+    assert [found.number for found in find_repairs(RevertIndex([repair, CAUSE]))] == expected
 
 
 @pytest.mark.parametrize("title", ["Fix the counter: revert #5", "[Bugfix] Revert the queue part of #5"])

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from bot.domain.history.reverts import Revert, find_reverts, is_revert
+from bot.domain.history.revert_claims import is_revert
+from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.models import PullRequest
 from tests.helpers.builders import NOON, pull
 
@@ -33,7 +35,7 @@ EARLIER = (
 def taken_back(title: str = "Undo", body: str = "", message: str = "") -> list[tuple[int, bool]]:
     """What one more takes back, and whether in part."""
     by = merged(99, title, body, commit_message=message)
-    return [(revert.number, revert.is_partial) for revert in find_reverts([by, *EARLIER])]
+    return [(revert.number, revert.is_partial) for revert in RevertIndex([by, *EARLIER]).reverts]
 
 
 TITLES = [
@@ -260,25 +262,27 @@ def test_what_only_looks_like_it_takes_nothing_back(title: str, body: str) -> No
 
 def test_the_number_in_a_quoted_title_may_be_an_issue_of_old() -> None:
     pulls = [merged(5, "Pool"), merged(8, "Fix crash (#5)"), merged(9, 'Revert "Fix crash (#5)"')]
-    assert find_reverts(pulls) == (Revert(8, 9),)
+    assert RevertIndex(pulls).reverts == (Revert(8, 9),)
 
 
 def test_of_equal_titles_the_last_before_is_meant() -> None:
     pulls = [merged(1, "Bump"), merged(3, "Bump (#3)"), merged(5, 'Revert "Bump"'), merged(7, "Bump")]
-    assert find_reverts(pulls) == (Revert(3, 5),)
+    assert RevertIndex(pulls).reverts == (Revert(3, 5),)
 
 
 def test_a_cut_title_that_two_changes_begin_with_means_neither() -> None:
     cut = f'Revert "{COUNT[:35]}\u2026"'
-    assert find_reverts([merged(5, COUNT), merged(6, COUNT + ", again"), merged(9, cut)]) == ()
-    assert find_reverts([merged(5, COUNT), merged(6, COUNT), merged(9, cut)]) == (Revert(6, 9),)
-    assert find_reverts([merged(5, COUNT), merged(10, COUNT + ", again"), merged(9, cut)]) == (Revert(5, 9),)
+    assert RevertIndex([merged(5, COUNT), merged(6, COUNT + ", again"), merged(9, cut)]).reverts == ()
+    assert RevertIndex([merged(5, COUNT), merged(6, COUNT), merged(9, cut)]).reverts == (Revert(6, 9),)
+    assert RevertIndex([merged(5, COUNT), merged(10, COUNT + ", again"), merged(9, cut)]).reverts == (
+        Revert(5, 9),
+    )
 
 
 def test_two_commits_that_begin_alike_are_not_told_apart() -> None:
     pulls = [merged(5, merge_commit="abcdef01" + "1" * 32), merged(6, merge_commit="abcdef02" + "1" * 32)]
-    assert find_reverts([*pulls, merged(9, body="This reverts commit abcdef0.")]) == ()
-    assert find_reverts([*pulls, merged(9, body="This reverts commit abcdef02.")]) == (Revert(6, 9),)
+    assert RevertIndex([*pulls, merged(9, body="This reverts commit abcdef0.")]).reverts == ()
+    assert RevertIndex([*pulls, merged(9, body="This reverts commit abcdef02.")]).reverts == (Revert(6, 9),)
 
 
 @pytest.mark.parametrize(
@@ -358,7 +362,10 @@ def test_the_end_of_what_was_temporary_is_no_revert(title: str, body: str) -> No
     ],
 )
 def test_what_was_meant_to_go_was_not_taken_back(title: str, body: str) -> None:
-    assert find_reverts([merged(5, title, body), merged(9, f'Revert "{title}"', "Reverts octo/engine#5")]) == ()
+    assert (
+        RevertIndex([merged(5, title, body), merged(9, f'Revert "{title}"', "Reverts octo/engine#5")]).reverts
+        == ()
+    )
 
 
 @pytest.mark.parametrize(
@@ -373,12 +380,12 @@ def test_what_was_meant_to_go_was_not_taken_back(title: str, body: str) -> None:
     ],
 )
 def test_what_only_speaks_of_temporary_things_was_taken_back(title: str, body: str) -> None:
-    assert find_reverts([merged(5, title, body), merged(9, f'Revert "{title}"')]) == (Revert(5, 9),)
+    assert RevertIndex([merged(5, title, body), merged(9, f'Revert "{title}"')]).reverts == (Revert(5, 9),)
 
 
 def test_a_revert_is_never_meant_to_go() -> None:
     pulls = [merged(5, COUNT), merged(6, "Temporarily revert #5"), merged(9, 'Revert "Temporarily revert #5"')]
-    assert find_reverts(pulls) == (Revert(5, 6), Revert(6, 9))
+    assert RevertIndex(pulls).reverts == (Revert(5, 6), Revert(6, 9))
 
 
 @pytest.mark.parametrize(
@@ -418,4 +425,4 @@ def test_what_lands_again_takes_nothing_back(title: str, body: str) -> None:
 )
 def test_merges_name_what_they_take_back_by_their_branch(title: str, message: str, expected: list[int]) -> None:
     known = [merged(5, "Add a counter"), merged(7, "Take it back"), merged(99, title, commit_message=message)]
-    assert [found.number for found in find_reverts(known)] == expected
+    assert [found.number for found in RevertIndex(known).reverts] == expected

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.history.reverts import Revert, expand_pairs, find_reverts, is_revert
+from bot.domain.history.revert_claims import is_revert
+from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.reverts import Revert, expand_pairs
 from bot.domain.pull_requests.models import PullRequest, Repository
 from tests.helpers.builders import NOON, pull
 
@@ -45,7 +47,7 @@ FIRST = merged(5, "Count requests once", merge_commit=SHA)
     ],
 )
 def test_a_revert_names_what_it_takes_back(title: str, body: str) -> None:
-    assert find_reverts([merged(9, title, body), FIRST, merged(7)]) == (Revert(5, 9),)
+    assert RevertIndex([merged(9, title, body), FIRST, merged(7)]).reverts == (Revert(5, 9),)
 
 
 @pytest.mark.parametrize(
@@ -68,52 +70,52 @@ def test_a_revert_names_what_it_takes_back(title: str, body: str) -> None:
     ],
 )
 def test_what_takes_nothing_back_is_no_revert(title: str, body: str) -> None:
-    assert find_reverts([merged(9, title, body), FIRST]) == ()
+    assert RevertIndex([merged(9, title, body), FIRST]).reverts == ()
 
 
 @pytest.mark.parametrize(
     "body", ["Reverts other/engine#5", "Reverts octo/other#5", "This reverts pytorch/pytorch#5"]
 )
 def test_a_number_of_another_repository_is_no_revert(body: str) -> None:
-    assert find_reverts([merged(9, "Undo", body), FIRST]) == ()
+    assert RevertIndex([merged(9, "Undo", body), FIRST]).reverts == ()
 
 
 def test_the_repository_is_compared_without_regard_to_case() -> None:
-    assert find_reverts([merged(9, "Undo", "Reverts Octo/Engine#5"), FIRST]) == (Revert(5, 9),)
+    assert RevertIndex([merged(9, "Undo", "Reverts Octo/Engine#5"), FIRST]).reverts == (Revert(5, 9),)
 
 
 def test_of_two_equal_titles_only_the_one_that_is_named_is_taken_back() -> None:
     pulls = [merged(4, "Bump"), merged(5, "Bump"), merged(9, 'Revert "Bump"', "Reverts octo/engine#5")]
-    assert find_reverts(pulls) == (Revert(5, 9),)
+    assert RevertIndex(pulls).reverts == (Revert(5, 9),)
 
 
 def test_a_hint_in_a_template_is_no_revert() -> None:
-    assert find_reverts([merged(9, "Undo", "<!-- write for example\nReverts #5\n-->"), FIRST]) == ()
+    assert RevertIndex([merged(9, "Undo", "<!-- write for example\nReverts #5\n-->"), FIRST]).reverts == ()
 
 
 def test_a_later_pull_request_is_not_taken_back_by_an_earlier_one() -> None:
-    assert find_reverts([merged(3, "Revert #5"), FIRST]) == ()
+    assert RevertIndex([merged(3, "Revert #5"), FIRST]).reverts == ()
 
 
 def test_a_pull_request_does_not_take_itself_back() -> None:
-    assert find_reverts([merged(9, 'Revert "Count requests once" (#9)', "Reverts #9")]) == ()
+    assert RevertIndex([merged(9, 'Revert "Count requests once" (#9)', "Reverts #9")]).reverts == ()
 
 
 def test_a_nested_revert_names_the_revert() -> None:
     second = merged(6, 'Revert "Count requests once"', "Reverts octo/engine#5")
     third = merged(8, 'Revert "Revert "Count requests once""', "Reverts octo/engine#6")
-    assert find_reverts([third, second, FIRST]) == (Revert(6, 8), Revert(5, 6))
+    assert RevertIndex([third, second, FIRST]).reverts == (Revert(6, 8), Revert(5, 6))
 
 
 def test_a_nested_revert_is_known_by_its_title_alone() -> None:
     second = merged(6, 'Revert "Count requests once"')
     third = merged(8, 'Revert "Revert "Count requests once""')
-    assert find_reverts([third, second, FIRST]) == (Revert(6, 8), Revert(5, 6))
+    assert RevertIndex([third, second, FIRST]).reverts == (Revert(6, 8), Revert(5, 6))
 
 
 def test_one_may_take_back_several_and_names_each_once() -> None:
     body = f"Reverts #5\nReverts octo/engine#6\nThis reverts commit {SHA}"
-    assert find_reverts([merged(9, "Revert #5", body), merged(6), FIRST]) == (Revert(5, 9), Revert(6, 9))
+    assert RevertIndex([merged(9, "Revert #5", body), merged(6), FIRST]).reverts == (Revert(5, 9), Revert(6, 9))
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,7 @@ def test_a_pull_request_says_whether_it_is_a_revert(title: str, body: str, expec
 
 def test_who_takes_back_another_of_the_day_is_a_revert() -> None:
     found = merged(9, "Undo", "Reverts octo/engine#5")
-    assert find_reverts([found, FIRST]) == (Revert(5, 9),)
+    assert RevertIndex([found, FIRST]).reverts == (Revert(5, 9),)
     assert is_revert(found)
 
 
@@ -162,7 +164,7 @@ wild = st.lists(pieces | st.text(max_size=8), max_size=10).map("".join)
 @given(st.lists(st.tuples(wild, wild), min_size=1, max_size=4))
 def test_whatever_is_written_both_halves_are_of_the_day_and_in_order(said: list[tuple[str, str]]) -> None:
     pulls = [merged(at, title or f"T{at}", body) for at, (title, body) in enumerate(said, 1)]
-    found = find_reverts(pulls)
+    found = RevertIndex(pulls).reverts
     assert all(revert.number < revert.by <= len(pulls) for revert in found)
     assert len(set(found)) == len(found)
 
@@ -170,7 +172,7 @@ def test_whatever_is_written_both_halves_are_of_the_day_and_in_order(said: list[
 def test_the_other_repository_of_a_day_is_known_by_its_own_name() -> None:
     other = Repository("acme", "web")
     pulls = [merged(5, repository=other), merged(9, "Undo", "Reverts acme/web#5", repository=other)]
-    assert find_reverts(pulls) == (Revert(5, 9),)
+    assert RevertIndex(pulls).reverts == (Revert(5, 9),)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +219,7 @@ def test_the_order_in_which_they_are_given_changes_nothing(
 ) -> None:
     mixed = pulls.copy()
     shuffle.shuffle(mixed)
-    assert set(find_reverts(mixed)) == set(find_reverts(pulls))
+    assert set(RevertIndex(mixed).reverts) == set(RevertIndex(pulls).reverts)
 
 
 @given(days())
@@ -226,10 +228,12 @@ def test_what_is_merged_later_changes_nothing_of_what_was_found_before(pulls: li
     for count in range(len(in_order)):
         before = in_order[:count]
         numbers = {each.number for each in before}
-        assert set(find_reverts(before)) == {each for each in find_reverts(pulls) if each.by in numbers}
+        assert set(RevertIndex(before).reverts) == {
+            each for each in RevertIndex(pulls).reverts if each.by in numbers
+        }
 
 
 @given(days())
 def test_whoever_takes_something_back_is_a_revert(pulls: list[PullRequest]) -> None:
     by = {each.number: each for each in pulls}
-    assert all(is_revert(by[found.by]) for found in find_reverts(pulls))
+    assert all(is_revert(by[found.by]) for found in RevertIndex(pulls).reverts)

@@ -9,7 +9,8 @@ from functools import cache
 import pytest
 
 from bot.domain.history.relands import find_relands
-from bot.domain.history.reverts import find_reverts, is_revert
+from bot.domain.history.revert_claims import is_revert
+from bot.domain.history.revert_index import RevertIndex
 from evals.reverts import Pack, load_pack
 from tests.helpers.builders import SHARED, needs_shared
 
@@ -49,7 +50,7 @@ def test_who_takes_something_back_is_a_revert() -> None:
 
 @pytest.mark.slow
 def test_parts_are_known_as_parts() -> None:
-    found = {revert.number for revert in find_reverts(pack().pulls) if revert.is_partial}
+    found = {revert.number for revert in RevertIndex(pack().pulls).reverts if revert.is_partial}
     assert found == {28271, 28819, 29558}
 
 
@@ -57,7 +58,7 @@ def test_parts_are_known_as_parts() -> None:
 def test_relands_tell_what_was_tried() -> None:
     found = {
         each.number: [(one.number, one.reverted_by) for one in each.attempts]
-        for each in find_relands(pack().pulls)
+        for each in find_relands(RevertIndex(pack().pulls))
     }
     assert len(found) == 17
     # a revert of a revert, the same title, "(take 2)", "Reapply", "UNREVERT", "[Redo] #N"
@@ -75,5 +76,5 @@ def test_relands_tell_what_was_tried() -> None:
 def test_a_year_is_read_in_a_second_or_so() -> None:
     pulls = pack().pulls
     before = time.process_time()
-    find_reverts(pulls)
+    RevertIndex(pulls)
     assert time.process_time() - before < 3

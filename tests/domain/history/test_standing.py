@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.history.reverts import Revert, find_reverts, list_reverted_numbers, select_standing
+from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.reverts import Revert, list_reverted_numbers, select_standing
 from bot.domain.pull_requests.models import PullRequest
 from tests.helpers.builders import NOON, pull
 
@@ -27,7 +28,7 @@ def part(number: int, other: int) -> PullRequest:
 
 
 def in_the_end(*pulls: PullRequest) -> set[tuple[int, int]]:
-    return {(revert.number, revert.by) for revert in select_standing(find_reverts(pulls), pulls)}
+    return {(revert.number, revert.by) for revert in select_standing(RevertIndex(pulls).reverts, pulls)}
 
 
 @pytest.mark.parametrize(
@@ -91,24 +92,24 @@ def test_a_revert_by_title_of_a_revert_by_title_holds() -> None:
 
 def test_what_was_taken_back_in_part_is_still_there() -> None:
     pulls = [reverting(1), reverting(2), part(3, 1), reverting(4, 2)]
-    held = select_standing(find_reverts(pulls), pulls)
+    held = select_standing(RevertIndex(pulls).reverts, pulls)
     assert held == (Revert(2, 4), Revert(1, 3, is_partial=True))
     assert list_reverted_numbers(held) == {2}
 
 
 def test_a_revert_that_was_taken_back_in_part_still_holds() -> None:
     pulls = [reverting(1), reverting(2, 1), part(3, 2)]
-    assert set(select_standing(find_reverts(pulls), pulls)) == {Revert(1, 2), Revert(2, 3, is_partial=True)}
+    assert set(select_standing(RevertIndex(pulls).reverts, pulls)) == {Revert(1, 2), Revert(2, 3, is_partial=True)}
 
 
 def test_a_part_comes_back_with_the_revert_of_its_revert() -> None:
     pulls = [reverting(1), part(2, 1), reverting(3, 2)]
-    assert select_standing(find_reverts(pulls), pulls) == (Revert(2, 3),)
+    assert select_standing(RevertIndex(pulls).reverts, pulls) == (Revert(2, 3),)
 
 
 def test_reverts_that_hold_come_newest_first() -> None:
     pulls = [reverting(1), reverting(2), reverting(3, 1), reverting(4, 2)]
-    assert select_standing(find_reverts(pulls), pulls) == (Revert(2, 4), Revert(1, 3))
+    assert select_standing(RevertIndex(pulls).reverts, pulls) == (Revert(2, 4), Revert(1, 3))
 
 
 @st.composite
@@ -124,7 +125,7 @@ def histories(draw: st.DrawFn) -> list[PullRequest]:
 
 @given(histories())
 def test_a_revert_holds_where_no_revert_that_holds_takes_it_back(pulls: list[PullRequest]) -> None:
-    known = find_reverts(pulls)
+    known = RevertIndex(pulls).reverts
     held = set(select_standing(known, pulls))
     gone = {revert.number for revert in held}
     assert {revert for revert in known if revert.by not in gone} == held
@@ -134,7 +135,7 @@ def test_a_revert_holds_where_no_revert_that_holds_takes_it_back(pulls: list[Pul
 def test_the_order_in_which_they_are_given_changes_nothing(
     pulls: list[PullRequest], shuffle: random.Random
 ) -> None:
-    mixed, reverts = pulls.copy(), list(find_reverts(pulls))
+    mixed, reverts = pulls.copy(), list(RevertIndex(pulls).reverts)
     shuffle.shuffle(mixed)
     shuffle.shuffle(reverts)
-    assert set(select_standing(reverts, mixed)) == set(select_standing(find_reverts(pulls), pulls))
+    assert set(select_standing(reverts, mixed)) == set(select_standing(RevertIndex(pulls).reverts, pulls))

@@ -19,6 +19,7 @@ from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk, assess_pull_request
+from bot.domain.summaries.models import SummarisedPullRequest
 from bot.domain.time.date_range import Span
 from bot.domain.track_record.score import TrackRecordScore
 from bot.ports import Post
@@ -36,7 +37,7 @@ from bot.services.risk.risk_lister import RiskLister
 from bot.services.slack.answers import AnswerBuilder
 from bot.services.slack.replies import Answer
 from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.summarizer import SummaryResult
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, digest, entry, pull, summary
 from tests.render.accepted import (
@@ -312,12 +313,12 @@ def answers(
 ) -> AnswerBuilder:
     """Over a repository whose every day has these merges."""
     known = ScriptedPulls(tuple(replace(each, repository=repository, files=None) for each in found), files=files)
-    reader = EntryBuilder(known, lambda _: SummaryResult(summary()))
-    entries = EntryCache(known, reader, MemoryCache(), "v1")
+    reader = PullRequestReader(known, lambda _: SummaryResult(summary()))
+    entries = EntryCache(known, reader, MemoryCache(), "v1", assess_pull_request)
 
-    def read(each: PullRequest) -> Entry:
+    def read(each: PullRequest) -> SummarisedPullRequest:
         loaded = known.load_files(each)
-        return Entry(loaded, summary(), assess_pull_request(loaded), determine_area(loaded))
+        return SummarisedPullRequest(loaded, summary(), determine_area(loaded))
 
     daily = DigestBuilder(known, read, lambda *_: Overview("A calm day."), known.load_files, 1)
     return AnswerBuilder(

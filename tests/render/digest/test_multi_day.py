@@ -17,6 +17,7 @@ from bot.domain.conversations.commands import MAX_DIGEST_DAYS
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
 from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.history.outcomes import find_outcomes
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import Repository
 from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
@@ -31,7 +32,7 @@ def numbered(found: Digest, first: int) -> Digest:
     """The same day with numbers that no other day has."""
     new = {made.number: first + place for place, made in enumerate(found.entries)}
     listed = tuple(replace(made, pull=replace(made.pull, number=new[made.number])) for made in found.entries)
-    return replace(found, entries=listed, outcomes=find_outcomes(made.pull for made in listed))
+    return replace(found, entries=listed, outcomes=find_outcomes(RevertIndex(made.pull for made in listed)))
 
 
 def days(*found: Digest) -> MultiDayDigest:

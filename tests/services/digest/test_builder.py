@@ -34,8 +34,9 @@ from bot.ports import Model
 from bot.render.digest.post import render_digest
 from bot.services.digest.builder import DigestBuilder, DigestDependencies
 from bot.services.digest.overview_writer import OverviewWriter
-from bot.services.history.merge_timeline import DayContext, MergeTimeline
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.history.day_context import DayContext
+from bot.services.history.merge_timeline import MergeTimeline
+from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser, SummaryResult
 from tests.emulators.claude.server import ClaudeEmulator, Refusal
@@ -67,8 +68,8 @@ def build(
     workers: int = 4,
     progress: Callable[[int, int], None] = nothing,
 ) -> Digest:
-    reader = EntryBuilder(pulls, summarise)
-    daily = DigestBuilder(pulls, reader.build_entry, overview, reader.load_files, workers)
+    reader = PullRequestReader(pulls, summarise)
+    daily = DigestBuilder(pulls, reader.read_pull_request, overview, reader.load_files, workers)
     return daily.build(REPOSITORY, DAY, "Engine", progress)
 
 
@@ -190,8 +191,8 @@ AWAY = GitHubUnavailable("GitHub is away.")
 
 
 def viewed(pulls: KnownPulls, view: DigestView, summarise: Summarise = at_once) -> Digest:
-    reader = EntryBuilder(pulls, summarise)
-    daily = DigestBuilder(pulls, reader.build_entry, overview, reader.load_files, 3)
+    reader = PullRequestReader(pulls, summarise)
+    daily = DigestBuilder(pulls, reader.read_pull_request, overview, reader.load_files, 3)
     return daily.build(REPOSITORY, DAY, "Engine", view=view)
 
 
@@ -236,8 +237,8 @@ def test_a_view_reads_no_more_than_it_must(view: DigestView, shown: list[int], r
 def test_a_view_asks_the_model_of_what_fits_alone() -> None:
     model = Summaries()
     pulls = day(*FOUR)
-    reader = EntryBuilder(pulls, model)
-    daily = DigestBuilder(pulls, reader.build_entry, overview, reader.load_files, 3)
+    reader = PullRequestReader(pulls, model)
+    daily = DigestBuilder(pulls, reader.read_pull_request, overview, reader.load_files, 3)
     seen: list[tuple[int, int]] = []
     daily.build(
         REPOSITORY,
@@ -282,11 +283,13 @@ def test_what_the_next_day_took_back_is_shown_though_it_weighs_nothing() -> None
     back = reverting(8, 3)
     earlier = pull(3, merged_at=NOON - timedelta(days=1))
     pulls = day(pull(9), back, pull(7))
-    reader = EntryBuilder(pulls, trivial)
+    reader = PullRequestReader(pulls, trivial)
     surroundings = DigestDependencies(
-        lambda repository, day, merged: DayContext.from_pulls([*merged, next_day, earlier])
+        lambda repository, day, merged: DayContext.from_pulls(merged, [next_day, earlier])
     )
-    daily = DigestBuilder(pulls, reader.build_entry, overview, reader.load_files, 1, surroundings=surroundings)
+    daily = DigestBuilder(
+        pulls, reader.read_pull_request, overview, reader.load_files, 1, dependencies=surroundings
+    )
     found = daily.build(REPOSITORY, DAY, "Engine", view=DigestView(only=ViewLevel.SUBSTANTIAL))
     assert sorted(pairs(found.outcomes)) == [(3, 8), (9, 12)]
     assert ({entry.number for entry in found.entries}, found.hidden) == ({8, 9}, 1)
@@ -346,8 +349,8 @@ def surrounded(
     of: LocalDay = DAY,
     said: Summarise = at_once,
 ) -> Digest:
-    reader = EntryBuilder(pulls, said)
-    daily = DigestBuilder(pulls, reader.build_entry, overview, reader.load_files, 3, surroundings=found)
+    reader = PullRequestReader(pulls, said)
+    daily = DigestBuilder(pulls, reader.read_pull_request, overview, reader.load_files, 3, dependencies=found)
     return daily.build(REPOSITORY, of, "Engine", view=view)
 
 
@@ -466,9 +469,9 @@ def test_lists_that_found_no_more_than_chance_are_spared(
 
 def with_model(pulls: ScriptedPulls, model: Model, cache: RedisCache, workers: int) -> Digest:
     asker = StructuredCompletion(model, cache, Sleeps(), CLAUDE.prices)
-    reader = EntryBuilder(pulls, Summariser(asker, "claude-haiku-5-5", 30_000).summarise_pull_request)
+    reader = PullRequestReader(pulls, Summariser(asker, "claude-haiku-5-5", 30_000).summarise_pull_request)
     overviewer = OverviewWriter(asker, "claude-sonnet-5-5")
-    daily = DigestBuilder(pulls, reader.build_entry, overviewer.write_overview, reader.load_files, workers)
+    daily = DigestBuilder(pulls, reader.read_pull_request, overviewer.write_overview, reader.load_files, workers)
     return daily.build(REPOSITORY, DAY, "Engine", nothing)
 
 

@@ -26,7 +26,7 @@ from bot.domain.time.day import LocalDay
 from bot.render.digest.post import describe_skipped_days
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.reader import PullRequestReader
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull, summary
 from tests.helpers.records import digest_store
@@ -60,8 +60,8 @@ def composer(
     def overview(_repository: Repository, _day: LocalDay, entries: Iterable[object]) -> Overview:
         return Overview(f"{len(list(entries))} changes.")
 
-    reader = EntryBuilder(pulls, Summaries(said or summary()))
-    daily = DigestBuilder(pulls, reader.build_entry, overview, reader.load_files, 4)
+    reader = PullRequestReader(pulls, Summaries(said or summary()))
+    daily = DigestBuilder(pulls, reader.read_pull_request, overview, reader.load_files, 4)
     return DigestComposer(daily, lambda found: found.name.title(), zone_of)
 
 

@@ -295,6 +295,6 @@ def test_a_field_that_can_not_be_read_keeps_nothing_else_from_being_posted(
     for subscription in (DAILY, other):
         desk.subscribe(subscription)
     digests, _ = desk.tick()
-    assert {name for name, _ in digests} == {DAILY.id, other.id}
+    assert {each.name for each in digests} == {DAILY.id, other.id}
     assert digest_store(store).load(KEY).error == "GitHub is away"
     assert "the field retry of a record can't be read" in caplog.text

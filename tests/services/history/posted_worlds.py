@@ -26,8 +26,8 @@ from tests.helpers.builders import NOON, REPOSITORY, changed_file, digest, entry
 from tests.helpers.records import digest_store
 from tests.render.accepted import strings
 from tests.services.digest.posting import HOME, SPEC, Fragile, Fuse, messenger_of
-from tests.services.doubles import KnownPulls, Sleeps
-from tests.services.subscriptions.scheduled import Outbox, Wall, key_of
+from tests.services.doubles import KnownPulls, Outbox, Sleeps
+from tests.services.subscriptions.scheduled import Wall, key_of
 
 SHOWN: tuple[dict[str, Any], ...] = (
     {"number": 1},

@@ -29,13 +29,14 @@ from bot.domain.errors import (
 from bot.domain.history.backfill import BackfillOutcome, BackfillRecord
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.models import PullRequest
+from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.ports import HistoryStore
 from bot.services.history.backfill import Backfill, BackfillAborted, CostLimit, SummaryService
 from bot.services.history.throttle import Throttle
 from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.summarizer import SummaryResult
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.helpers.checks import is_one_sentence
@@ -107,8 +108,8 @@ class Rig:
     def service(self) -> Backfill:
         cache = RedisCache(self.store)
         pulls = FileCache(self.pulls, cache)
-        entries = EntryCache(pulls, EntryBuilder(pulls, self.said), cache, self.model)
-        summaries = SummaryService(entries.refresh_entry, self.model, max_cost=0.25) if self.model else None
+        entries = EntryCache(pulls, PullRequestReader(pulls, self.said), cache, self.model, assess_pull_request)
+        summaries = SummaryService(entries.refresh_summary, self.model, max_cost=0.25) if self.model else None
         pace = Throttle(self.allowances, self.clock, self.clock.sleep)
         marks = RedisBackfillLog(self.store)
         return Backfill(pulls, summaries, self.history, marks, pace, self.clock, self.workers)

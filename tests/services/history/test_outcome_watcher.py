@@ -27,13 +27,16 @@ from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC, PostedDigest
 from bot.services.digest.records import DigestRecords
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.history.outcome_watcher import CHECK_INTERVAL, OutcomeWatcher
+from bot.services.jobs.job_types import AMEND_DIGEST
+from bot.services.jobs.payloads import AmendmentPayload
 from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers import builders
 from tests.helpers.builders import NOON
 from tests.render.accepted import strings
 from tests.services.digest.posting import HOME
-from tests.services.subscriptions.scheduled import DUE, KEY, MINUTE, TIMING, Outbox
+from tests.services.doubles import Outbox
+from tests.services.subscriptions.scheduled import DUE, KEY, MINUTE, TIMING
 from tests.services.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.slow
@@ -222,7 +225,7 @@ def test_what_breaks_off_is_done_to_its_end_the_next_time(bot: Callable[..., Bot
     made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
     made.wall.passes(CHECK_INTERVAL)
     aftermath.check_repository(ENGINE, amends)
-    assert list(amends) == [(KEY, made.wall.now.isoformat())]
+    assert list(amends) == [(AMEND_DIGEST, AmendmentPayload(KEY, made.wall.now))]
     # a call of which nobody knows what it did; a reply is looked for at once
     made.slack.fail_next(method, status=503, after_effect=True)
     with suppress(SlackUnavailable):
@@ -360,8 +363,8 @@ def test_a_bot_that_is_restarted_between_the_look_and_the_amendment_goes_on(bot:
     made.wall.passes(CHECK_INTERVAL)
     made.wiring.subscriptions.outcome_watcher.check_repository(ENGINE, amends)
     again = bot()
-    for key, looked_at in amends:
-        again.wiring.subscriptions.outcome_watcher.amend_digest(key, datetime.fromisoformat(looked_at))
+    for each in amends.of(AMEND_DIGEST):
+        again.wiring.subscriptions.outcome_watcher.amend_digest(each.key, each.looked_at)
     assert len(told(again)) == 1
     again.turn(CHECK_INTERVAL)
     assert (len(told(again)), again.edits()) == (1, 2)
@@ -476,9 +479,9 @@ def test_the_history_is_read_once_a_look_however_many_digests_are_amended(
         amends, before = Outbox(), history.reads
         aftermath.check_repository(ENGINE, amends)
         assert len(amends) == len(channels)
-        for key, looked_at in amends:
+        for each in amends.of(AMEND_DIGEST):
             made.wall.passes(MINUTE)
-            aftermath.amend_digest(key, datetime.fromisoformat(looked_at))
+            aftermath.amend_digest(each.key, each.looked_at)
         assert history.reads == before + 1
     assert [len(told(made, channel)) for channel in channels] == [1] * len(channels)
     # a job that does not say which look it is of, or of one that this process did not make, reads for itself

@@ -15,6 +15,7 @@ from bot.domain.errors import PostingInProgress, SlackUnavailable, StoreUnavaila
 from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import DigestSpec
 from bot.services.history.outcome_watcher import CHECK_INTERVAL
+from bot.services.jobs.job_types import AMEND_DIGEST
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import memory_digests
@@ -98,7 +99,7 @@ def test_the_lists_of_steps_are_those_of_whole_runs(desk: Desk) -> None:
     desk.look()
     other(desk, again).aftermath.amend_digest(KEY)
     assert (looking.calls, amending.calls, again.calls) == (LOOKING, AMENDING, AMENDING_AGAIN)
-    assert [key for key, _ in desk.amends] == [KEY, KEY]
+    assert [each.key for each in desk.amends.of(AMEND_DIGEST)] == [KEY, KEY]
 
 
 @pytest.mark.parametrize("step", range(1, len(LOOKING) + 1))
@@ -107,9 +108,9 @@ def test_a_look_that_dies_after_any_step_is_made_by_the_next(desk: Desk, step: i
     with pytest.raises(Crash):
         other(desk, Fuse(step, with_effect=True)).look()
     other(desk).look()
-    assert {key for key, _ in desk.amends} == {KEY}
-    for key, _ in desk.amends:
-        other(desk).aftermath.amend_digest(key)
+    assert {each.key for each in desk.amends.of(AMEND_DIGEST)} == {KEY}
+    for each in desk.amends.of(AMEND_DIGEST):
+        other(desk).aftermath.amend_digest(each.key)
     assert standing(desk) == expected
     other(desk).look()
     assert len(desk.amends) == 1 + (step == len(LOOKING)), "nothing is left to tell"

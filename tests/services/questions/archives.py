@@ -16,13 +16,14 @@ from bot.domain.conversations.thread_subject import ThreadSubject
 from bot.domain.errors import AnswerCancelled, ModelBusy, PrdigestError
 from bot.domain.operations.usage import Usage
 from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository
+from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay, parse_date
 from bot.ports import Cache, Chat, ChatEvent, PullRequests, TextDelta, ToolCall, Turn, TurnEnd, TurnUsage
 from bot.services.questions.archive import PullRequestArchive
 from bot.services.questions.tools.toolbox import Toolbox, ToolOutput
 from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.reader import PullRequestReader
 from tests.helpers.builders import DAY, REPOSITORY, SHARED
 from tests.services.doubles import KnownPulls, MemoryCache, Summaries
 
@@ -53,11 +54,15 @@ class Shelf:
 
     @property
     def entries(self) -> EntryCache:
-        return EntryCache(self.pulls, EntryBuilder(self.pulls, self.summaries), self.cache, "v")
+        return EntryCache(
+            self.pulls, PullRequestReader(self.pulls, self.summaries), self.cache, "v", assess_pull_request
+        )
 
     @property
     def archive(self) -> PullRequestArchive:
-        return PullRequestArchive(self.pulls, EntryBuilder(self.pulls, self.summaries), self.entries, self.workers)
+        return PullRequestArchive(
+            self.pulls, PullRequestReader(self.pulls, self.summaries), self.entries, self.workers
+        )
 
     def toolbox(self, subject: ThreadSubject = ABOUT_DAY) -> Toolbox:
         return Toolbox(self.archive, self.repositories, TODAY, subject)

@@ -50,7 +50,7 @@ def test_what_nobody_summarised_has_its_facts_and_files() -> None:
 def test_a_summary_that_is_there_is_used_with_the_patches() -> None:
     there = shelf(SEVEN, EIGHT)
     there.summaries.said = summary(headline="Retries are counted")
-    there.entries.refresh_entry(SEVEN)
+    there.entries.refresh_summary(SEVEN)
     first, second = there.archive.read_days(REPOSITORY, days("2026-02-27..2026-02-28")).entries
     assert first.summary.headline == "Retries are counted"
     assert first.pull == SEVEN, "the store keeps no patches, but answers need them"
@@ -70,7 +70,7 @@ def test_no_model_is_asked() -> None:
 def test_what_is_kept_is_known_without_asking_anybody() -> None:
     there = shelf(SEVEN)
     assert there.archive.get_cached(SEVENTH) is None
-    there.entries.refresh_entry(SEVEN)
+    there.entries.refresh_summary(SEVEN)
     before = len(calls(there))
     known = there.archive.get_cached(SEVENTH)
     assert known
@@ -80,7 +80,7 @@ def test_what_is_kept_is_known_without_asking_anybody() -> None:
 
 def test_an_open_pull_request_is_read_as_it_is_now() -> None:
     there = shelf(SEVEN)
-    there.entries.refresh_entry(SEVEN)
+    there.entries.refresh_summary(SEVEN)
     there.pulls = KnownPulls((replace(SEVEN, merged_at=None, state="OPEN", title="Reopened"),))
     entry = there.archive.read_pull_request(SEVENTH)
     assert entry.pull.title == "Reopened"

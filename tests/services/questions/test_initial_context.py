@@ -94,7 +94,7 @@ def test_it_holds_single_ones_with_their_diffs() -> None:
 def test_it_holds_what_the_summaries_say() -> None:
     there = shelf(SEVEN)
     there.summaries.said = summary(headline="Patience grows", key_insights="Look here.", action="Set X.")
-    there.entries.refresh_entry(SEVEN)
+    there.entries.refresh_summary(SEVEN)
     text = opened(there).text
     assert all(said in text for said in ("Patience grows", "Look here.", "Action: Set X."))
     assert there.summaries.numbers == [7], "the opening asks no model"
@@ -140,7 +140,7 @@ def day_of(count: int, *, summarised: bool, spread: int = 1) -> Shelf:
             what_changed_and_why=long, key_insights=long, risk_reason="r" * 200, action="a" * 200
         )
         for each in made:
-            there.entries.refresh_entry(each)
+            there.entries.refresh_summary(each)
     return there
 
 

@@ -121,7 +121,7 @@ def test_the_list_of_the_busiest_day_is_complete_with_its_summaries() -> None:
         headline="The scheduler no longer waits for the slowest of all workers on a node"
     )
     for entry in replayed(BUSIEST).read_subject_days().entries:
-        there.entries.refresh_entry(entry.pull)
+        there.entries.refresh_summary(entry.pull)
     text = told(there.toolbox(ThreadSubject(VLLM, days(BUSIEST))), "list_pull_requests")
     assert numbers(text) == of_day(BUSIEST)
 

@@ -31,7 +31,7 @@ from bot.services.questions.initial_context import build_initial_context
 from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
 from tests.emulators.claude.server import summary_answer
@@ -51,8 +51,8 @@ OWN = pull(7, files=FILES)
 ELSE = replace(OWN, repository=ELSEWHERE)
 
 
-def reader(pulls: KnownPulls) -> EntryBuilder:
-    return EntryBuilder(pulls, Summaries(), SETTINGS.get_path_classes)
+def reader(pulls: KnownPulls) -> PullRequestReader:
+    return PullRequestReader(pulls, Summaries(), SETTINGS.get_path_classes)
 
 
 def entries(pulls: KnownPulls, cache: Cache) -> EntryCache:
@@ -67,7 +67,7 @@ def archive(pulls: KnownPulls) -> PullRequestArchive:
 
 
 WAYS: dict[str, Callable[[PullRequest], Entry]] = {
-    "the reader": lambda of: reader(KnownPulls((of,))).build_entry(of),
+    "a single one": lambda of: entries(KnownPulls((of,)), MemoryCache()).refresh_and_rate(of),
     "the archive": lambda of: archive(KnownPulls((of,))).build_entry(of),
 }
 
@@ -93,7 +93,12 @@ def test_a_digest_goes_by_the_classes_of_the_repository() -> None:
     pulls = KnownPulls((OWN, ELSE))
     read = reader(pulls)
     made = DigestBuilder(
-        pulls, read.build_entry, lambda *_: Overview(""), read.load_files, 2, classes_of=SETTINGS.get_path_classes
+        pulls,
+        read.read_pull_request,
+        lambda *_: Overview(""),
+        read.load_files,
+        2,
+        classes_of=SETTINGS.get_path_classes,
     )
     lists = [made.build(each, DAY, "Engine").riskiest_entries for each in (REPOSITORY, ELSEWHERE)]
     assert [len(each) for each in lists] == [0, 1]
@@ -162,10 +167,10 @@ def test_a_question_is_answered_from_what_the_repository_calls_product_first(
 
 def test_an_entry_that_was_made_with_other_classes_is_not_answered() -> None:
     pulls, cache = KnownPulls((OWN, ELSE)), MemoryCache()
-    before = EntryCache(pulls, EntryBuilder(pulls, Summaries()), cache, "v1")
+    before = EntryCache(pulls, PullRequestReader(pulls, Summaries()), cache, "v1", assess_pull_request)
     after = entries(pulls, cache)
     for each in (OWN, ELSE):
-        before.refresh_entry(each)
+        before.refresh_summary(each)
     seven, other = Reference(REPOSITORY, 7), Reference(ELSEWHERE, 7)
     assert (after.get_cached(seven), after.get_cached(other) is not None) == (None, True)
     assert after.get_entry(seven).area == "examples/auth"
@@ -176,6 +181,8 @@ def test_an_entry_that_was_made_with_other_classes_is_not_answered() -> None:
 
 def test_those_who_say_nothing_of_paths_have_the_defaults() -> None:
     pulls, cache = KnownPulls((OWN,)), MemoryCache()
-    EntryCache(pulls, EntryBuilder(pulls, Summaries()), cache, "v1").refresh_entry(OWN)
-    of_defaults = EntryCache(pulls, reader(pulls), cache, "v1", classes_of=lambda _: DEFAULT_PATH_CLASSES)
+    EntryCache(pulls, PullRequestReader(pulls, Summaries()), cache, "v1", assess_pull_request).refresh_summary(OWN)
+    of_defaults = EntryCache(
+        pulls, reader(pulls), cache, "v1", assess_pull_request, classes_of=lambda _: DEFAULT_PATH_CLASSES
+    )
     assert of_defaults.get_cached(Reference(REPOSITORY, 7)) is not None

@@ -15,12 +15,13 @@ from bot.domain.errors import GitHubUnavailable, PrdigestError, RateLimited, Rep
 from bot.domain.history.outcomes import OutcomeKind
 from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
+from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.ports import Model
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser, SummaryResult
 from tests.emulators.claude.server import ClaudeEmulator
@@ -50,8 +51,8 @@ def span(first: int = 0, last: int = 0) -> Span:
 
 
 def lister(pulls: KnownPulls, said: Summaries | None = None, workers: int = 4) -> RiskLister:
-    reader = EntryBuilder(pulls, said or Summaries())
-    return RiskLister(pulls, reader, EntryCache(pulls, reader, MemoryCache(), "v1"), workers)
+    reader = PullRequestReader(pulls, said or Summaries())
+    return RiskLister(pulls, reader, EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request), workers)
 
 
 def build(
@@ -156,8 +157,8 @@ def test_what_was_recorded_gives_files_and_the_list_of_the_day_the_whole_descrip
 
     whole = made(2, 0.1, title="Fix it", body=f"{'Long. ' * 300} Fixes a regression introduced by #1.")
     pulls = KnownPulls((made(1), whole))
-    reader = EntryBuilder(pulls, summarise)
-    entries = EntryCache(pulls, reader, MemoryCache(), "v1")
+    reader = PullRequestReader(pulls, summarise)
+    entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
     recorded = (made(1, body="Short."), replace(whole, body="Long."))
     found = RiskLister(pulls, reader, entries, 1, recorded=lambda *_: recorded).build_list(
         RisksRequest(REPOSITORY, span()), "Engine", after(30)
@@ -342,9 +343,9 @@ def test_top_ranks_what_fits_the_filters() -> None:
 
 def test_lists_that_found_no_more_than_chance_rank_the_others_below() -> None:
     pulls = KnownPulls(DAY_OF_FOUR)
-    reader = EntryBuilder(pulls, Summaries())
-    entries = EntryCache(pulls, reader, MemoryCache(), "v1")
-    sparing = RiskLister(pulls, reader, entries, 4, is_sparing=lambda _: True)
+    reader = PullRequestReader(pulls, Summaries())
+    entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
+    sparing = RiskLister(pulls, reader, entries, 4, is_reduced=lambda _: True)
     found = sparing.build_list(RisksRequest(REPOSITORY, span(), top=3), "Engine", after(30))
     assert len(listed(found)) <= 1
     assert listed(found) + below(found) == [3, 1, 2]
@@ -364,13 +365,13 @@ def test_no_more_than_the_workers_work_at_a_time(workers: int) -> None:
 def test_only_what_is_listed_is_read_by_a_model(claude: ClaudeEmulator, model: Model, cache: RedisCache) -> None:
     merges = [made(n, files=HEAVY if n % 4 == 0 else LIGHT) for n in range(1, 25)]
     pulls = KnownPulls((*merges, reverting(30, 4, 1)))
-    reader = EntryBuilder(
+    reader = PullRequestReader(
         pulls,
         Summariser(
             StructuredCompletion(model, cache, Sleeps()), "claude-haiku-5-5", 30_000
         ).summarise_pull_request,
     )
-    subject = RiskLister(pulls, reader, EntryCache(pulls, reader, cache, "v1"), 4)
+    subject = RiskLister(pulls, reader, EntryCache(pulls, reader, cache, "v1", assess_pull_request), 4)
     request = RisksRequest(REPOSITORY, span(), top=3)
     found = subject.build_list(request, "Engine", after(30))
     assert (set(listed(found)) <= {8, 12, 16, 20, 24}, len(listed(found))) == (True, 3)
@@ -383,9 +384,9 @@ def test_only_what_is_listed_is_read_by_a_model(claude: ClaudeEmulator, model: M
 
 def test_an_entry_that_is_known_is_not_read_again() -> None:
     pulls, said, cache = KnownPulls((made(1), made(2))), Summaries(), MemoryCache()
-    reader = EntryBuilder(pulls, said)
-    known = EntryCache(pulls, reader, cache, "v1")
-    known.refresh_entry(made(1))
+    reader = PullRequestReader(pulls, said)
+    known = EntryCache(pulls, reader, cache, "v1", assess_pull_request)
+    known.refresh_summary(made(1))
     found = RiskLister(pulls, reader, known, 4).build_list(RisksRequest(REPOSITORY, span()), "Engine", after(0))
     assert (said.numbers, listed(found)) == ([1, 2], [2, 1])
 

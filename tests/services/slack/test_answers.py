@@ -27,6 +27,7 @@ from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
+from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
@@ -39,7 +40,7 @@ from bot.services.risk.risk_lister import RiskLister
 from bot.services.slack.answers import AnswerBuilder
 from bot.services.slack.replies import Answer
 from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.reader import PullRequestReader
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull, summary
 from tests.services.digest.posting import HOME
@@ -74,12 +75,12 @@ def days_by(daily: DigestBuilder) -> Callable[[DigestSpec], MultiDayDigest]:
 
 def answers(*merges: PullRequest, said: Summaries | None = None) -> AnswerBuilder:
     pulls = KnownPulls(merges)
-    reader = EntryBuilder(pulls, said or Summaries())
-    entries = EntryCache(pulls, reader, MemoryCache(), "v1")
+    reader = PullRequestReader(pulls, said or Summaries())
+    entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
     return AnswerBuilder(
         entries,
         RiskLister(pulls, reader, entries, 4),
-        days_by(DigestBuilder(pulls, entries.refresh_entry, overview, reader.load_files, 4)),
+        days_by(DigestBuilder(pulls, entries.refresh_summary, overview, reader.load_files, 4)),
         lambda repository: f"The {repository.name}",
         lambda: TODAY,
         scored,
@@ -214,9 +215,9 @@ def test_the_thread_of_a_score_is_about_what_it_names_not_about_months() -> None
 
 def test_the_thread_of_a_score_that_names_nothing_is_about_the_last_digest() -> None:
     pulls = KnownPulls()
-    reader = EntryBuilder(pulls, Summaries())
-    entries = EntryCache(pulls, reader, MemoryCache(), "v1")
-    daily = DigestBuilder(pulls, entries.refresh_entry, overview, reader.load_files, 1)
+    reader = PullRequestReader(pulls, Summaries())
+    entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
+    daily = DigestBuilder(pulls, entries.refresh_summary, overview, reader.load_files, 1)
     subject = AnswerBuilder(
         entries,
         RiskLister(pulls, reader, entries, 1),
@@ -267,10 +268,10 @@ def test_days_without_merges_have_no_menu(ask: Ask, share: str) -> None:
 @pytest.mark.parametrize(("ask", "share"), list(ASKED.values())[1:], ids=list(ASKED)[1:])
 def test_days_that_can_not_be_had_are_passed_on(ask: Ask, share: str) -> None:
     pulls = KnownPulls(failing={f"day {day.date}": RepositoryNotFound("No such.") for day in WEEK.days})
-    reader = EntryBuilder(pulls, Summaries())
-    entries = EntryCache(pulls, reader, MemoryCache(), "v1")
+    reader = PullRequestReader(pulls, Summaries())
+    entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
     lister = RiskLister(pulls, reader, entries, 2)
-    daily = DigestBuilder(pulls, entries.refresh_entry, overview, reader.load_files, 2)
+    daily = DigestBuilder(pulls, entries.refresh_summary, overview, reader.load_files, 2)
     with pytest.raises(RepositoryNotFound):
         ask(
             AnswerBuilder(

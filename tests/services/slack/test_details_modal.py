@@ -28,10 +28,11 @@ from bot.domain.errors import (
     StoreUnavailable,
 )
 from bot.domain.pull_requests.reference import Reference
+from bot.domain.risk.assessment import assess_pull_request
 from bot.services.slack.details_modal import DetailsModal
 from bot.services.slack.replies import ReplySender
 from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.reader import PullRequestReader
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import REPOSITORY, changed_file, pull, summary
 from tests.helpers.checks import is_one_sentence
@@ -53,7 +54,9 @@ class Desk:
     said: Summaries = field(default_factory=Summaries)
 
     def entries(self) -> EntryCache:
-        return EntryCache(self.pulls, EntryBuilder(self.pulls, self.said), RedisCache(self.store), "v1")
+        return EntryCache(
+            self.pulls, PullRequestReader(self.pulls, self.said), RedisCache(self.store), "v1", assess_pull_request
+        )
 
     def details(self, fuse: Fuse | None = None, entries: Any = None) -> DetailsModal:
         client = make_slack_client(self.slack.token, self.slack.url)
@@ -104,8 +107,8 @@ def test_another_pull_request_opens_with_a_word_and_is_filled_when_it_is_read(de
         opened.append(desk.shown())
         return desk.said(found)
 
-    reader = EntryBuilder(desk.pulls, summarise)
-    entries = EntryCache(desk.pulls, reader, RedisCache(desk.store), "v1")
+    reader = PullRequestReader(desk.pulls, summarise)
+    entries = EntryCache(desk.pulls, reader, RedisCache(desk.store), "v1", assess_pull_request)
     desk.details(entries=entries).open_modal(asked, trigger, SEVEN)
     ((loading,),) = opened
     (shown,) = desk.shown()
@@ -226,7 +229,13 @@ def test_two_who_run_the_same_click_at_once_open_one_window(desk: Desk) -> None:
 
 def test_a_window_that_was_closed_meanwhile_is_no_error(desk: Desk) -> None:
     asked, trigger = desk.clicked()
-    entries = EntryCache(desk.pulls, EntryBuilder(desk.pulls, _closing(desk)), RedisCache(desk.store), "v1")
+    entries = EntryCache(
+        desk.pulls,
+        PullRequestReader(desk.pulls, _closing(desk)),
+        RedisCache(desk.store),
+        "v1",
+        assess_pull_request,
+    )
     desk.details(entries=entries).open_modal(asked, trigger, SEVEN)
     assert (desk.shown(), desk.whispered(), desk.view_calls()) == ([], [], ["views.open", "views.update"])
     assert desk.entries().get_cached(SEVEN)

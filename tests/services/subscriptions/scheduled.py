@@ -23,6 +23,8 @@ from bot.services.digest.composer import DigestComposer
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
+from bot.services.jobs.job_types import DELIVER_DIGEST, REPAIR_DIGEST
+from bot.services.jobs.payloads import DeliveryPayload, DigestPayload
 from bot.services.subscriptions.delivery import DigestDelivery
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
@@ -31,7 +33,7 @@ from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import digest_store, report_store
 from tests.services.digest.posting import HOME, SPEC, Fragile, Fuse, messenger_of, rendered
-from tests.services.doubles import Sleeps
+from tests.services.doubles import Outbox, Sleeps
 
 TIMING = Timing(time(9), DAY.zone)
 DUE = TIMING.get_due_time(DAY.date + timedelta(days=1))
@@ -56,13 +58,6 @@ class Wall:
     def passes(self, pause: timedelta = MINUTE) -> datetime:
         self.now += pause
         return self.now
-
-
-class Outbox(list[tuple[Any, ...]]):
-    """``WorkQueue`` that keeps what it was sent."""
-
-    def send(self, *arguments: Any) -> None:
-        self.append(arguments)
 
 
 class Kitchen(DigestComposer):
@@ -151,19 +146,19 @@ class Desk:
     def deliver(self) -> None:
         self.delivery.deliver_digest(DAILY.id, DUE)
 
-    def tick(self, pause: timedelta = MINUTE) -> tuple[Outbox, Outbox]:
-        """Time passes, and the clock looks; what it puts on the queues."""
-        digests, mends = Outbox(), Outbox()
-        self.schedule.tick(self.wall.passes(pause), digests, mends, Outbox())
-        return digests, mends
+    def tick(self, pause: timedelta = MINUTE) -> tuple[list[DeliveryPayload], list[DigestPayload]]:
+        """Time passes, and the clock looks; what it puts on the queue: digests and repairs."""
+        jobs = Outbox()
+        self.schedule.tick(self.wall.passes(pause), jobs)
+        return jobs.of(DELIVER_DIGEST), jobs.of(REPAIR_DIGEST)
 
     def turn(self, pause: timedelta = MINUTE) -> tuple[int, int]:
         """The same, and a worker does what is on the queues; how many digests and mends that was."""
         digests, mends = self.tick(pause)
-        for name, due in digests:
-            self.delivery.deliver_digest(name, datetime.fromisoformat(due))
-        for (key,) in mends:
-            self.delivery.repair_incomplete(key)
+        for each in digests:
+            self.delivery.deliver_digest(each.name, each.due)
+        for repair in mends:
+            self.delivery.repair_incomplete(repair.key)
         return len(digests), len(mends)
 
     # what came of it

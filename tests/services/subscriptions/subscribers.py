@@ -25,6 +25,8 @@ from bot.ports import Post
 from bot.render.blocks import terminal
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords
+from bot.services.jobs.declaration import JobType
+from bot.services.jobs.job_types import DELIVER_DIGEST
 from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.slack.replies import ReplySender
 from bot.services.subscriptions.editor import SubscriptionEditor
@@ -123,15 +125,17 @@ class Team:
         class Worker:
             """Posts at once what is put on the queue."""
 
-            def send(_, name: str, due: str) -> None:  # noqa: N805 (the outer one is meant)
-                found = self.directory.get(name)
+            def send(_, job: JobType[Any], payload: Any) -> None:  # noqa: N805 (the outer one is meant)
+                if job is not DELIVER_DIGEST:
+                    return
+                found = self.directory.get(payload.name)
                 if found is None or found.is_paused:
                     return
-                spec = found.build_digest_spec(datetime.fromisoformat(due))
+                spec = found.build_digest_spec(payload.due)
                 if not self.records.load(key_of(spec)).is_posted:
                     plant(self.records, key_of(spec), posted_at=self.now)
                     local = self.now.astimezone(found.timing.zone)
-                    if name != FIXED.id:
+                    if payload.name != FIXED.id:
                         posted.append((f"{local:%d %H:%M}", str(spec.span)))
 
         watchdog = IncidentReporter(
@@ -141,7 +145,7 @@ class Team:
             self.directory, self.agenda, self.digests, self.cache, self.journal, watchdog, 24 * _HOUR
         )
         while self.now < until:
-            schedule.tick(self.now, Worker(), Worker(), Worker())
+            schedule.tick(self.now, Worker())
             # a minute later what was posted is off the agenda, and nothing happens until the next is due
             first = min((due for _, due in self.agenda.list_due(until)), default=until)
             self.now = min(until, max(first, self.now + _HOUR / 60))

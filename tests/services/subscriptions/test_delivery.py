@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -28,6 +28,7 @@ from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
 from bot.render.digest.post import RenderedDigest
 from bot.services.digest.posted_digest import DigestState, PostedDigest
+from bot.services.jobs.payloads import DeliveryPayload
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import DAY
 from tests.helpers.records import plant
@@ -141,13 +142,13 @@ def test_days_that_were_skipped_are_named_in_the_next_digest(desk: Desk) -> None
 
 
 def test_what_was_skipped_while_no_worker_ran_is_not_posted_when_one_runs(desk: Desk) -> None:
-    waiting: list[tuple[Any, ...]] = []
+    waiting: list[DeliveryPayload] = []
     for _ in range(25 * 6):
         digests, _ = desk.tick(10 * MINUTE)
         waiting += digests
-    assert waiting == [(DAILY.id, at.isoformat()) for at in (DUE, DUE + 24 * HOUR)]
-    for name, due in [*waiting, *waiting]:
-        desk.delivery.deliver_digest(name, datetime.fromisoformat(due))
+    assert waiting == [DeliveryPayload(DAILY.id, at) for at in (DUE, DUE + 24 * HOUR)]
+    for each in [*waiting, *waiting]:
+        desk.delivery.deliver_digest(each.name, each.due)
     said = [shown(message)[1] for message in reports(desk.slack, ADMIN)]
     title = "octo/engine, Saturday 28 February 2026 for C0DIGEST"
     assert [line.startswith(f"{title} will not be posted: ") for line in said].count(True) == 1

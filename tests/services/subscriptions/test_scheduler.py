@@ -27,6 +27,8 @@ from bot.domain.time.date_range import Span
 from bot.domain.time.day import parse_zone
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords
+from bot.services.jobs.job_types import DELIVER_DIGEST, REPAIR_DIGEST, WATCH_REPOSITORY
+from bot.services.jobs.payloads import DeliveryPayload
 from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.subscriptions.editor import SubscriptionEditor
 from bot.services.subscriptions.incidents import IncidentReporter
@@ -37,7 +39,7 @@ from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import digest_store, plant, report_store
 from tests.services.aging_cache import AgingCache
 from tests.services.digest.posting import Fragile, Fuse, MemoryMessenger
-from tests.services.doubles import CountingLimiter, slack_request
+from tests.services.doubles import CountingLimiter, Outbox, slack_request
 from tests.services.subscriptions.year import Everywhere
 
 TEAM, ADMIN = "T0TEAM", "C0ADMIN"
@@ -61,25 +63,13 @@ def days_of(key: str) -> str:
 
 
 @dataclass
-class Box:
-    """``WorkQueue`` that keeps what it was sent."""
-
-    sent: list[tuple[Any, ...]] = field(default_factory=list)
-
-    def send(self, *arguments: Any) -> None:
-        self.sent.append(arguments)
-
-
-@dataclass
 class Tower:
     """A clock tower: the schedule on a real store, with a Slack in a list, at a time that is set."""
 
     store: Redis
     fixed: Subscription | None = None
     now: datetime = DUE
-    digests: Box = field(default_factory=Box)
-    mends: Box = field(default_factory=Box)
-    watches: Box = field(default_factory=Box)
+    jobs: Outbox = field(default_factory=Outbox)
     messenger: MemoryMessenger = field(default_factory=MemoryMessenger)
 
     def __post_init__(self) -> None:
@@ -120,12 +110,29 @@ class Tower:
             self.kept.put(each)
             self.agenda.put(NextDigest(each.id), at)
 
-    def tick(self, after: timedelta = timedelta(0), schedule: DigestScheduler | None = None) -> list[Any]:
+    @property
+    def digests(self) -> list[DeliveryPayload]:
+        """The digests that were sent."""
+        return self.jobs.of(DELIVER_DIGEST)
+
+    @property
+    def mends(self) -> list[str]:
+        """The keys of the digests that were sent to be repaired."""
+        return [each.key for each in self.jobs.of(REPAIR_DIGEST)]
+
+    @property
+    def watches(self) -> list[Repository]:
+        """The repositories that were sent to be looked at."""
+        return [each.repository for each in self.jobs.of(WATCH_REPOSITORY)]
+
+    def tick(
+        self, after: timedelta = timedelta(0), schedule: DigestScheduler | None = None
+    ) -> list[DeliveryPayload]:
         """Time passes and a clock ticks; what digests it sent."""
         self.now += after
-        before = len(self.digests.sent)
-        (schedule or self.schedule).tick(self.now, self.digests, self.mends, self.watches)
-        return self.digests.sent[before:]
+        before = len(self.digests)
+        (schedule or self.schedule).tick(self.now, self.jobs)
+        return self.digests[before:]
 
     def done(self, subscription: Subscription = DAILY, due: datetime = DUE) -> None:
         plant(self.records, key(subscription, due), posted_at=due)
@@ -150,7 +157,7 @@ def tower(store: Redis) -> Tower:
     return Tower(store)
 
 
-SENT = [(DAILY.id, DUE.isoformat())]
+SENT = [DeliveryPayload(DAILY.id, DUE)]
 
 
 # --- what is due
@@ -176,7 +183,8 @@ def test_a_digest_is_sent_from_its_time_until_it_is_of_no_use(
 def test_each_of_many_that_are_due_is_sent(tower: Tower) -> None:
     many = [replace(DAILY, channel=f"C{n:04}") for n in range(50)]
     tower.plan(*many)
-    assert sorted(tower.tick()) == sorted((each.id, DUE.isoformat()) for each in many)
+    assert set(tower.tick()) == {DeliveryPayload(each.id, DUE) for each in many}
+    assert len(tower.digests) == len(many)
 
 
 def test_what_stands_is_planned_for_its_next_time_and_not_sent(tower: Tower) -> None:
@@ -204,11 +212,12 @@ def test_clocks_that_tick_at_the_same_moment_send_each_digest_once(tower: Tower,
 
     def tick(n: int) -> None:
         with connect_server(store_url) as client:
-            tower.started(store=client).tick(DUE, tower.digests, tower.mends, tower.watches)
+            tower.started(store=client).tick(DUE, tower.jobs)
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(tick, range(3)))
-    assert sorted(tower.digests.sent) == sorted((each.id, DUE.isoformat()) for each in many)
+    assert set(tower.digests) == {DeliveryPayload(each.id, DUE) for each in many}
+    assert len(tower.digests) == len(many)
 
 
 def test_a_digest_that_failed_is_sent_again_at_the_time_of_its_next_try(tower: Tower) -> None:
@@ -251,7 +260,7 @@ def test_a_time_that_was_changed_holds_for_what_was_planned_before(
     assert tower.tick(MINUTE) == []
     assert tower.at() == due
     tower.now = max(due, DUE) + MINUTE
-    assert tower.tick() == [(DAILY.id, due.isoformat())]
+    assert tower.tick() == [DeliveryPayload(DAILY.id, due)]
 
 
 def test_it_is_known_when_a_clock_ticked_last(tower: Tower) -> None:
@@ -367,7 +376,7 @@ def test_what_is_too_late_is_told_noted_and_named_by_the_next(tower: Tower) -> N
     assert tower.skipped == [key(DAILY, DUE)]
     assert tower.records.load(key(DAILY, DUE + A_DAY)) == PostedDigest(version=1, skipped_days="2026-02-23")
     # the next is a minute late and comes with what it has to say
-    assert tower.tick(MINUTE) == [(DAILY.id, (DUE + A_DAY).isoformat())]
+    assert tower.tick(MINUTE) == [DeliveryPayload(DAILY.id, DUE + A_DAY)]
     assert len(tower.told) == 1
     assert "Monday 23 February 2026: will not be posted" in tower.told[0]
 
@@ -416,7 +425,7 @@ def test_a_digest_that_stands_is_never_skipped_however_late_that_is_seen(tower: 
     tower.done()
     tower.tick(A_DAY + HOUR)
     assert (tower.at(), tower.skipped) == (DUE + A_DAY, [])
-    assert tower.tick(MINUTE) == [(DAILY.id, (DUE + A_DAY).isoformat())]
+    assert tower.tick(MINUTE) == [DeliveryPayload(DAILY.id, DUE + A_DAY)]
 
 
 def test_why_it_was_skipped_is_what_went_wrong_last(tower: Tower) -> None:
@@ -448,7 +457,7 @@ def test_the_subscription_of_the_settings_is_never_paused(store: Redis) -> None:
     plant(tower.records, key(FIXED, DUE), error=error, must_be_fixed_by_person=True, attempts=1, retry_at=DUE)
     tower.tick(A_DAY + MINUTE)
     assert [run.detail for run in tower.journal.list_recent(9)] == ["not in that channel"]
-    assert tower.tick(MINUTE) == [(FIXED.id, (DUE + A_DAY).isoformat())]
+    assert tower.tick(MINUTE) == [DeliveryPayload(FIXED.id, DUE + A_DAY)]
 
 
 def test_clocks_that_skip_at_the_same_moment_note_and_tell_each_once(tower: Tower, store_url: str) -> None:
@@ -458,7 +467,7 @@ def test_clocks_that_skip_at_the_same_moment_note_and_tell_each_once(tower: Towe
 
     def tick(n: int) -> None:
         with connect_server(store_url) as client:
-            tower.started(store=client).tick(tower.now, tower.digests, tower.mends, tower.watches)
+            tower.started(store=client).tick(tower.now, tower.jobs)
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(tick, range(3)))
@@ -538,12 +547,12 @@ def test_what_was_posted_with_gaps_is_looked_at_four_times_at_growing_pauses(tow
     tower.agenda.put(DigestRepair(MENDED), DUE)
     found = []
     for _ in range(12 * 60):
-        before = len(tower.mends.sent)
+        before = len(tower.mends)
         tower.tick()
-        found += [(tower.now - DUE) / MINUTE for _ in tower.mends.sent[before:]]
+        found += [(tower.now - DUE) / MINUTE for _ in tower.mends[before:]]
         tower.now += MINUTE
     assert found == [0, 30, 150, 510]
-    assert set(tower.mends.sent) == {(MENDED,)}
+    assert set(tower.mends) == {MENDED}
     assert tower.agenda.get_time(DigestRepair(MENDED)) is None
 
 
@@ -554,11 +563,11 @@ def test_clocks_that_look_at_the_same_moment_send_it_once(tower: Tower, store_ur
 
     def tick(n: int) -> None:
         with connect_server(store_url) as client:
-            tower.started(store=client).tick(DUE, tower.digests, tower.mends, tower.watches)
+            tower.started(store=client).tick(DUE, tower.jobs)
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(tick, range(3)))
-    assert sorted(tower.mends.sent) == [(each,) for each in keys]
+    assert sorted(tower.mends) == list(keys)
 
 
 def test_what_was_mended_is_looked_at_no_more(tower: Tower) -> None:
@@ -567,7 +576,7 @@ def test_what_was_mended_is_looked_at_no_more(tower: Tower) -> None:
     tower.agenda.drop(DigestRepair(MENDED))
     for _ in range(10):
         tower.tick(HOUR)
-    assert tower.mends.sent == [(MENDED,)]
+    assert tower.mends == [MENDED]
 
 
 def test_after_an_outage_the_looks_have_their_pauses_as_ever(tower: Tower) -> None:
@@ -576,10 +585,10 @@ def test_after_an_outage_the_looks_have_their_pauses_as_ever(tower: Tower) -> No
     tower.now = DUE + 2 * A_DAY
     for _ in range(29):
         tower.tick(MINUTE)
-    assert len(tower.mends.sent) == 1
+    assert len(tower.mends) == 1
     for _ in range(12):
         tower.tick(HOUR)
-    assert len(tower.mends.sent) == 4
+    assert len(tower.mends) == 4
 
 
 # --- what became of what was posted
@@ -592,20 +601,20 @@ def test_what_became_of_digests_is_looked_at_every_six_hours(tower: Tower) -> No
     tower.agenda.put(LOOK, DUE)
     found = []
     for _ in range(24 * 12):
-        before = len(tower.watches.sent)
+        before = len(tower.watches)
         tower.tick()
-        found += [(tower.now - DUE) / HOUR for _ in tower.watches.sent[before:]]
+        found += [(tower.now - DUE) / HOUR for _ in tower.watches[before:]]
         tower.now += 5 * MINUTE
     assert found == [0, 6, 12, 18]
-    assert set(tower.watches.sent) == {(str(REPOSITORY),)}
-    assert (tower.digests.sent, tower.mends.sent) == ([], [])
+    assert set(tower.watches) == {REPOSITORY}
+    assert (tower.digests, tower.mends) == ([], [])
 
 
 def test_after_an_outage_it_is_looked_at_once(tower: Tower) -> None:
     tower.agenda.put(LOOK, DUE)
     for after in (2 * A_DAY, MINUTE, MINUTE):
         tower.tick(after)
-    assert tower.watches.sent == [(str(REPOSITORY),)]
+    assert tower.watches == [REPOSITORY]
     assert tower.agenda.get_time(LOOK) == DUE + 2 * A_DAY + 6 * HOUR
 
 
@@ -616,11 +625,11 @@ def test_clocks_that_watch_at_the_same_moment_send_it_once(tower: Tower, store_u
 
     def tick(n: int) -> None:
         with connect_server(store_url) as client:
-            tower.started(store=client).tick(DUE, tower.digests, tower.mends, tower.watches)
+            tower.started(store=client).tick(DUE, tower.jobs)
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(tick, range(3)))
-    assert sorted(tower.watches.sent) == [(each,) for each in named]
+    assert sorted(map(str, tower.watches)) == named
 
 
 # --- a store that goes away
@@ -649,8 +658,8 @@ def outcome(tower: Tower) -> dict[str, Any]:
     everybody = (DAILY, LOST, CLOSED, STANDING, PAUSED, MOVED)
     return {
         "at": [tower.at(each) for each in everybody],
-        "sent": sorted(set(tower.digests.sent)),
-        "mended": sorted(set(tower.mends.sent)),
+        "sent": set(tower.digests),
+        "mended": sorted(set(tower.mends)),
         "paused": sorted(each.channel for each in tower.kept.list_all() if each.is_paused),
         "named": [tower.records.load(key(each, NEXT)).skipped_days for each in (LOST, CLOSED)],
         "told": sum(text.count("will not be posted") for text in tower.told),

@@ -13,6 +13,7 @@ from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.digest.models import Entry, Overview
 from bot.domain.errors import RepositoryNotFound, SlackUnavailable, UsageError
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
+from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
 from bot.domain.time.day import LocalDay
 from bot.ports import Post
@@ -23,7 +24,7 @@ from bot.services.jobs.job_types import parse_preview
 from bot.services.slack.replies import ReplySender
 from bot.services.subscriptions.subscription_commands import SubscriptionCommands
 from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.reader import PullRequestReader
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import REPOSITORY, changed_file, pull
 from tests.helpers.checks import is_one_sentence
@@ -59,9 +60,9 @@ def overview(_repository: Repository, day: LocalDay, entries: tuple[Entry, ...])
 
 
 def editions(pulls: KnownPulls = PULLS) -> DigestComposer:
-    reader = EntryBuilder(pulls, Summaries())
-    entries = EntryCache(pulls, reader, MemoryCache(), "v1")
-    daily = DigestBuilder(pulls, entries.refresh_entry, overview, reader.load_files, 2)
+    reader = PullRequestReader(pulls, Summaries())
+    entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
+    daily = DigestBuilder(pulls, entries.refresh_summary, overview, reader.load_files, 2)
     return DigestComposer(daily, lambda named: named.name, lambda _: ANGELES)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from redis import Redis
@@ -13,7 +13,7 @@ from redis import Redis
 from bot.adapters.slack.post_throttle import PostThrottle
 from bot.container import Wiring
 from bot.domain.operations.run import RunOutcome
-from bot.domain.pull_requests.models import Repository
+from bot.services.jobs.job_types import AMEND_DIGEST, DELIVER_DIGEST, REPAIR_DIGEST, WATCH_REPOSITORY
 from bot.settings import load_settings
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator
@@ -22,8 +22,8 @@ from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import NOON
 from tests.render.accepted import strings
 from tests.services.digest.posting import HOME
-from tests.services.doubles import Sleeps
-from tests.services.subscriptions.scheduled import ADMIN, DUE, MINUTE, Outbox, Wall, reports, shown
+from tests.services.doubles import Outbox, Sleeps
+from tests.services.subscriptions.scheduled import ADMIN, DUE, MINUTE, Wall, reports, shown
 
 
 @dataclass
@@ -51,18 +51,17 @@ class Bot:
 
     def turn(self, pause: timedelta = MINUTE) -> int:
         """Time passes, the clock looks, and a worker does what is due; how many digests were mended."""
-        digests, mends, watches, amends = Outbox(), Outbox(), Outbox(), Outbox()
-        scheduling = self.wiring.subscriptions
-        scheduling.scheduler.tick(self.wall.passes(pause), digests, mends, watches)
-        for name, due in digests:
-            scheduling.delivery.deliver_digest(name, datetime.fromisoformat(due))
-        for (key,) in mends:
-            scheduling.delivery.repair_incomplete(key)
-        for (name,) in watches:
-            scheduling.outcome_watcher.check_repository(Repository.parse(name), amends)
-        for key, looked_at in amends:
-            scheduling.outcome_watcher.amend_digest(key, datetime.fromisoformat(looked_at))
-        return len(mends)
+        jobs, scheduling = Outbox(), self.wiring.subscriptions
+        scheduling.scheduler.tick(self.wall.passes(pause), jobs)
+        for each in jobs.of(DELIVER_DIGEST):
+            scheduling.delivery.deliver_digest(each.name, each.due)
+        for repair in jobs.of(REPAIR_DIGEST):
+            scheduling.delivery.repair_incomplete(repair.key)
+        for watch in jobs.of(WATCH_REPOSITORY):
+            scheduling.outcome_watcher.check_repository(watch.repository, jobs)
+        for amendment in jobs.of(AMEND_DIGEST):
+            scheduling.outcome_watcher.amend_digest(amendment.key, amendment.looked_at)
+        return len(jobs.of(REPAIR_DIGEST))
 
     def run(self, minutes: int, pause: int = 5) -> list[float]:
         """The minutes after nine at which what has gaps was looked at again."""

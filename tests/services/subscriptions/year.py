@@ -35,6 +35,8 @@ from bot.domain.time.date_range import Span
 from bot.domain.time.day import parse_zone
 from bot.ports.workspace_directory import ChannelInfo, UserInfo
 from bot.services.digest.records import DigestRecords
+from bot.services.jobs.declaration import JobType
+from bot.services.jobs.job_types import DELIVER_DIGEST
 from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.subscriptions.editor import SubscriptionEditor
 from bot.services.subscriptions.incidents import IncidentReporter
@@ -91,13 +93,13 @@ class Moment:
 
 @dataclass
 class Queue:
-    """``WorkQueue`` whose jobs wait until they are taken."""
+    """``JobQueue`` whose digests wait until they are taken; nothing else is done."""
 
     jobs: list[Job] = field(default_factory=list)
 
-    def send(self, *arguments: Any) -> None:
-        name, due = arguments
-        self.jobs.append(Job(name, datetime.fromisoformat(due)))
+    def send(self, job: JobType[Any], payload: Any) -> None:
+        if job is DELIVER_DIGEST:
+            self.jobs.append(Job(payload.name, payload.due))
 
     def take(self) -> list[Job]:
         jobs, self.jobs = self.jobs, []
@@ -347,7 +349,7 @@ class Year:
         with suppress(Crash):
             schedule = self._doomed(600 if is_fateful else 12) if is_killed else clock.schedule
             assert schedule is not None
-            schedule.tick(now + clock.skew, self._digests, Queue(), Queue())
+            schedule.tick(now + clock.skew, self._digests)
         self._hand_out(self._digests.take())
 
     def _doomed(self, most: int) -> DigestScheduler:

@@ -21,11 +21,12 @@ from bot.domain.errors import GitHubUnavailable, PullRequestNotFound, UsageError
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
+from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType, Evidence
 from bot.ports import Cache, Model
 from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
 from tests.emulators.claude.server import ClaudeEmulator, Refusal
@@ -43,7 +44,7 @@ CLOSED = replace(OPEN, state="CLOSED")
 def entries(
     pulls: KnownPulls, cache: Cache, said: Summaries | None = None, version: str = "haiku v1"
 ) -> EntryCache:
-    return EntryCache(pulls, EntryBuilder(pulls, said or Summaries()), cache, version)
+    return EntryCache(pulls, PullRequestReader(pulls, said or Summaries()), cache, version, assess_pull_request)
 
 
 def kept(entry: Entry) -> Entry:
@@ -113,15 +114,15 @@ def test_what_github_says_of_the_number_is_passed_on(cache: RedisCache, error: E
 
 def test_reading_replaces_what_the_store_holds(cache: RedisCache) -> None:
     pulls = KnownPulls((MERGED,))
-    entries(pulls, cache).refresh_entry(MERGED)
-    entries(pulls, cache, Summaries(summary(headline="Read anew"))).refresh_entry(MERGED)
+    entries(pulls, cache).refresh_summary(MERGED)
+    entries(pulls, cache, Summaries(summary(headline="Read anew"))).refresh_summary(MERGED)
     found = entries(pulls, cache).get_cached(SEVEN)
     assert found
     assert found.summary.headline == "Read anew"
 
 
 def test_reading_gives_the_patches_to_those_who_go_on(cache: RedisCache) -> None:
-    assert entries(KnownPulls((MERGED,)), cache).refresh_entry(MERGED).pull.files == FILES
+    assert entries(KnownPulls((MERGED,)), cache).refresh_summary(MERGED).pull.files == FILES
 
 
 # --- what is kept
@@ -178,7 +179,6 @@ def without(name: str) -> Callable[[dict[str, Any]], object]:
 
 OLD: dict[str, Callable[[dict[str, Any]], object]] = {
     "no area": without("area"),
-    "no risk": without("risk"),
     "no pull request": without("pull"),
     "another kind of summary": lambda found: found | {"summary": "Counts once."},
     "an unknown type": lambda found: found | {"summary": found["summary"] | {"type": "NOTABLE"}},
@@ -196,6 +196,15 @@ def test_an_entry_of_an_older_shape_is_read_anew(change: Callable[[dict[str, Any
     cache.values[key] = json.dumps(change(json.loads(cache.values[key])))
     assert entries(pulls, cache).get_entry(SEVEN) == first
     assert entries(pulls, cache).get_cached(SEVEN) == kept(first)
+
+
+def test_an_entry_that_holds_a_rating_as_they_did_before_is_not_read_again() -> None:
+    cache, pulls = MemoryCache(), KnownPulls((MERGED,))
+    first, key = entries(pulls, cache).get_entry(SEVEN), only_key(cache)
+    rating = {"points": 99.0, "reasons": ["of long ago"], "fired": [], "without_history": False}
+    cache.values[key] = json.dumps(json.loads(cache.values[key]) | {"risk": rating})
+    calls = len(pulls.calls)
+    assert (entries(pulls, cache).get_entry(SEVEN), len(pulls.calls)) == (kept(first), calls)
 
 
 @pytest.mark.parametrize("text", ["", "{", "null", "[]", "{}", '"entry"', "\x00", "<html>"])
@@ -265,10 +274,10 @@ SUMMARIES = st.builds(
 def test_a_kept_entry_equals_the_one_that_was_read(made: PullRequest, said: Any) -> None:
     cache, pulls = MemoryCache(), KnownPulls((made,))
     subject = entries(pulls, cache, Summaries(said))
-    read = subject.refresh_entry(replace(made, files=None))
+    read = subject.refresh_summary(replace(made, files=None))
     assert read.pull == made
-    assert subject.get_cached(SEVEN) == subject.get_entry(SEVEN) == kept(read)
-    assert cache.lifetimes == [timedelta(days=90)]
+    assert subject.get_cached(SEVEN) == subject.get_entry(SEVEN) == kept(subject.refresh_and_rate(made))
+    assert set(cache.lifetimes) == {timedelta(days=90)}
 
 
 # --- many at once, with the model on the loopback
@@ -276,8 +285,8 @@ def test_a_kept_entry_equals_the_one_that_was_read(made: PullRequest, said: Any)
 
 def with_model(pulls: KnownPulls, model: Model, cache: RedisCache) -> EntryCache:
     asker = StructuredCompletion(model, cache, Sleeps())
-    reader = EntryBuilder(pulls, Summariser(asker, "claude-haiku-5-5", 30_000).summarise_pull_request)
-    return EntryCache(pulls, reader, cache, "claude-haiku-5-5")
+    reader = PullRequestReader(pulls, Summariser(asker, "claude-haiku-5-5", 30_000).summarise_pull_request)
+    return EntryCache(pulls, reader, cache, "claude-haiku-5-5", assess_pull_request)
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.slack.details_modal import DetailsModal
 from bot.services.slack.replies import ReplySender
 from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import EntryBuilder
+from bot.services.summaries.reader import PullRequestReader
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.checks import closed_port
@@ -64,7 +64,7 @@ class House:
     now: datetime = DAY.end
 
     def __post_init__(self) -> None:
-        self.reader = EntryBuilder(self.pulls, Summaries())
+        self.reader = PullRequestReader(self.pulls, Summaries())
         self.history = RedisHistoryStore(self.store)
         self.chronicle = MergeTimeline(lambda: self.history, self.pulls.list_merged, lambda: self.now)
         cache = RedisCache(self.store)
@@ -72,13 +72,13 @@ class House:
         self.archive = PullRequestArchive(self.pulls, self.reader, self.entries, 2)
 
     def warm(self) -> None:
-        self.entries.refresh_entry(MERGED)
+        self.entries.refresh_summary(MERGED)
 
     def in_digest(self) -> Risk:
         surroundings = DigestDependencies(self.chronicle.load_day_context, self.chronicle.record_merges)
         daily = DigestBuilder(
             self.pulls,
-            self.entries.refresh_entry,
+            self.entries.refresh_summary,
             skip_overview,
             self.reader.load_files,
             2,

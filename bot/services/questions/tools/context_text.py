@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from bot.domain.digest.models import Entry
-from bot.domain.history.reverts import is_revert
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClasses
 from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack_diff
@@ -128,7 +127,7 @@ def format_line(entry: Entry) -> str:
         f"by {pull.author.login}, {when}",
         f"{format_count(pull.changed_files, 'file')} +{pull.additions} -{pull.deletions}",
         f"risk {describe_risk(entry)}",
-        *(["takes another back"] if is_revert(pull) else []),
+        *(["takes another back"] if entry.is_revert else []),
     ]
     return " | ".join(parts)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.history.outcomes import MergeOutcome, find_outcomes
-from bot.domain.history.reverts import is_revert
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import collapse_lines, remove_comments, truncate_text
 
@@ -12,7 +12,8 @@ _MAX_REASON_LENGTH = 800
 
 def describe_reverts(watched: tuple[PullRequest, ...], numbers: set[int]) -> list[str]:
     """Return lines on the reverts of, or by, the pull requests with these numbers."""
-    outcomes = find_outcomes(watched)
+    index = RevertIndex(watched)
+    outcomes = find_outcomes(index)
     pairs = [outcome for outcome in outcomes if outcome.pull.number in numbers]
     lines = [_format_outcome(outcome) for outcome in pairs if outcome.stands]
     lines += [
@@ -21,7 +22,7 @@ def describe_reverts(watched: tuple[PullRequest, ...], numbers: set[int]) -> lis
         if not outcome.stands
     ]
     paired = {outcome.by.number for outcome in outcomes}
-    older = [pull for pull in watched if pull.number in numbers - paired and is_revert(pull)]
+    older = [pull for pull in watched if pull.number in numbers - paired and index.is_revert(pull.number)]
     lines += [
         f"#{pull.number} takes back what was merged before these days. {_quote_reason(pull)}" for pull in older
     ]

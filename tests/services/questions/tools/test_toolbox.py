@@ -208,7 +208,7 @@ def test_a_summary_is_searched_where_there_is_one() -> None:
     there = shelf(SEVEN)
     there.summaries.said = summary(headline="Patience grows", technical_impact="Queues wait.")
     assert "match: none" in told(there.toolbox(), SEARCH, any_of=["queues"], where="text")
-    there.entries.refresh_entry(SEVEN)
+    there.entries.refresh_summary(SEVEN)
     text = told(there.toolbox(), SEARCH, any_of=["queues", "patience"], where="text")
     assert "#7 headline: Patience grows" in text
     assert "#7 summary, technical impact: Queues wait." in text
@@ -463,7 +463,7 @@ def test_a_pull_request_with_long_sections_is_bounded() -> None:
     there = shelf(SEVEN)
     long = "word " * 1_600
     there.summaries.said = summary(what_changed_and_why=long, technical_impact=long, potential_risks=long)
-    there.entries.refresh_entry(SEVEN)
+    there.entries.refresh_summary(SEVEN)
     text = told(there.toolbox(), PULL, number=7)
     assert len(text) <= MAX_RESULT_LENGTH + 200
     assert "[cut: " in text
@@ -672,7 +672,7 @@ def test_a_citation_that_can_not_be_checked_does_not_hold(call: str) -> None:
 
 def test_addresses_are_those_of_what_was_seen_or_kept() -> None:
     there = shelf(SEVEN, pull(8), pull(9, merged_at=NOON - timedelta(days=3)))
-    there.entries.refresh_entry(pull(9))
+    there.entries.refresh_summary(pull(9))
     toolbox = there.toolbox()
     before = len(calls(there))
     assert (toolbox.find_address(7), toolbox.find_address(9)) == (None, "https://github.com/octo/engine/pull/9")

@@ -1,0 +1,132 @@
+"""A pull request is rated once a run, and its texts are searched once for what it reverts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.history import RedisHistoryStore
+from bot.domain.conversations.commands import RisksRequest
+from bot.domain.history.outcomes import find_outcomes
+from bot.domain.history.relands import find_relands
+from bot.domain.history.repairs import find_repairs
+from bot.domain.history.revert_claims import parse_claim
+from bot.domain.history.revert_index import RevertIndex
+from bot.domain.pull_requests.path_classes import get_default_classes
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.risk.assessment import assess_pull_request
+from bot.domain.time.date_range import Span
+from bot.render.digest.post import render_digest
+from bot.render.summaries.post import render_summary
+from bot.services.digest.builder import DigestBuilder, DigestDependencies
+from bot.services.digest.overview_writer import skip_overview
+from bot.services.history.merge_timeline import MergeTimeline
+from bot.services.questions.archive import PullRequestArchive
+from bot.services.questions.tools.toolbox import Toolbox
+from bot.services.risk.risk_lister import RiskLister
+from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.reader import PullRequestReader
+from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
+from tests.helpers.calls import counting
+from tests.services.doubles import KnownPulls, Summaries
+from tests.services.questions.archives import ABOUT_DAY, REPOSITORIES, TODAY, told
+
+CORE = (changed_file("engine/core.py", 300),)
+# merged one after the other, the highest number first
+COUNT = pull(9, title="Count retries once", files=CORE)
+UNDO = pull(8, title='Revert "Count retries once" (#9)', body="Reverts #9", files=CORE)
+AGAIN = pull(7, title="Reland: Count retries once (#9)", body="It was a temporary failure, see #8.", files=CORE)
+THREE = (COUNT, UNDO, AGAIN)
+
+
+def once(*numbers: int) -> Counter[tuple[str, int]]:
+    return Counter({(name, number): 1 for name in ("assess_pull_request", "parse_claim") for number in numbers})
+
+
+@dataclass
+class House:
+    """The services that rate, over one store and one GitHub."""
+
+    store: Redis
+    pulls: KnownPulls = field(default_factory=lambda: KnownPulls(THREE))
+
+    def __post_init__(self) -> None:
+        history = RedisHistoryStore(self.store)
+        self.reader = PullRequestReader(self.pulls, Summaries())
+        self.timeline = MergeTimeline(lambda: history, self.pulls.list_merged, lambda: DAY.end)
+        cache = RedisCache(self.store)
+        self.entries = EntryCache(self.pulls, self.reader, cache, "v1", self.timeline.assess_risk)
+        self.archive = PullRequestArchive(self.pulls, self.reader, self.entries, 2)
+        self.builder = DigestBuilder(
+            self.pulls,
+            self.entries.refresh_summary,
+            skip_overview,
+            self.reader.load_files,
+            2,
+            get_default_classes,
+            DigestDependencies(self.timeline.load_day_context, self.timeline.record_merges),
+        )
+        self.lister = RiskLister(self.pulls, self.reader, self.entries, 2)
+
+
+@pytest.fixture
+def house(store: Redis) -> House:
+    return House(store)
+
+
+def test_in_a_digest(house: House) -> None:
+    with counting(assess_pull_request, parse_claim) as counts:
+        made = house.builder.build(REPOSITORY, DAY, "The engine")
+        render_digest(made)
+    assert [entry.is_revert for entry in made.entries] == [False, True, False]
+    assert counts == once(7, 8, 9)
+
+
+def test_in_a_list_of_risks(house: House) -> None:
+    request = RisksRequest(REPOSITORY, Span(DAY.date, DAY.date, DAY.zone), top=3)
+    with counting(assess_pull_request, parse_claim) as counts:
+        made = house.lister.build_list(request, "The engine", DAY)
+    assert [entry.number for entry in (*made.riskiest, *made.below)] == [7]
+    assert counts == once(7, 8, 9)
+
+
+@pytest.mark.parametrize("is_cached", [False, True], ids=["cold", "warm"])
+def test_in_an_answer_to_prsummary(house: House, *, is_cached: bool) -> None:
+    if is_cached:
+        house.entries.refresh_summary(UNDO)
+    with counting(assess_pull_request, parse_claim) as counts:
+        post = render_summary(house.entries.get_entry(Reference(REPOSITORY, 8)))
+    assert "takes another change back" in str(post.blocks)
+    assert counts == once(8)
+
+
+@pytest.mark.parametrize("is_cached", [False, True], ids=["cold", "warm"])
+def test_in_an_answer_about_a_day(house: House, *, is_cached: bool) -> None:
+    if is_cached:
+        for each in THREE:
+            house.entries.refresh_summary(each)
+    toolbox = Toolbox(house.archive, REPOSITORIES, TODAY, ABOUT_DAY)
+    with counting(assess_pull_request, parse_claim) as counts:
+        shown = told(toolbox, "list_pull_requests", days="2026-02-28")
+    assert shown.count("takes another back") == 1
+    assert counts == once(7, 8, 9)
+
+
+def test_reverts_relands_and_repairs_share_one_search() -> None:
+    with counting(parse_claim) as counts:
+        index = RevertIndex(THREE)
+        find_outcomes(index), find_relands(index), find_repairs(index)
+        own = index.select([8, 9])
+        assert (own.reverts, own.is_revert(8), own.is_revert(9)) == (index.reverts, True, False)
+    assert counts == Counter({("parse_claim", number): 1 for number in (7, 8, 9)})
+
+
+def test_a_reader_does_not_rate(house: House) -> None:
+    with counting(assess_pull_request) as counts:
+        house.entries.refresh_summary(COUNT)
+        house.reader.read_pull_request(UNDO)
+    assert counts == Counter()
