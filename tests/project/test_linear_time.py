@@ -70,8 +70,8 @@ from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, digest, 
 pytestmark = pytest.mark.slow
 
 Parser = Callable[[str], object]
-# what is done within that many seconds may be noise: at a length of LONG, and at longer ones. A square that takes the
-# first for LONG takes a hundred times as long for LONGEST.
+# what is done within that many seconds may be noise: at a length of LONG, and at longer ones. A square that takes
+# the first for LONG takes a hundred times as long for LONGEST.
 FLOOR, LONGEST_FLOOR = 0.005, 0.03
 MOST_GROWTH, USUAL_GROWTH = 30, 14
 SHORT, LONG, LONGEST = 400, 4_000, 40_000
