@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -72,6 +73,7 @@ class TakenBackArguments(ToolArguments):
     repository: str = ""
 
 
+@cache
 def build_tool_schema(shape: type[ToolArguments]) -> dict[str, Any]:
     """JSON schema of the arguments, as the service takes it; the tool's own description is not part of it."""
     found = shape.model_json_schema(schema_generator=CompactSchema)
