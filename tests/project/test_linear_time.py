@@ -236,9 +236,7 @@ def seconds(parse: Parser, text: str) -> float:
     return time.thread_time() - before
 
 
-def grows(
-    parse: Parser, name: str, short: int, long: int, most: float, floor: float = LONGEST_FLOOR
-) -> bool:
+def grows(parse: Parser, name: str, short: int, long: int, most: float, floor: float = LONGEST_FLOOR) -> bool:
     """Whether ten times the text takes more than ``most`` times the time, each time that it is tried."""
     return all(
         (taken := seconds(parse, attack(name, long))) > floor
