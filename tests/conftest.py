@@ -89,7 +89,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """What was collected stays: to look through ten thousand tests for garbage takes a while each time."""
-    gc.collect()
     gc.freeze()
 
 

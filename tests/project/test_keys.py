@@ -43,6 +43,7 @@ def spelled_keys(source: str) -> list[str]:
     return [*begun, *(ast.unparse(each) for each in made if isinstance(each, ast.Constant | ast.JoinedStr))]
 
 
+@pytest.mark.slow
 def test_no_other_module_spells_a_key() -> None:
     found = {str(path.relative_to(ROOT)): spelled_keys(path.read_text()) for path in modules()}
     assert len(found) > 200

@@ -9,13 +9,14 @@ import sys
 import tarfile
 import zipfile
 from pathlib import Path
+from sysconfig import get_config_var
 from typing import Any, NamedTuple
 
 import pytest
 
 from tests.helpers.command import ROOT, environment
 
-# the environment is made with its own pip, which some systems keep in a package apart
+# the wheels are installed with the pip of this Python, which some systems keep in a package apart
 _LACKS = next((name for name in ("hatchling", "ensurepip") if importlib.util.find_spec(name) is None), "")
 pytestmark = [
     pytest.mark.slow,
@@ -55,14 +56,31 @@ def build_wheel(project: Path, folder: Path) -> Path:
     return next(folder.glob("*.whl"))
 
 
+def find_pip() -> Path:
+    """Find the wheel of the pip that belongs to this Python."""
+    import ensurepip  # noqa: PLC0415 (some systems keep it in a package apart)
+
+    folders = [Path(ensurepip.__file__).parent / "_bundled", Path(get_config_var("WHEEL_PKG_DIR") or "/nowhere")]
+    return next(path for folder in folders for path in folder.glob("pip-*.whl"))
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("wheel")
     wheel, local_slack = build_wheel(ROOT, folder / "own"), build_wheel(ROOT / "localslack", folder / "slack")
     place = folder / "installed"
-    run(sys.executable, "-m", "venv", place, folder=folder)
+    run(sys.executable, "-m", "venv", "--without-pip", place, folder=folder)
     python = place / "bin" / "python"
-    pip = (python, "-m", "pip", "install", "--no-index", "--no-deps", "--disable-pip-version-check")
+    # from its own wheel: to install it takes longer than all else
+    pip = (
+        python,
+        find_pip() / "pip",
+        "install",
+        "--no-index",
+        "--no-deps",
+        "--no-compile",
+        "--disable-pip-version-check",
+    )
     # pip warns of its own parts
     run(*pip, wheel, local_slack, folder=folder, PYTHONWARNINGS="default")
     own = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", folder=folder)

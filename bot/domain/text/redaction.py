@@ -8,6 +8,10 @@ from collections.abc import Iterator
 from bot.domain.text.credential_patterns import CASE_INSENSITIVE_PATTERNS, CASE_SENSITIVE_PATTERNS
 
 REDACTED = "[redacted]"
+_CASE_SENSITIVE_HINTS, _CASE_INSENSITIVE_HINTS = (
+    tuple(dict.fromkeys(hint for hints, _ in patterns for hint in hints))
+    for patterns in (CASE_SENSITIVE_PATTERNS, CASE_INSENSITIVE_PATTERNS)
+)
 _MARKS = ("+", "-", " ")
 # the possible beginning of a credential with a blank in it: its name, or the first lines of a key
 _POSSIBLE_BEGINNING = re.compile(
@@ -57,11 +61,14 @@ def _find_word_start(text: str, at: int) -> int:
 
 
 def _select_patterns(text: str) -> Iterator[re.Pattern[str]]:
-    small = text.lower()
-    for searched, forms in ((text, CASE_SENSITIVE_PATTERNS), (small, CASE_INSENSITIVE_PATTERNS)):
-        for hints, form in forms:
-            if any(hint in searched for hint in hints):
-                yield form
+    """Find the patterns that may match; most texts have no hint of any, so each hint is looked for once."""
+    for searched, patterns, hints in (
+        (text, CASE_SENSITIVE_PATTERNS, _CASE_SENSITIVE_HINTS),
+        (text.lower(), CASE_INSENSITIVE_PATTERNS, _CASE_INSENSITIVE_HINTS),
+    ):
+        present = {hint for hint in hints if hint in searched}
+        if present:
+            yield from (pattern for own, pattern in patterns if not present.isdisjoint(own))
 
 
 def _redact_match(match: re.Match[str]) -> str:

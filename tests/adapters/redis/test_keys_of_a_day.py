@@ -28,6 +28,8 @@ from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.sample_team import ZONE, SampleTeam, start_bot
 
+pytestmark = pytest.mark.slow
+
 MORNING = datetime(2026, 3, 1, 9, 0, 5, tzinfo=ZONE)
 YOU, ADA = "U0YOU", "U0ADA"
 # seconds between two looks at the keys: some live only while a job runs

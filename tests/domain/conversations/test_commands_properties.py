@@ -34,7 +34,7 @@ Reader = Callable[[str, LocalDay], Request]
 LONG = Repository("o" * 39, "n" * 100)
 KNOWN = AllowedRepositories(REPOSITORY, (Repository("Acme", "web.app"), LONG))
 BUTTON_VALUE = 2_000  # Slack's limit
-MANY = settings(max_examples=max(300, settings().max_examples))
+MANY = settings(max_examples=max(120, settings().max_examples))
 
 
 def summary_of(text: str, _: LocalDay = DAY) -> SummaryRequest:

@@ -33,7 +33,7 @@ WEB = Repository("Acme", "web.app")
 KNOWN = AllowedRepositories(REPOSITORY, (WEB,))
 BERLIN, ANGELES = ZoneInfo("Europe/Berlin"), ZoneInfo("America/Los_Angeles")
 NINE, HALF_PAST_FIVE = dt.time(9), dt.time(17, 30)
-MANY = settings(max_examples=max(300, settings().max_examples))
+MANY = settings(max_examples=max(120, settings().max_examples))
 
 
 def wish_of(text: str) -> SubscriptionRequest:

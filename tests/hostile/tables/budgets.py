@@ -25,7 +25,7 @@ def _by_fives(numbers: Sequence[int]) -> list[tuple[str, str]]:
 SPREES: dict[str, Spree] = {
     "summaries one by one": _one_by_one,
     "summaries by fives": _by_fives,
-    "risks": lambda numbers: [("/prrisks", "7d top:10")] * 20,
+    "risks": lambda numbers: [("/prrisks", "7d top:10")] * 8,
     "overviews": lambda numbers: [("/prdigest", "7d private")] * 5,
     "digests by hand": lambda numbers: [("/prdigest", "yesterday")] * 5,
 }

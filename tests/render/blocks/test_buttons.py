@@ -210,7 +210,7 @@ def test_the_lead_of_a_hostile_day_is_taken_with_its_buttons(found: Digest) -> N
     assert len(ids(post)) == len(set(ids(post)))
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 43, 67, 300])
+@pytest.mark.parametrize("count", [0, 1, 2, 67, 150])
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 @pytest.mark.slow
 def test_slack_takes_the_lead_of_a_day_of_any_size_with_its_buttons(count: int, text: str) -> None:
@@ -220,7 +220,7 @@ def test_slack_takes_the_lead_of_a_day_of_any_size_with_its_buttons(count: int, 
     assert find_mentions(payload) == []
 
 
-@pytest.mark.parametrize("count", [43, 67, 300])
+@pytest.mark.parametrize("count", [67, 150])
 @pytest.mark.slow
 def test_the_lead_of_a_full_day_stays_within_the_budget_with_its_buttons(count: int) -> None:
     assert count_characters(list(render_digest(full_day(count, WORST["blanks"])).lead.blocks)) <= MOST_CHARACTERS

@@ -30,7 +30,7 @@ from tests.render.conversations.test_streaming import (
 
 pytestmark = pytest.mark.slow
 
-MANY = settings(max_examples=max(120, settings().max_examples))
+MANY = settings(max_examples=max(60, settings().max_examples))
 
 # what is harmless alone, and alive where its parts meet
 TOUCHING = re.compile(r"://|\]\(|\]:|www\.|@(?:channel|here|everyone|group)", re.I)

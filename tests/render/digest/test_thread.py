@@ -54,21 +54,21 @@ def test_a_hostile_day_makes_a_thread_that_slack_takes_with_every_pull_request_o
     assert_complete(found)
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 43, 67, 300])
+@pytest.mark.parametrize("count", [0, 1, 2, 67, 150])
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 @pytest.mark.slow
 def test_a_day_of_any_size_is_shown_whole(count: int, text: str) -> None:
     assert_complete(full_day(count, text))
 
 
-@pytest.mark.parametrize("count", [1, 2, 43, 67, 300])
+@pytest.mark.parametrize("count", [1, 2, 67, 150])
 def test_a_trivial_day_is_shown_whole(count: int) -> None:
     found = full_day(count, "W" * 300, trivial=True)
     assert_complete(found)
     assert own_links(found) == [entry.pull.url for entry in found.entries]
 
 
-@pytest.mark.parametrize("count", [1, 2, 43, 67, 300])
+@pytest.mark.parametrize("count", [1, 2, 67, 150])
 def test_without_numbers_in_headlines_each_address_stands_once_in_the_thread(count: int) -> None:
     found = full_day(count, "plain words " * 60)
     assert sorted(own_links(found)) == sorted(entry.pull.url for entry in found.entries)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -94,6 +95,7 @@ class TakenBackArguments(ToolArguments):
     repository: str = ""
 
 
+@cache
 def build_tool_schema(shape: type[ToolArguments]) -> dict[str, Any]:
     """Return the JSON schema of the arguments, as the service expects it, without a description of its own."""
     schema = shape.model_json_schema(schema_generator=CompactSchema)
