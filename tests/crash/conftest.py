@@ -90,8 +90,19 @@ class Site:
 
     # processes
 
+    @property
+    def log_file(self) -> Path:
+        """What the processes log: in a file, as overlapping tests would mix it in the output of this process."""
+        return self.folder / "processes.log"
+
     def start(self, name: str, **settings: str) -> Process:
-        process = started(name, settings={**self.world.settings, **settings}, folder=self.folder)
+        with self.log_file.open("ab") as log:
+            process = started(
+                name,
+                settings={**self.world.settings, **settings},
+                folder=self.folder,
+                files=(0, log.fileno(), log.fileno()),
+            )
         self._processes.append(process)
         return process
 
@@ -217,6 +228,10 @@ def site_on(url: str, store: Redis, folder: Path, team: str = "T0TEAM") -> Itera
         made = Site(there, store, folder)
         try:
             yield made
+        except BaseException as error:
+            if made.log_file.exists():
+                error.add_note(made.log_file.read_text())
+            raise
         finally:
             made.end()
 
@@ -236,6 +251,11 @@ def site_in(slot: StoreSlot) -> AbstractContextManager[Site]:
 def overlap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Overlap]:
     with make_overlap(tmp_path_factory.mktemp("overlap")) as made:
         yield made
+
+
+@pytest.fixture(autouse=True)
+def _begun(overlap: Overlap, request: pytest.FixtureRequest) -> None:
+    overlap.begin_folder(request.node)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Tests of processes mostly wait, so those of a folder run at once, each on a store and a world of its own.
 
-A test that is decorated with :func:`overlapping` takes what a context manager makes of a :class:`StoreSlot`. The
-first such test of a folder starts all of that folder that were selected; each then reports its own outcome.
+A test that is decorated with :func:`overlapping` takes what a context manager makes of a :class:`StoreSlot`. With
+the first test of a folder all of these begin that were selected; each then reports its own outcome.
 """
 
 from __future__ import annotations
@@ -82,6 +82,7 @@ class Overlap:
     def __init__(self, url: str, folder: Path, stack: ExitStack) -> None:
         """Use the server at ``url``, which has sixteen databases."""
         self._folder = folder
+        self._begun: set[Path] = set()
         self._outcomes: dict[str, Future[None]] = {}
         self._free_databases: SimpleQueue[tuple[str, Redis]] = SimpleQueue()
         for number in range(2 * PARALLEL_CHECKS):
@@ -91,12 +92,17 @@ class Overlap:
         self._pool = ThreadPoolExecutor(PARALLEL_CHECKS)
         stack.callback(self._pool.shutdown, cancel_futures=True)
 
+    def begin_folder(self, item: pytest.Item) -> None:
+        """Start all selected tests of the folder of ``item``, unless they have been started."""
+        if item.path.parent in self._begun:
+            return
+        self._begun.add(item.path.parent)
+        for each in item.session.items:
+            if each.path.parent == item.path.parent and hasattr(_get_function(each), "check"):
+                self._outcomes[each.nodeid] = self._pool.submit(self._run, len(self._outcomes), each)
+
     def await_outcome(self, item: pytest.Item) -> None:
-        """Wait for a test; raise what it raised. The first one of a folder starts the others."""
-        if item.nodeid not in self._outcomes:
-            for each in item.session.items:
-                if each.path.parent == item.path.parent and hasattr(_get_function(each), "check"):
-                    self._outcomes[each.nodeid] = self._pool.submit(self._run, len(self._outcomes), each)
+        """Wait for a test that has been started; raise what it raised."""
         self._outcomes[item.nodeid].result()
 
     def _run(self, number: int, item: pytest.Item) -> None:

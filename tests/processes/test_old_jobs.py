@@ -29,6 +29,8 @@ from tests.helpers.checks import eventually, waiting_jobs
 from tests.helpers.jobs import working
 from tests.helpers.world import CHANNEL, World, add_small_day, world
 
+pytestmark = pytest.mark.slow
+
 DAY = "2026-02-28"
 MESSAGE_ID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 
