@@ -49,16 +49,20 @@ _LONGEST_FIRST = (
 _PROCESSES = frozenset({"browser", "crash", "demo", "scenarios", "upgrade"})
 
 
-class _TogetherInTheBrowser(LoadScopeScheduling):  # type: ignore[misc]
-    """A process gets a module or class at a time, and all that shares one demo and one browser at once."""
+# what shares one demo and one browser, or runs at the same time (``crash/overlap.py``)
+_TOGETHER = ("tests/browser/", "tests/crash/posts/", "tests/crash/processes/", "tests/crash/store/")
+
+
+class _TogetherByFolder(LoadScopeScheduling):  # type: ignore[misc]
+    """A process gets a module or class at a time, and some folders as a whole."""
 
     def _split_scope(self, nodeid: str) -> str:
-        together = "tests/browser"
-        return together if nodeid.startswith(f"{together}/") else super()._split_scope(nodeid)
+        folder = next((folder for folder in _TOGETHER if nodeid.startswith(folder)), None)
+        return folder or super()._split_scope(nodeid)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
-    return _TogetherInTheBrowser(config, log) if config.getvalue("dist") == "loadscope" else None
+    return _TogetherByFolder(config, log) if config.getvalue("dist") == "loadscope" else None
 
 
 @pytest.hookimpl(wrapper=True)

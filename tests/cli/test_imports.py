@@ -16,15 +16,21 @@ from tests.helpers.world import SMALL_DAY, World, add_small_day, world
 
 pytestmark = pytest.mark.slow
 
-# the command line as it is, which tells at its end which of some modules it imported
+# the command line as it is, for one line after the other; after each it tells which of some modules are imported
 ASK = """
-import atexit, json, sys
-atexit.register(lambda: print(json.dumps([name for name in %r if name in sys.modules]), file=sys.stderr))
+import json, sys
 from bot.__main__ import main
-sys.exit(main())
+for line in json.loads(sys.argv[1]):
+    sys.argv[1:] = line
+    try:
+        main()
+    except SystemExit:
+        pass
+    print(json.dumps([name for name in %r if name in sys.modules]), file=sys.stderr)
 """
 SDK = ("anthropic",)
 SUMMARY = ("summary", "101", "--repo", "octo/engine")
+REPORT = ("report", *SMALL_DAY)
 
 
 @pytest.fixture
@@ -35,39 +41,36 @@ def there(store: Redis, store_url: str) -> Iterator[World]:
         yield made
 
 
-def imported(folder: Path, settings: Mapping[str, str], *line: str, names: tuple[str, ...] = SDK) -> list[str]:
-    """Those of some modules that a command, in a process of its own, imported."""
-    given, command = environment(**settings), [sys.executable, "-c", ASK % (names,), *line]
-    done = subprocess.run(command, env=given, cwd=folder, capture_output=True, timeout=60, check=False)
-    assert done.stdout, done.stderr.decode()
-    found: list[str] = json.loads(done.stderr.decode().splitlines()[-1])
-    return found
+def imported(
+    folder: Path, settings: Mapping[str, str], *lines: tuple[str, ...], names: tuple[str, ...] = SDK
+) -> list[list[str]]:
+    """Those of some modules that are imported after each of the commands, which a process of its own runs."""
+    command = [sys.executable, "-c", ASK % (names,), json.dumps(lines)]
+    done = subprocess.run(
+        command, env=environment(**settings), cwd=folder, capture_output=True, timeout=60, check=False
+    )
+    assert (done.returncode, bool(done.stdout)) == (0, True), done.stderr.decode()
+    return [json.loads(line) for line in done.stderr.decode().splitlines() if line.startswith("[")]
 
 
-@pytest.mark.parametrize(
-    "line", [("--help",), ("report", "--help"), ("manifest",), ("env",), ("demo", "--text")], ids=" ".join
-)
-def test_what_asks_nobody_imports_no_client(tmp_path: Path, line: tuple[str, ...]) -> None:
+def test_what_asks_nobody_imports_no_client(tmp_path: Path) -> None:
     clients = (*SDK, "github", "slack_sdk", "redis", "dramatiq", "apscheduler", "cryptography", "flask", "jinja2")
-    assert imported(tmp_path, {}, *line, names=clients) == []
+    lines = [("--help",), ("report", "--help"), ("manifest",), ("env",), ("demo", "--text")]
+    assert imported(tmp_path, {}, *lines, names=clients) == [[]] * len(lines)
 
 
-@pytest.mark.parametrize("line", [("report", *SMALL_DAY), SUMMARY], ids=["report", "summary"])
-def test_without_a_key_the_sdk_is_not_imported(tmp_path: Path, there: World, line: tuple[str, ...]) -> None:
-    assert imported(tmp_path, {**there.settings, "ANTHROPIC_API_KEY": ""}, *line) == []
+def test_without_a_key_the_sdk_is_not_imported(tmp_path: Path, there: World) -> None:
+    assert imported(tmp_path, {**there.settings, "ANTHROPIC_API_KEY": ""}, REPORT, SUMMARY) == [[], []]
 
 
-@pytest.mark.parametrize("line", [("report", *SMALL_DAY), SUMMARY], ids=["report", "summary"])
-def test_what_is_known_already_needs_no_sdk(tmp_path: Path, there: World, line: tuple[str, ...]) -> None:
-    assert imported(tmp_path, there.settings, *line) == ["anthropic"]
+def test_what_asks_the_model_imports_the_sdk_and_what_is_known_already_needs_none(
+    tmp_path: Path, there: World
+) -> None:
+    assert imported(tmp_path, there.settings, REPORT, SUMMARY) == [["anthropic"]] * 2
     asked = len(there.claude.requests)
     assert asked
-    assert imported(tmp_path, there.settings, *line) == []
+    assert imported(tmp_path, there.settings, REPORT, SUMMARY, ("doctor",)) == [[], [], []]
     assert len(there.claude.requests) == asked
-
-
-def test_doctor_does_without_the_sdk(tmp_path: Path, there: World) -> None:
-    assert imported(tmp_path, there.settings, "doctor") == []
 
 
 def test_no_module_outside_the_adapters_needs_the_sdk() -> None:

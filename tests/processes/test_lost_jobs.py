@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -35,8 +35,8 @@ from bot.services.slack.asker_notices import ResponseTimes
 from bot.settings import load_settings
 from handlers import COMMANDS
 from handlers.commands.summary import SUMMARY_JOB
-from tests.helpers.checks import eventually
-from tests.helpers.jobs import enqueue
+from tests.helpers.checks import eventually, waiting_jobs
+from tests.helpers.jobs import enqueue, working
 from tests.helpers.world import CHANNEL, World, add_small_day, world
 from tests.hostile.tables.waits import ahead
 from tests.services.doubles import slack_request
@@ -60,6 +60,8 @@ class Team:
     jobs: DramatiqJobQueue
     store: Redis
     workers: tuple[Worker, ...]
+    # how many whispers are those of earlier cases
+    earlier_whispers: int = 0
 
     def asked(self, key: str = "command:1.2.3") -> SlackRequest:
         return slack_request(key, response_url=self.world.slack.make_response_url(CHANNEL, "U0ASKER"))
@@ -87,7 +89,7 @@ class Team:
 
     @property
     def whispers(self) -> list[str]:
-        return [found["text"] for found in self.world.slack.ephemerals]
+        return [whisper["text"] for whisper in self.world.slack.ephemerals[self.earlier_whispers :]]
 
     @property
     def troubles(self) -> list[str]:
@@ -103,28 +105,51 @@ def _nobody_is_told(*_: object) -> None:
     raise AssertionError("this broker runs no jobs")
 
 
-@pytest.fixture
-def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Team]:
+@contextmanager
+def team_on(url: str, store: Redis) -> Iterator[Team]:
     with ExitStack() as stack:
-        there, ending = stack.enter_context(world(store_url)), ShutdownSignal()
+        there, ending = stack.enter_context(world(url)), ShutdownSignal()
         add_small_day(there.github)
         there.slack.add_channel(ADMIN, "admins")
         own = {"PRDIGEST_REPO": "octo/engine", "PRDIGEST_ADMIN_CHANNEL": ADMIN}
-        for name, value in {**there.settings, **own}.items():
-            monkeypatch.setenv(name, value)
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in {**there.settings, **own}.items():
+                patch.setenv(name, value)
+            settings = load_settings()
         wiring = stack.enter_context(
-            closing(Wiring(load_settings(), lambda: datetime.now(UTC), deadlines.sleep, promises=PROMISES))
+            closing(Wiring(settings, lambda: datetime.now(UTC), deadlines.sleep, promises=PROMISES))
         )
         wiring.prepare_services()
         jobs = stack.enter_context(
             closing(DramatiqJobQueue(wiring, store, COMMANDS.jobs, ending, JobTimeLimits(quick=QUICK, long=QUICK)))
         )
         workers = jobs.make_workers(1)
-        for worker in workers:
-            worker.start()
-            stack.callback(worker.stop, 10_000)
+        stack.enter_context(working(workers))
         stack.callback(ending.trigger)
         yield Team(there, wiring, jobs, store, workers)
+
+
+@pytest.fixture
+def team(store: Redis, store_url: str) -> Iterator[Team]:
+    with team_on(store_url, store) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def lasting_team(store_url: str) -> Iterator[Team]:
+    # in a database of its own: the workers of other tests take jobs from the first one
+    url = f"{store_url}?db=1"
+    with connect_server(url) as store, team_on(url, store) as made:
+        yield made
+
+
+@pytest.fixture
+def idle_team(lasting_team: Team) -> Iterator[Team]:
+    """A team that has done all its jobs, with an empty store: for a table of short cases."""
+    lasting_team.store.flushdb()
+    lasting_team.earlier_whispers = len(lasting_team.world.slack.ephemerals)
+    yield lasting_team
+    eventually(lambda: not waiting_jobs(lasting_team.store), SOON)
 
 
 ALL = (
@@ -140,40 +165,45 @@ def given_to(team: Team, name: str) -> Any:
     return team.question() if name == "questions" else asdict(team.asked())
 
 
-def test_the_list_of_jobs_is_whole(team: Team) -> None:
-    assert {actor.actor_name for actor in team.actors()} == {*ALL, "end"}
+def test_the_list_of_jobs_is_whole(idle_team: Team) -> None:
+    assert {actor.actor_name for actor in idle_team.actors()} == {*ALL, "end"}
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_job_that_began_three_times_and_never_ended_is_set_aside_and_told(team: Team, name: str) -> None:
-    team.put(name, given_to(team, name), died=MAX_ATTEMPTS)
-    eventually(lambda: bool(RedisLostJobStore(team.store).list_recent(datetime.now(UTC)) and team.troubles), SOON)
-    [aside] = RedisLostJobStore(team.store).list_recent(datetime.now(UTC))
+def test_a_job_that_began_three_times_and_never_ended_is_set_aside_and_told(idle_team: Team, name: str) -> None:
+    idle_team.put(name, given_to(idle_team, name), died=MAX_ATTEMPTS)
+    eventually(
+        lambda: bool(RedisLostJobStore(idle_team.store).list_recent(datetime.now(UTC)) and idle_team.troubles),
+        SOON,
+    )
+    [aside] = RedisLostJobStore(idle_team.store).list_recent(datetime.now(UTC))
     assert (aside.name, aside.user) == (name, "" if name in OPERATORS_ONLY else "U0ASKER")
-    assert ["I broke down three times" in said for said in team.whispers] == [True] * (name not in OPERATORS_ONLY)
-    assert len(team.troubles) == 1
+    assert ["I broke down three times" in said for said in idle_team.whispers] == [True] * (
+        name not in OPERATORS_ONLY
+    )
+    assert len(idle_team.troubles) == 1
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_last_try_of_a_job_tells(team: Team, name: str) -> None:
+def test_the_last_try_of_a_job_tells(idle_team: Team, name: str) -> None:
     # nobody gives a job that much: it fails each time
-    team.put(name, given_to(team, name), *range(9), max_retries=1, min_backoff=1, max_backoff=2)
-    eventually(lambda: bool(team.troubles), SOON)
-    assert ["gave up: ask again" in said for said in team.whispers] == [True] * (name not in OPERATORS_ONLY)
-    assert len(team.troubles) == 1
-    assert not RedisLostJobStore(team.store).list_recent(datetime.now(UTC))
+    idle_team.put(name, given_to(idle_team, name), *range(9), max_retries=1, min_backoff=1, max_backoff=2)
+    eventually(lambda: bool(idle_team.troubles), SOON)
+    assert ["gave up: ask again" in said for said in idle_team.whispers] == [True] * (name not in OPERATORS_ONLY)
+    assert len(idle_team.troubles) == 1
+    assert not RedisLostJobStore(idle_team.store).list_recent(datetime.now(UTC))
 
 
 @pytest.mark.parametrize("more", [(), ("what nobody reads",)], ids=["unreadable", "too many"])
 @pytest.mark.parametrize("name", ["summary", "questions", "mend"])
 def test_whoever_asked_is_told_of_a_job_with_a_version_that_can_not_be_read(
-    team: Team, name: str, more: tuple[str, ...]
+    idle_team: Team, name: str, more: tuple[str, ...]
 ) -> None:
     part = {"summary": "asker", "questions": "place", "mend": "nothing"}[name]
-    typed = {"version": 2, part: given_to(team, name), "request": "no request"}
-    team.put(name, typed, *more, died=MAX_ATTEMPTS if name == "questions" else 0, max_retries=0)
-    eventually(lambda: bool(team.troubles), SOON)
-    assert len(team.whispers) == (name != "mend")
+    typed = {"version": 2, part: given_to(idle_team, name), "request": "no request"}
+    idle_team.put(name, typed, *more, died=MAX_ATTEMPTS if name == "questions" else 0, max_retries=0)
+    eventually(lambda: bool(idle_team.troubles), SOON)
+    assert len(idle_team.whispers) == (name != "mend")
 
 
 def test_a_post_that_slack_never_takes_is_told_by_the_response_url_at_the_last_try(team: Team) -> None:

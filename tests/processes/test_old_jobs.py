@@ -26,7 +26,10 @@ from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import load_settings
 from handlers import COMMANDS
 from tests.helpers.checks import eventually, waiting_jobs
+from tests.helpers.jobs import working
 from tests.helpers.world import CHANNEL, World, add_small_day, world
+
+pytestmark = pytest.mark.slow
 
 DAY = "2026-02-28"
 MESSAGE_ID = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -103,9 +106,7 @@ def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
         wiring = stack.enter_context(closing(made))
         wiring.prepare_services()
         jobs = stack.enter_context(closing(DramatiqJobQueue(wiring, store, COMMANDS.jobs, ending)))
-        for worker in jobs.make_workers(1):
-            worker.start()
-            stack.callback(worker.stop, 10_000)
+        stack.enter_context(working(jobs.make_workers(1)))
         stack.callback(ending.trigger)
         yield Team(there, wiring, store)
 

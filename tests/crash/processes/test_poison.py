@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from functools import partial
 
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
-from tests.crash.conftest import PATIENCE, Site
+from tests.crash.conftest import PATIENCE, Site, site_in
+from tests.crash.overlap import overlapping
 from tests.helpers.checks import eventually
 from tests.helpers.command import Process
 
@@ -27,6 +28,7 @@ def freeze(worker: Process) -> None:
     worker.send_signal(signal.SIGSTOP)
 
 
+@overlapping(site_in)
 def test_what_ends_three_processes_is_set_aside_and_the_fourth_does_the_rest(site: Site) -> None:
     web = site.web()
     ada, bob = site.person(web), site.person(web, "U0BOB")

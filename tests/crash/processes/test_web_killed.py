@@ -5,7 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import cast
 
-from tests.crash.conftest import Site, Web
+from tests.crash.conftest import Site, Web, site_in, site_on_own_server
+from tests.crash.overlap import overlapping
 from tests.helpers.checks import eventually
 
 
@@ -19,6 +20,7 @@ def waiting(site: Site) -> int:
     return int(cast("dict[str, int]", site.store.info("clients"))["blocked_clients"])
 
 
+@overlapping(site_in)
 def test_what_was_acknowledged_before_the_kill_is_answered_by_a_worker_that_starts_later(site: Site) -> None:
     web = site.web()
     ada = site.person(web)
@@ -34,6 +36,7 @@ def test_what_was_acknowledged_before_the_kill_is_answered_by_a_worker_that_star
     assert [len(site.answers(delivery)) for delivery in asked] == [1] * 3
 
 
+@overlapping(site_on_own_server)
 def test_what_was_not_acknowledged_before_the_kill_is_answered_once_when_it_is_delivered_again(site: Site) -> None:
     web = site.web()
     ada = site.person(web)
@@ -52,6 +55,7 @@ def test_what_was_not_acknowledged_before_the_kill_is_answered_once_when_it_is_d
     assert [len(site.answers(delivery)) for delivery in lost] == [1] * 2
 
 
+@overlapping(site_in)
 def test_what_was_taken_but_not_acknowledged_is_answered_once_when_it_is_delivered_again(site: Site) -> None:
     web = site.web()
     asked = site.person(web).send_command("/prsummary", "101")

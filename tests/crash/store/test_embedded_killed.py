@@ -6,7 +6,8 @@ import os
 import signal
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 
@@ -14,18 +15,20 @@ import pytest
 
 from bot.adapters.embedded.socket_path import get_socket_path, make_socket_client
 from tests.adapters.embedded.test_server import keeper_of, lives, server_of
-from tests.crash.conftest import Site, Web
+from tests.crash.conftest import Site, Web, site_in
+from tests.crash.overlap import StoreSlot, overlapping
 from tests.helpers.checks import closed_port, eventually
 
 # seconds from the death of the store until a command is taken and answered again
 BACK = 10.0
 
 
-@pytest.fixture
-def own(site: Site) -> Site:
+@contextmanager
+def embedded(slot: StoreSlot) -> Iterator[Site]:
     """A site whose processes have an embedded store of their own; it ends soon after them."""
-    site.world.settings.update(REDIS_URL="", PRDIGEST_STATE_DIR=str(state_of(site)))
-    return site
+    with site_in(slot) as site:
+        site.world.settings.update(REDIS_URL="", PRDIGEST_STATE_DIR=str(state_of(site)))
+        yield site
 
 
 def state_of(site: Site) -> Path:
@@ -77,6 +80,7 @@ KILLS: dict[str, Callable[[Path], int]] = {
 
 
 @pytest.mark.parametrize("kill", KILLS.values(), ids=KILLS)
+@overlapping(embedded)
 def test_a_bot_whose_store_is_killed_answers_within_seconds(own: Site, kill: Callable[[Path], int]) -> None:
     bot = process_of(own, "run")
     eventually(bot.is_ready)
@@ -92,6 +96,7 @@ def test_a_bot_whose_store_is_killed_answers_within_seconds(own: Site, kill: Cal
     assert bot.process.poll() is None
 
 
+@overlapping(embedded)
 def test_of_many_processes_one_starts_it(own: Site) -> None:
     web = process_of(own, "web")
     others = [process_of(own, name) for name in ("worker", "worker", "clock", "web")]
@@ -104,6 +109,7 @@ def test_of_many_processes_one_starts_it(own: Site) -> None:
     assert [each.process.poll() for each in (web, *others)] == [None] * 5
 
 
+@overlapping(embedded)
 def test_while_it_can_not_come_back_the_process_lives_and_is_not_ready(own: Site) -> None:
     bot = process_of(own, "run")
     eventually(bot.is_ready)

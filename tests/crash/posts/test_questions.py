@@ -11,14 +11,13 @@ from localslack.loopback import HangUp
 from localslack.state.workspace import Json
 
 from bot.adapters.redis.connection import RedisCache
-from tests.crash.conftest import Site
-from tests.crash.test_stopped import STOPPED, _is_told
-from tests.crash.test_worker_killed import both, in_both, replaced
+from tests.crash.conftest import Site, site_in
+from tests.crash.overlap import overlapping
+from tests.crash.processes.test_stopped import STOPPED, _is_told
+from tests.crash.processes.test_worker_killed import both, in_both, replaced
 from tests.emulators.claude.server import Stall, Step, default_answer
 from tests.helpers.checks import eventually
 from tests.scenarios.conversations.asking import LONG, answer, is_question, prompt_of, question_of
-
-__all__ = ["both"]
 
 # where a worker is killed: in a call to Slack, before its effect or after it, or while the model writes
 MOMENTS = {
@@ -107,10 +106,12 @@ def killed_while_it_answers(site: Site, *, is_there: bool) -> None:
         assert memory(site, channel, thread) == [said for each in asked for said in (each, text_in(channel))]
 
 
-def test_a_worker_killed_while_it_answers_leaves_one_whole_answer_in_each_thread(both: tuple[Site, Site]) -> None:
-    in_both(both, killed_while_it_answers)
+@overlapping(both)
+def test_a_worker_killed_while_it_answers_leaves_one_whole_answer_in_each_thread(sites: tuple[Site, Site]) -> None:
+    in_both(sites, killed_while_it_answers)
 
 
+@overlapping(site_in)
 def test_a_worker_that_is_told_to_stop_ends_its_answer_and_the_next_one_remembers_it(site: Site) -> None:
     slack = site.world.slack
     slack.add_channel(SILENT, "silent")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from localslack.server.local_slack import UPLOAD
 from redis import Redis
 
+from tests.crash.overlap import StoreSlot, overlapping
 from tests.helpers.command import Caught, Process
 from tests.helpers.world import CHANNEL, SMALL_DAY, add_small_day, world
 
@@ -94,16 +96,15 @@ def test_the_list_of_calls_is_that_of_a_whole_run(store: Redis, store_url: str, 
 
 
 @pytest.mark.parametrize("signal", ["kill", "terminate"])
-def test_a_kill_before_the_first_call_to_slack_loses_nothing(
-    signal: str, store: Redis, store_url: str, tmp_path: Path
-) -> None:
-    with world(store_url) as there:
+@overlapping(nullcontext)
+def test_a_kill_before_the_first_call_to_slack_loses_nothing(slot: StoreSlot, signal: str) -> None:
+    with world(slot.url) as there:
         add_small_day(there.github)
-        run = _start(there.settings, tmp_path)
+        run = _start(there.settings, slot.folder)
         there.claude.latency = 0.2
         while not there.claude.requests and run.process.poll() is None:
             threading.Event().wait(0.02)
         getattr(run.process, signal)()
         run.ended(timeout=30)
-        assert _start(there.settings, tmp_path).ended(timeout=60).stderr == ""
+        assert _start(there.settings, slot.folder).ended(timeout=60).stderr == ""
         there.digest()

@@ -12,7 +12,8 @@ from localslack.state.workspace import Json
 from localslack.users.person import Delivery, Person
 from localslack.users.transport import Ack, Transport
 
-from tests.crash.conftest import DAY, Site
+from tests.crash.conftest import DAY, Site, site_in
+from tests.crash.overlap import overlapping
 
 COMMANDS = 40
 
@@ -37,6 +38,7 @@ class Twice:
             return [ack.result() for ack in acks][-1]
 
 
+@overlapping(site_in)
 def test_what_is_delivered_twice_to_many_processes_is_answered_once(site: Site) -> None:
     webs, _ = site.staff(webs=2, workers=3)
     dice = random.Random(6)  # noqa: S311 (the same choice each time)

@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
 from pathlib import Path
@@ -29,7 +29,8 @@ from bot.domain.subscriptions.models import Subscription, Timing
 from bot.services.jobs.job_types import DELIVER_DIGEST
 from bot.services.jobs.payloads import DeliveryPayload
 from bot.settings import load_settings
-from tests.crash.conftest import AGAIN, AWAY, Gate, Site, site_of_its_own, site_on
+from tests.crash.conftest import AGAIN, AWAY, Gate, Site, site_in, site_of_its_own, site_on
+from tests.crash.overlap import StoreSlot, overlapping
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.checks import eventually
 from tests.helpers.command import Process
@@ -209,12 +210,13 @@ def test_a_worker_and_a_clock_that_are_killed_at_any_step_leave_one_digest(
 # --- services that go away
 
 
-@pytest.fixture
-def room(store: Redis, store_url: str, tmp_path: Path) -> Iterator[Newsroom]:
-    with site_on(store_url, store, tmp_path) as site:
+@contextmanager
+def newsroom(slot: StoreSlot) -> Iterator[Newsroom]:
+    with site_in(slot) as site:
         yield Newsroom(site)
 
 
+@overlapping(newsroom)
 def test_slack_that_answers_503_after_it_has_posted_has_one_digest(room: Newsroom) -> None:
     slack = room.site.world.slack
     for method in ("chat.postMessage", "chat.postMessage", UPLOAD, "files.completeUploadExternal"):
@@ -223,6 +225,7 @@ def test_slack_that_answers_503_after_it_has_posted_has_one_digest(room: Newsroo
     room.await_digests(CHANNEL)
 
 
+@overlapping(newsroom)
 def test_clocks_that_start_and_are_killed_all_the_time_post_one_digest(room: Newsroom) -> None:
     room.subscribe()
     worker = room.site.worker()
@@ -243,9 +246,16 @@ def own_room(folder: Path) -> Iterator[tuple[Newsroom, ValkeyServer]]:
         yield Newsroom(site), server
 
 
-def restarted(moment: Moment, end: str, folder: Path) -> None:
+# by SIGTERM it says goodbye, by SIGKILL it does not
+@pytest.mark.parametrize(
+    ("moment", "end"), [(AFTER_LEAD, "stop"), (AFTER_ALL, "terminate")], ids=["stop", "terminate"]
+)
+@overlapping(nullcontext)
+def test_a_store_that_is_restarted_while_a_digest_is_posted_leaves_one_digest(
+    slot: StoreSlot, moment: Moment, end: str
+) -> None:
     """The store ends while the digest is being posted; the clock and the worker live on, and the digest is one."""
-    with own_room(folder) as (room, server):
+    with own_room(slot.folder) as (room, server):
         gate = hold(room.site, {CHANNEL: moment})
         staff = room.staff()
         eventually(lambda: gate.held)
@@ -260,15 +270,6 @@ def restarted(moment: Moment, end: str, folder: Path) -> None:
         room.subscribe()
         room.clock()
         room.await_digests(SECOND)
-
-
-def test_a_store_that_is_restarted_while_a_digest_is_posted_leaves_one_digest(tmp_path: Path) -> None:
-    # by SIGTERM it says goodbye, by SIGKILL it does not
-    cases: list[tuple[Moment, str]] = [(AFTER_LEAD, "stop"), (AFTER_ALL, "terminate")]
-    with ThreadPoolExecutor(len(cases)) as pool:
-        runs = [pool.submit(restarted, *case, tmp_path) for case in cases]
-    for run in runs:
-        run.result()
 
 
 def test_a_clock_lives_through_a_store_that_is_away_and_one_that_is_new(

@@ -4,33 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import pytest
 from localslack.loopback import HangUp
 from localslack.users.person import Delivery, Person
-from redis import Redis
 
-from bot.adapters.redis.connection import connect_server
 from tests.crash.conftest import DAY, Site, site_on
+from tests.crash.overlap import StoreSlot, overlapping
 from tests.helpers.checks import eventually
 from tests.helpers.command import Process
 
 RISKY_DAY = "2026-03-01"
 
 
-@pytest.fixture
-def both(store: Redis, store_url: str, tmp_path: Path) -> Iterator[tuple[Site, Site]]:
+@contextmanager
+def both(slot: StoreSlot) -> Iterator[tuple[Site, Site]]:
     """Two sites that know nothing of each other, for what takes long and can go on at the same time."""
-    urls = [f"{store_url}?db={place}" for place in (1, 2)]
     with ExitStack() as stack:
-        stores = [stack.enter_context(connect_server(url)) for url in urls]
-        first, second = (
-            stack.enter_context(site_on(url, own, tmp_path)) for url, own in zip(urls, stores, strict=True)
-        )
+        first, second = (stack.enter_context(site_on(*database, slot.folder)) for database in slot.databases)
         yield first, second
 
 
@@ -45,10 +38,10 @@ def replaced(site: Site, victim: Process, *, is_there: bool) -> None:
         site.worker()
 
 
-def in_both(both: tuple[Site, Site], check: Callable[..., None]) -> None:
+def in_both(sites: tuple[Site, Site], check: Callable[..., None]) -> None:
     """The same at the same time: where another worker is there, and where one comes later."""
     with ThreadPoolExecutor(2) as pool:
-        first, second = both
+        first, second = sites
         runs = [pool.submit(check, first, is_there=True), pool.submit(check, second, is_there=False)]
     for run in runs:
         run.result()
@@ -75,8 +68,9 @@ def killed_while_the_model_answers(site: Site, *, is_there: bool) -> None:
     assert site.times_asked() == [2] * (len(asked) - 1)
 
 
-def test_a_worker_killed_while_the_model_answers_leaves_nobody_without_an_answer(both: tuple[Site, Site]) -> None:
-    in_both(both, killed_while_the_model_answers)
+@overlapping(both)
+def test_a_worker_killed_while_the_model_answers_leaves_nobody_without_an_answer(sites: tuple[Site, Site]) -> None:
+    in_both(sites, killed_while_the_model_answers)
 
 
 @dataclass(frozen=True)
@@ -143,5 +137,6 @@ def killed_in_calls_to_slack(site: Site, *, is_there: bool) -> None:
     assert len(site.times_asked()) == sum(site.times_asked()), "what was read before the kill is not read again"
 
 
-def test_a_worker_killed_in_a_call_to_slack_leaves_each_answer_once(both: tuple[Site, Site]) -> None:
-    in_both(both, killed_in_calls_to_slack)
+@overlapping(both)
+def test_a_worker_killed_in_a_call_to_slack_leaves_each_answer_once(sites: tuple[Site, Site]) -> None:
+    in_both(sites, killed_in_calls_to_slack)

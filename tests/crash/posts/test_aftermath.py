@@ -20,7 +20,7 @@ from bot.domain.subscriptions.models import Subscription
 from bot.services.history.outcome_watcher import CHECK_INTERVAL
 from bot.settings import load_settings
 from tests.crash.conftest import PATIENCE, site_on
-from tests.crash.test_schedule import REPO, SECOND, Moment, Newsroom, hold
+from tests.crash.posts.test_schedule import REPO, SECOND, Moment, Newsroom, hold
 from tests.emulators.github.store import pull
 from tests.helpers.checks import eventually
 from tests.helpers.world import CHANNEL

@@ -5,33 +5,39 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
-import pytest
-
-from tests.crash.conftest import Site
+from tests.crash.conftest import Site, site_in
+from tests.crash.overlap import StoreSlot, overlapping
 from tests.emulators.drip import Drip
 from tests.helpers.checks import closed_port, eventually
 
 # seconds that a process may take to end, and between two bytes
 ENDED, INTERVAL = 20.0, 2.0
+# what starts while Slack drips; each has a Slack of its own to wait for
+NEW = ("clock", "web")
 
 
-@pytest.fixture
-def peers(site: Site) -> Iterator[dict[str, Drip]]:
-    """What stands before GitHub, Claude and Slack, healthy at first; the processes of the site ask there."""
+@contextmanager
+def site_with_peers(slot: StoreSlot) -> Iterator[tuple[Site, dict[str, Drip]]]:
+    """What stands before GitHub, Claude and Slack, and before Slack for each new process; healthy at first."""
     names = {"GITHUB_API_URL": "github", "ANTHROPIC_BASE_URL": "claude", "SLACK_API_URL": "slack"}
     with ExitStack() as stack:
+        site = stack.enter_context(site_in(slot))
         drips = {
             name: stack.enter_context(Drip(site.world.settings[variable])) for variable, name in names.items()
         }
+        for name in NEW:
+            drips[name] = stack.enter_context(Drip(site.world.settings["SLACK_API_URL"]))
         site.world.settings.update({variable: drips[name].url for variable, name in names.items()})
-        yield drips
+        yield site, drips
 
 
+@overlapping(site_with_peers)
 def test_processes_end_in_time_whatever_peers_do_and_the_next_one_does_the_work_once(
-    site: Site, peers: dict[str, Drip]
+    place: tuple[Site, dict[str, Drip]],
 ) -> None:
+    site, peers = place
     web, worker = site.pair()
     ada = site.person(web)
     by_claude = ada.send_command("/prsummary", "150")
@@ -47,9 +53,11 @@ def test_processes_end_in_time_whatever_peers_do_and_the_next_one_does_the_work_
     before = len(peers["github"].paths)
     asked += [ada.send_command("/prsummary", "102"), ada.send_command("/prdigest", "2026-03-01 private")]
     eventually(lambda: len(peers["github"].paths) >= before + 2)
-    peers["slack"].interval = INTERVAL
-    clock, late = site.start("clock"), site.start("web", PORT=str(closed_port()))
-    time.sleep(2)
+    for name in ("slack", *NEW):
+        peers[name].interval = INTERVAL
+    clock, late = (site.start(name, SLACK_API_URL=peers[name].url, PORT=str(closed_port())) for name in NEW)
+    # a process that asks Slack listens for signals; before, while it still imports, the first one would end it
+    eventually(lambda: all(peers[name].paths for name in NEW))
 
     began = time.monotonic()
     processes = [worker, clock, late]

