@@ -29,7 +29,8 @@ from benchmarks.day import empty_world
 from benchmarks.questions import answers_at_once
 from benchmarks.table import Table
 from bot.clock import Clock
-from bot.container import Wiring
+from bot.container import Foundation, open_foundation
+from bot.container.schedule import build_schedule_services
 from bot.jobs import DramatiqJobQueue, make_delivery_queue, make_repair_queue, make_watch_queue
 from bot.processes import run_processes
 from bot.services.operations.deadlines import ShutdownSignal
@@ -117,13 +118,13 @@ class Office:
     """A bot that runs in this process, with its clock in our hands."""
 
     there: World
-    wiring: Wiring
+    base: Foundation
     clock: Clock
     wall: Wall
     wire: HttpTransport
 
     def settle(self) -> None:
-        eventually(lambda: not waiting_jobs(self.wiring.store), 60)
+        eventually(lambda: not waiting_jobs(self.base.store), 60)
 
     def tick(self) -> None:
         self.clock.tick()
@@ -179,13 +180,13 @@ def office(wall: Wall) -> Iterator[Office]:
         }
         os.environ.update({**there.settings, **own})
         settings, ending = load_settings(), ShutdownSignal()
-        wiring = stack.enter_context(closing(Wiring(settings, wall, Sleeps())))
-        port = stack.enter_context(run_processes(settings, wiring, wall, ending, "127.0.0.1"))
-        jobs = stack.enter_context(closing(DramatiqJobQueue(wiring, wiring.store, COMMANDS.jobs)))
+        base = stack.enter_context(open_foundation(settings, wall, Sleeps()))
+        port = stack.enter_context(run_processes(base, ending, "127.0.0.1"))
+        jobs = stack.enter_context(closing(DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)))
         queues = make_delivery_queue(jobs), make_repair_queue(jobs), make_watch_queue(jobs)
-        clock = Clock(wiring.subscriptions.scheduler, *queues, wall, ending)
+        clock = Clock(build_schedule_services(base).scheduler, *queues, wall, ending)
         wire = HttpTransport(f"http://127.0.0.1:{port}/slack/events", SECRET, patience=30)
-        yield Office(there, wiring, clock, wall, wire)
+        yield Office(there, base, clock, wall, wire)
 
 
 def measure() -> dict[str, Counts]:

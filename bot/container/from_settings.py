@@ -35,3 +35,10 @@ def connect_store(settings: Settings, patience: RedisTimeouts) -> Redis:
     if settings.redis_url:
         return connect_server(settings.redis_url, patience=patience)
     return connect_embedded(settings.prdigest_state_dir, patience)
+
+
+def get_display_name(settings: Settings, repository: Repository) -> str:
+    """Return what headings call a repository."""
+    if settings.prdigest_name and repository == settings.prdigest_repo:
+        return settings.prdigest_name
+    return repository.name

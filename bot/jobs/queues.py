@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from dramatiq import Actor, BrokerError, MessageProxy, Worker
 from redis import Redis
 
-from bot.adapters.redis import make_broker, translate_redis_errors, wrap_job
-from bot.container import Wiring
+from bot.adapters.redis import Keyspace, make_broker, translate_redis_errors, wrap_job
+from bot.container.worker import WorkerServices
 from bot.domain.errors import StoreUnavailable
 from bot.domain.operations.lane import QueueName
 from bot.domain.operations.lost_job import LossReason
@@ -53,18 +53,22 @@ class DramatiqJobQueue:
 
     def __init__(
         self,
-        wiring: Wiring,
         store: Redis,
+        keyspace: Keyspace,
         commands: CommandJobs,
+        services: WorkerServices | None = None,
         ending: ShutdownSignal | None = None,
         times: JobTimeLimits = JobTimeLimits(),
     ) -> None:
-        """``ending`` interrupts jobs that run, which go back to their queues."""
+        """Take the ``services`` that jobs use; a process that only sends has none.
+
+        ``ending`` interrupts jobs that run, which go back to their queues.
+        """
         self._ending = ending or ShutdownSignal()
         self._times = times
-        self._brokers = {lane: make_broker(store, self._report_loss, wiring.keyspace) for lane in QueueName}
-        performer = JobRunner(wiring)
-        self._actors = {job.type.name: self._make_actor(performer, job) for job in self._list_jobs(commands)}
+        self._brokers = {lane: make_broker(store, self._report_loss, keyspace) for lane in QueueName}
+        runner = JobRunner(services) if services else None
+        self._actors = {job.type.name: self._make_actor(runner, job) for job in self._list_jobs(commands)}
 
     def send(self, job: JobType[P], payload: P) -> None:
         """Enqueue a job. Raises StoreUnavailable."""
@@ -94,7 +98,7 @@ class DramatiqJobQueue:
         yield from schedule_jobs.list_jobs(self)
         yield from lost_jobs.list_jobs(self)
 
-    def _make_actor(self, performer: JobRunner, job: JobHandler[Any]) -> Actor[Any, None]:
+    def _make_actor(self, runner: JobRunner | None, job: JobHandler[Any]) -> Actor[Any, None]:
         kind = job.type
         # Dramatiq's own time limit does not run in workers that share their process, and would not reach a thread
         # that waits for another one
@@ -102,7 +106,7 @@ class DramatiqJobQueue:
             deadlines.bound_work, self._times.get_time_limit(kind.lane), self._ending, deadlines.MAX_WAITS
         )
         return Actor(
-            wrap_job(performer.make_work(job), limited),
+            wrap_job(runner.make_work(job) if runner else _refuse_work, limited),
             broker=self._brokers[kind.lane],
             actor_name=kind.name,
             queue_name=kind.lane.value,
@@ -112,3 +116,8 @@ class DramatiqJobQueue:
 
     def _report_loss(self, message: MessageProxy, loss: LossReason) -> None:
         lost_jobs.enqueue_loss_report(self, message, loss)
+
+
+def _refuse_work(*_: Any) -> None:
+    """Raise RuntimeError: workers start only in a process that has the services."""
+    raise RuntimeError("this process has no services to run jobs with")

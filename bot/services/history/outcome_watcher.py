@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,23 +12,19 @@ from bot.domain.history.outcomes import MergeOutcome, find_outcomes
 from bot.domain.keyspace.keys import LAST_OUTCOME_CHECK
 from bot.domain.pull_requests.models import Repository, remove_duplicates
 from bot.domain.subscriptions.due_items import OutcomeCheck
-from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.day import LocalDay, parse_date
 from bot.ports import Cache, DueQueue, PostedDigestIndex, WorkQueue
 from bot.services.digest.posted_digest import build_state_key
 from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
 from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
+from bot.services.history.outcome_checks import build_check_key
 
-# a revert is told of within hours; each look is one call to GitHub, or two
-CHECK_INTERVAL = timedelta(hours=6)
 # outcomes count for that long after a merge: 95 of 100 reverts come within it
 WATCH_PERIOD = timedelta(days=30)
 _DAY = timedelta(days=1)
 # the amendments of a look are made at once; one that waited longer had better read again
 _CACHE_LIFETIME = timedelta(hours=1)
-# a digest knows of what was merged on the day after its own; one that is posted later may lack what came then
-_LATE_AFTER = 2 * _DAY
 _UTC = ZoneInfo("UTC")
 
 
@@ -56,21 +51,6 @@ class OutcomeWatcher:
         self._looks: dict[Repository, _OutcomeSnapshot] = {}
         self._lock = threading.Lock()
 
-    def watch_digest(self, spec: DigestSpec, key: str) -> None:
-        """A digest was posted: from now on it is looked for what becomes of what it shows."""
-        now, last = self._now(), spec.span.days[-1]
-        self._index.add(spec.repository, last.end, key)
-        self._set_check_start(
-            spec.repository, last.date if now >= last.end + _LATE_AFTER else now.astimezone(UTC).date()
-        )
-        self._agenda.add(OutcomeCheck(spec.repository), now + CHECK_INTERVAL)
-
-    def _set_check_start(self, repository: Repository, date: dt.date) -> None:
-        """The next look begins there, unless it begins earlier."""
-        known = self._cache.get(_build_check_key(repository))
-        if known is None or str(date) < known:
-            self._cache.put(_build_check_key(repository), str(date), LAST_OUTCOME_CHECK.lifetime)
-
     def check_repository(self, repository: Repository, amends: WorkQueue) -> None:
         """Look at what was merged since the last look.
 
@@ -93,7 +73,7 @@ class OutcomeWatcher:
 
     def _record_recent_merges(self, repository: Repository, now: datetime) -> None:
         """Record what was merged since the last look, and on the day before it; of two weeks at most."""
-        name, today = _build_check_key(repository), now.astimezone(UTC).date()
+        name, today = build_check_key(repository), now.astimezone(UTC).date()
         last = self._cache.get(name)
         first = max(parse_date(last) if last else today, today - LOOK_AHEAD) - _DAY
         for days in range((today - first).days + 1):
@@ -151,8 +131,3 @@ def _remove_texts(outcome: MergeOutcome) -> MergeOutcome:
     """Return it without descriptions and files, which have been read."""
     pull, by = (replace(half, body="", commit_message="", files=None) for half in (outcome.pull, outcome.by))
     return replace(outcome, pull=pull, by=by)
-
-
-def _build_check_key(repository: Repository) -> str:
-    """Where the UTC date of the last look is kept."""
-    return LAST_OUTCOME_CHECK.build_key(repository)

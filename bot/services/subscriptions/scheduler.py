@@ -28,7 +28,7 @@ from bot.domain.subscriptions.models import DigestSpec, Subscription
 from bot.ports import Cache, DueQueue, RunLog, WorkQueue
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords, TrackedDigest
-from bot.services.history.outcome_watcher import CHECK_INTERVAL
+from bot.services.history.outcome_checks import CHECK_INTERVAL
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.retry_policy import compute_next_repair

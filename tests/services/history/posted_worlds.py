@@ -20,7 +20,8 @@ from bot.render.digest.post import render_digest
 from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.history.outcome_watcher import CHECK_INTERVAL, OutcomeWatcher
+from bot.services.history.outcome_checks import CHECK_INTERVAL
+from bot.services.history.outcome_watcher import OutcomeWatcher
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, digest, entry, pull
 from tests.helpers.records import digest_store

@@ -26,7 +26,8 @@ from bot.domain.time.day import LocalDay
 from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC, PostedDigest
 from bot.services.digest.records import DigestRecords
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.history.outcome_watcher import CHECK_INTERVAL, OutcomeWatcher
+from bot.services.history.outcome_checks import CHECK_INTERVAL
+from bot.services.history.outcome_watcher import OutcomeWatcher
 from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers import builders

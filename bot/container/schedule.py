@@ -1,0 +1,52 @@
+"""The services that decide what is due, and report what goes wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.adapters.redis import RedisDueQueue, RedisRunLog
+from bot.container.foundation import Foundation
+from bot.container.records import build_digest_records, build_incident_reports, build_subscription_repository
+from bot.ports import DueQueue, RunLog
+from bot.services.digest.records import DigestRecords
+from bot.services.subscriptions.incidents import IncidentReporter
+from bot.services.subscriptions.repository import SubscriptionRepository
+from bot.services.subscriptions.scheduler import DigestScheduler
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleServices:
+    """The subscriptions, what is due for them, and what was posted. ``journal`` is the log of recent runs."""
+
+    subscription_repository: SubscriptionRepository
+    due_queue: DueQueue
+    journal: RunLog
+    digest_records: DigestRecords
+    incident_reporter: IncidentReporter
+    scheduler: DigestScheduler
+
+
+def build_schedule_services(base: Foundation) -> ScheduleServices:
+    """Build them. Raises ConfigurationError without a token of Slack, and StoreUnavailable."""
+    repository, records = build_subscription_repository(base), build_digest_records(base)
+    due_queue, journal = RedisDueQueue(base.store, base.keyspace), RedisRunLog(base.store, base.keyspace)
+    incident_reporter = _build_incident_reporter(base, due_queue, records)
+    scheduler = DigestScheduler(
+        repository,
+        due_queue,
+        records,
+        base.cache,
+        journal,
+        incident_reporter,
+        timedelta(hours=base.settings.prdigest_catch_up_hours),
+    )
+    return ScheduleServices(repository, due_queue, journal, records, incident_reporter, scheduler)
+
+
+def _build_incident_reporter(base: Foundation, due_queue: DueQueue, records: DigestRecords) -> IncidentReporter:
+    def is_posted(key: str) -> bool:
+        return records.store.load(key).is_posted
+
+    admin = base.settings.prdigest_admin_channel or ""
+    return IncidentReporter(due_queue, base.cache, build_incident_reports(base), is_posted, base.messenger, admin)
