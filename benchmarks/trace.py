@@ -30,7 +30,7 @@ from benchmarks.questions import answers_at_once
 from benchmarks.table import Table
 from bot.clock import Clock
 from bot.container import Foundation, open_foundation
-from bot.container.schedule import build_schedule_services
+from bot.container.schedule import build_schedule_services, build_scheduler
 from bot.jobs import DramatiqJobQueue, make_delivery_queue, make_repair_queue, make_watch_queue
 from bot.processes import run_processes
 from bot.services.operations.deadlines import ShutdownSignal
@@ -184,7 +184,7 @@ def office(wall: Wall) -> Iterator[Office]:
         port = stack.enter_context(run_processes(base, ending, "127.0.0.1"))
         jobs = stack.enter_context(closing(DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)))
         queues = make_delivery_queue(jobs), make_repair_queue(jobs), make_watch_queue(jobs)
-        clock = Clock(build_schedule_services(base).scheduler, *queues, wall, ending)
+        clock = Clock(build_scheduler(base, build_schedule_services(base)), *queues, wall, ending)
         wire = HttpTransport(f"http://127.0.0.1:{port}/slack/events", SECRET, patience=30)
         yield Office(there, base, clock, wall, wire)
 

@@ -13,7 +13,7 @@ from bot.clock import Clock
 from bot.container import Foundation, require_secret
 from bot.container.access import build_allowed_repositories
 from bot.container.foundation import build_ownership
-from bot.container.schedule import build_schedule_services
+from bot.container.schedule import build_schedule_services, build_scheduler
 from bot.container.web import WebServices, build_web_services
 from bot.container.worker import build_worker_services
 from bot.domain.errors import SlackUnavailable
@@ -163,15 +163,15 @@ def run_processes(
 def _start_clock(base: Foundation, ending: ShutdownSignal) -> Iterator[None]:
     """Run the clock until the end of the block."""
     build_allowed_repositories(base.settings)
-    schedule = build_schedule_services(base)
+    scheduler = build_scheduler(base, build_schedule_services(base))
     jobs = DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)
     queues = (make_delivery_queue(jobs), make_repair_queue(jobs), make_watch_queue(jobs))
-    clock = Clock(schedule.scheduler, *queues, base.now, ending)
-    scheduler = clock.start()
+    clock = Clock(scheduler, *queues, base.now, ending)
+    ticking = clock.start()
     try:
         yield
     finally:
-        scheduler.shutdown()
+        ticking.shutdown()
         jobs.close()
 
 

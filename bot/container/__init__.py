@@ -1,7 +1,7 @@
 """The composition root: turns settings into services. The only place that knows every adapter.
 
-:func:`open_foundation` comes first. On what it yields, each process and command builds the services that it uses, by
-the ``build_…`` functions of this package's modules, in the order in which one service needs another.
+:func:`open_foundation` comes first. On what it yields, each process and command builds the services that it uses,
+by the ``build_…`` functions of this package's modules, in the order in which one service needs another.
 """
 
 from __future__ import annotations

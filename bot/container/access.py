@@ -15,7 +15,7 @@ def build_access_control(base: Foundation) -> AccessControl:
     """Build the check of who may ask.
 
     Raises:
-        ConfigurationError, SlackUnavailable, StoreUnavailable: the bot's own workspace or the store can't be asked.
+        ConfigurationError, SlackUnavailable, StoreUnavailable: Slack or the store can't be asked.
     """
     settings = base.settings
     own_team = base.messenger.fetch_team()

@@ -38,10 +38,10 @@ from bot.settings import Settings
 class Foundation:
     """What the functions that build services take.
 
-    Clients are opened when they are first used, for two reasons: a command needs the settings only of what it uses,
-    and nothing in the store may be read or migrated before it was claimed. ``closing`` closes each that was opened.
-    ``now`` returns the current aware time, ``sleep`` waits so many seconds. ``response_times`` says when an asker
-    gets a response, ``pace`` limits the posts to Slack.
+    Clients are opened when they are first used, for two reasons: a command needs the settings of what it uses
+    alone, and nothing in the store may be migrated before the store was claimed. ``closing`` closes each that was
+    opened. ``now`` returns the current aware time, ``sleep`` waits so many seconds. ``response_times`` says when
+    an asker gets a response, ``pace`` limits the posts to Slack.
     """
 
     settings: Settings

@@ -24,24 +24,31 @@ class ScheduleServices:
     journal: RunLog
     digest_records: DigestRecords
     incident_reporter: IncidentReporter
-    scheduler: DigestScheduler
 
 
 def build_schedule_services(base: Foundation) -> ScheduleServices:
     """Build them. Raises ConfigurationError without a token of Slack, and StoreUnavailable."""
-    repository, records = build_subscription_repository(base), build_digest_records(base)
-    due_queue, journal = RedisDueQueue(base.store, base.keyspace), RedisRunLog(base.store, base.keyspace)
-    incident_reporter = _build_incident_reporter(base, due_queue, records)
-    scheduler = DigestScheduler(
-        repository,
-        due_queue,
-        records,
+    due_queue, records = RedisDueQueue(base.store, base.keyspace), build_digest_records(base)
+    return ScheduleServices(
+        subscription_repository=build_subscription_repository(base),
+        due_queue=due_queue,
+        journal=RedisRunLog(base.store, base.keyspace),
+        digest_records=records,
+        incident_reporter=_build_incident_reporter(base, due_queue, records),
+    )
+
+
+def build_scheduler(base: Foundation, schedule: ScheduleServices) -> DigestScheduler:
+    """Build what decides at each tick what is due."""
+    return DigestScheduler(
+        schedule.subscription_repository,
+        schedule.due_queue,
+        schedule.digest_records,
         base.cache,
-        journal,
-        incident_reporter,
+        schedule.journal,
+        schedule.incident_reporter,
         timedelta(hours=base.settings.prdigest_catch_up_hours),
     )
-    return ScheduleServices(repository, due_queue, journal, records, incident_reporter, scheduler)
 
 
 def _build_incident_reporter(base: Foundation, due_queue: DueQueue, records: DigestRecords) -> IncidentReporter:

@@ -43,7 +43,7 @@ def build_worker_services(base: Foundation) -> WorkerServices:
     """Build all services of a worker, in the order in which one needs another.
 
     Raises:
-        ConfigurationError, SlackUnavailable, StoreUnavailable: a setting is missing or wrong, or a service is away.
+        ConfigurationError, SlackUnavailable, StoreUnavailable: a setting is wrong, or a service is away.
     """
     digests = build_digest_services(base)
     schedule = build_schedule_services(base)

@@ -30,7 +30,10 @@ class OutcomeCheckPlanner:
         self._now = now
 
     def plan_checks(self, spec: DigestSpec, key: str) -> None:
-        """Have the repository of a posted digest checked; doing so twice changes nothing. Raises StoreUnavailable."""
+        """Have the repository of a posted digest checked from now on. Raises StoreUnavailable.
+
+        Doing so twice changes nothing.
+        """
         now, last = self._now(), spec.span.days[-1]
         self._index.add(spec.repository, last.end, key)
         self._set_check_start(

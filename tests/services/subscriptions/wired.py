@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -11,7 +11,9 @@ import pytest
 from redis import Redis
 
 from bot.adapters.slack.post_throttle import PostThrottle
-from bot.container import Wiring
+from bot.container import Foundation, open_foundation
+from bot.container.schedule import build_scheduler
+from bot.container.worker import WorkerServices, build_worker_services
 from bot.domain.operations.run import RunOutcome
 from bot.domain.pull_requests.models import Repository
 from bot.settings import load_settings
@@ -43,7 +45,8 @@ class Passing:
 class Bot:
     """A bot whose clock is moved by hand, and its worlds."""
 
-    wiring: Wiring
+    base: Foundation
+    services: WorkerServices
     wall: Wall
     github: ScriptedGitHub
     claude: ClaudeEmulator
@@ -52,8 +55,9 @@ class Bot:
     def turn(self, pause: timedelta = MINUTE) -> int:
         """Time passes, the clock looks, and a worker does what is due; how many digests were mended."""
         digests, mends, watches, amends = Outbox(), Outbox(), Outbox(), Outbox()
-        scheduling = self.wiring.subscriptions
-        scheduling.scheduler.tick(self.wall.passes(pause), digests, mends, watches)
+        scheduling = self.services.subscriptions
+        scheduler = build_scheduler(self.base, self.services.schedule)
+        scheduler.tick(self.wall.passes(pause), digests, mends, watches)
         for name, due in digests:
             scheduling.delivery.deliver_digest(name, datetime.fromisoformat(due))
         for (key,) in mends:
@@ -85,7 +89,7 @@ class Bot:
 
     @property
     def outcomes(self) -> list[RunOutcome]:
-        return [run.outcome for run in reversed(self.wiring.subscriptions.journal.list_recent(99))]
+        return [run.outcome for run in reversed(self.services.schedule.journal.list_recent(99))]
 
     def edits(self) -> int:
         """Of the digest, not of what is told of it."""
@@ -123,8 +127,8 @@ def make_bot(
                 monkeypatch.setenv(name, value)
             passing = Passing()
             pace = PostThrottle(passing, passing.sleep)
-            wiring = stack.enter_context(closing(Wiring(load_settings(), wall, Sleeps(), pace=pace)))
-            return Bot(wiring, wall, github, claude, slack)
+            base = stack.enter_context(open_foundation(load_settings(), wall, Sleeps(), pace=pace))
+            return Bot(base, build_worker_services(base), wall, github, claude, slack)
 
         yield make
 
