@@ -12,7 +12,6 @@ from pathlib import Path
 from threading import Event
 from zoneinfo import ZoneInfo
 
-from bot.services.subscriptions.scheduler import DigestScheduler
 from localslack.state.workspace import Json
 from localslack.users.person import Delivery, Person
 from localslack.users.transport import HttpTransport
@@ -27,6 +26,7 @@ from bot.demo.sample.sources import SampleSources
 from bot.jobs import DramatiqJobQueue, make_delivery_queue, make_repair_queue, make_watch_queue
 from bot.processes import limit_shutdown, run_processes
 from bot.services.operations import deadlines
+from bot.services.subscriptions.scheduler import DigestScheduler
 from bot.settings import Settings
 from handlers.commands.registry import COMMANDS
 from tests.emulators.slack.server import SlackEmulator
