@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Generator, Iterable
 from datetime import datetime
 from functools import cached_property
 
 from bot.adapters.github import GitHubClient, GitHubPullRequests, GitHubRateLimits
 from bot.container.credentials import create_github_auth
-from bot.container.late_model import LazyModelConnection
 from bot.container.providers import get_model_access
 from bot.domain.operations.rate_allowance import RateAllowance
-from bot.ports import ChatModel, Model, ModelProvider, PullRequests
+from bot.ports import (
+    Chat,
+    ChatEvent,
+    ChatModel,
+    Completion,
+    Model,
+    ModelConnection,
+    ModelProvider,
+    Prompt,
+    PullRequests,
+)
 from bot.settings import Settings
 
 
@@ -71,3 +81,33 @@ class LiveSources:
     def _lazy_model(self) -> LazyModelConnection | None:
         access = get_model_access(self._settings, self._provider)
         return None if access is None else LazyModelConnection(lambda: self._provider.connect(access))
+
+
+class LazyModelConnection:
+    """:class:`bot.ports.ModelConnection`, opened by the first question. May be shared by threads."""
+
+    def __init__(self, connect: Callable[[], ModelConnection]) -> None:
+        self._connect = connect
+        self._lock = threading.Lock()
+        self._opened: ModelConnection | None = None
+
+    def complete(self, prompt: Prompt) -> Completion:
+        """Ask once. See :class:`bot.ports.Model`."""
+        return self.open_connection().complete(prompt)
+
+    def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+        """Ask for the next turn. See :class:`bot.ports.ChatModel`."""
+        return self.open_connection().stream_turn(chat)
+
+    def open_connection(self) -> ModelConnection:
+        """Open it, unless it is open, so that the next question does not wait for that."""
+        with self._lock:
+            if self._opened is None:
+                self._opened = self._connect()
+            return self._opened
+
+    def close(self) -> None:
+        """Let go of it, if it was opened."""
+        with self._lock:
+            if self._opened:
+                self._opened.close()

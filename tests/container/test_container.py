@@ -18,7 +18,6 @@ from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.connection import RedisCache, connect_server
 from bot.container import Foundation, open_foundation
 from bot.container.access import build_access_control, build_allowed_repositories
-from bot.container.answers import build_answers, build_replies
 from bot.container.delivery import build_composer
 from bot.container.digests import (
     build_digest_builder,
@@ -29,7 +28,7 @@ from bot.container.from_settings import get_display_name
 from bot.container.questions import build_archive, build_thread_memories
 from bot.container.records import build_subscription_repository
 from bot.container.schedule import build_schedule_services
-from bot.container.worker import build_worker_services
+from bot.container.worker import build_answers, build_replies, build_worker_services
 from bot.domain.conversations.commands import AllowedRepositories, RisksRequest
 from bot.domain.errors import ConfigurationError, PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
 from bot.domain.pull_requests.models import Repository

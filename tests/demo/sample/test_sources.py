@@ -11,11 +11,11 @@ from redis import Redis
 
 from bot.container import Foundation, open_foundation
 from bot.container.access import build_allowed_repositories
-from bot.container.answers import build_answers
 from bot.container.delivery import build_composer
 from bot.container.digests import DigestServices, build_digest_builder, build_digest_services
 from bot.container.history import build_merge_timeline
 from bot.container.records import build_subscription_repository
+from bot.container.worker import build_answers
 from bot.demo.sample.sources import SampleSources
 from bot.domain.conversations.commands import AllowedRepositories, DigestRequest, RisksRequest
 from bot.domain.digest.models import Digest
