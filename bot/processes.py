@@ -83,7 +83,7 @@ def _claim_store(base: Foundation, stop_event: threading.Event, port: int | None
     Meanwhile the process is alive and not ready, and ``port`` answers health checks with that.
 
     Raises:
-        NotSetUp: the store belongs to another workspace.
+        ConfigurationError: the store belongs to another workspace.
         ProcessShutdown: the process ends.
     """
     ownership = build_ownership(base)

@@ -15,7 +15,8 @@ def build_access_control(base: Foundation) -> AccessControl:
     """Build the check of who may ask.
 
     Raises:
-        ConfigurationError, SlackUnavailable, StoreUnavailable: Slack or the store can't be asked.
+        ConfigurationError, SlackCallRefused, SlackUnavailable, StoreUnavailable: Slack or the store can't be
+            asked.
     """
     settings = base.settings
     own_team = base.messenger.fetch_team()

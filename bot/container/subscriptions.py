@@ -50,7 +50,8 @@ def build_subscription_services(
     """Build them.
 
     Raises:
-        ConfigurationError, SlackUnavailable, StoreUnavailable: a setting is wrong, or a service is away.
+        ConfigurationError, SlackCallRefused, SlackUnavailable, StoreUnavailable: a setting is wrong, or a
+            service is away.
     """
     permissions = SubscriptionPermissions(SlackWorkspaceDirectory(base.slack), base.messenger.fetch_team)
     editor = _build_editor(base, schedule, permissions)

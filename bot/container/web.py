@@ -46,7 +46,8 @@ def build_web_services(base: Foundation) -> WebServices:
     """Build them.
 
     Raises:
-        ConfigurationError, SlackUnavailable, StoreUnavailable: a setting is wrong, or a service is away.
+        ConfigurationError, SlackCallRefused, SlackUnavailable, StoreUnavailable: a setting is wrong, or a
+            service is away.
     """
     store, keyspace = base.hurried_store, base.keyspace
     return WebServices(

@@ -53,7 +53,8 @@ def build_worker_services(base: Foundation) -> WorkerServices:
     """Build all services of a worker, in the order in which one needs another.
 
     Raises:
-        ConfigurationError, SlackUnavailable, StoreUnavailable: a setting is wrong, or a service is away.
+        ConfigurationError, SlackCallRefused, SlackUnavailable, StoreUnavailable: a setting is wrong, or a
+            service is away.
     """
     digests = build_digest_services(base)
     schedule = build_schedule_services(base)
