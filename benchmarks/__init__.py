@@ -1,0 +1,1 @@
+"""Measurements of time, memory, calls and tokens, with their bounds."""

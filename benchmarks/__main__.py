@@ -1,9 +1,9 @@
-"""``python -m benchmarks``: what a day, commands, questions, the clock, a demo, starts and a patch cost.
+"""``python -m benchmarks``: the cost of a day, commands, questions, the clock, a demo, starts and a patch.
 
-Each stands beside its bound. All but the clock and the patch run as processes against loopback emulators with
-fixed latencies, on an empty embedded store. Exit code 1 if a bound is missed. ``python -m benchmarks day``,
-``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``, ``starts`` or ``patch`` runs one part; ``trace``
-counts what three requests cross in our code and has no bounds.
+Each measurement is printed beside its bound. All but the clock and the patch run as processes against loopback
+emulators with fixed latencies, on an empty embedded store. The exit code is 1 if a bound is missed. ``python -m
+benchmarks day``, ``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``, ``starts`` or ``patch`` runs one
+part; ``trace`` counts what three requests cross in our code and has no bounds.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ PARTS = {
 
 
 def main() -> int:
+    """Run the parts that are named on the command line, or all; return the exit code."""
     table = Table()
     for part in sys.argv[1:] or PARTS:
         for measure in PARTS[part]:

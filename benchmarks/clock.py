@@ -1,4 +1,4 @@
-"""What the clock takes: a minute in which nothing is due, and one in which very many digests are."""
+"""The cost of the clock: a minute in which nothing is due, and one in which very many digests are."""
 
 from __future__ import annotations
 
@@ -30,56 +30,61 @@ from tests.services.digest.posting import MemoryMessenger
 SUBSCRIPTIONS, DUE = 10_000, 1_000
 ZONE = ZoneInfo("America/Los_Angeles")
 BEFORE = datetime(2026, 3, 2, 16, 58, tzinfo=UTC)
-# seconds: a minute has sixty, and whoever looks at App Home uses the same store
-MOST_IDLE, MOST_BUSY = 0.05, 10.0
+# seconds: a minute has sixty, and App Home uses the same store
+MAX_IDLE, MAX_BUSY = 0.05, 10.0
 
 
 @dataclass
-class Sent:
-    """A queue that counts."""
+class CountingQueue:
+    """A queue that only keeps its jobs."""
 
     jobs: list[tuple[Any, ...]] = field(default_factory=list)
 
     def send(self, *arguments: Any) -> None:
+        """Keep the arguments of a job."""
         self.jobs.append(arguments)
 
 
 def time_ticks(table: Table) -> None:
-    """A tick among ten thousand subscriptions, when nothing is due and when a thousand are."""
-    with _store() as store:
-        schedule, queue = _schedule(store), Sent()
-        schedule.tick(BEFORE, queue, Sent(), Sent())
-        idle = _seconds(lambda: schedule.tick(BEFORE + timedelta(minutes=1), queue, Sent(), Sent()))
+    """Time a tick among ten thousand subscriptions, when nothing is due and when a thousand are."""
+    with _open_store() as store:
+        schedule, queue = _make_scheduler(store), CountingQueue()
+        schedule.tick(BEFORE, queue, CountingQueue(), CountingQueue())
+        idle = _time_call(
+            lambda: schedule.tick(BEFORE + timedelta(minutes=1), queue, CountingQueue(), CountingQueue())
+        )
         assert not queue.jobs
-        busy = _seconds(lambda: schedule.tick(BEFORE + timedelta(minutes=2), queue, Sent(), Sent()))
+        busy = _time_call(
+            lambda: schedule.tick(BEFORE + timedelta(minutes=2), queue, CountingQueue(), CountingQueue())
+        )
         assert len(queue.jobs) == DUE
-    table.row(
-        f"a tick of the clock, {SUBSCRIPTIONS:,} subscriptions, none due", 1_000 * idle, 1_000 * MOST_IDLE, "ms"
+    table.print_row(
+        f"a tick of the clock, {SUBSCRIPTIONS:,} subscriptions, none due", 1_000 * idle, 1_000 * MAX_IDLE, "ms"
     )
-    table.row(f"the same, {DUE:,} due in one minute", busy, MOST_BUSY, "s")
+    table.print_row(f"the same, {DUE:,} due in one minute", busy, MAX_BUSY, "s")
 
 
-def _schedule(store: Redis) -> DigestScheduler:
-    """Those that are due are due at nine, all others an hour later."""
-    kept, agenda, cache = RedisSubscriptionRepository(store), RedisDueQueue(store), RedisCache(store)
+def _make_scheduler(store: Redis) -> DigestScheduler:
+    """Return a scheduler: a thousand subscriptions are due at nine, all others an hour later."""
+    subscriptions, agenda, cache = RedisSubscriptionRepository(store), RedisDueQueue(store), RedisCache(store)
     for number in range(SUBSCRIPTIONS):
         timing = Timing(dt.time(9 if number < DUE else 10), ZONE)
-        kept.put(Subscription(f"C{number:06d}", Repository("octo", "engine"), timing, by="U0ADA"))
+        subscriptions.put(Subscription(f"C{number:06d}", Repository("octo", "engine"), timing, by="U0ADA"))
     watchdog = IncidentReporter(agenda, cache, report_store(store), lambda _: False, MemoryMessenger(), "C0ADMIN")
     digests, journal = DigestRecords(digest_store(store), lambda: "T0TEAM"), RedisRunLog(store)
     return DigestScheduler(
-        SubscriptionRepository(kept, None), agenda, digests, cache, journal, watchdog, timedelta(hours=24)
+        SubscriptionRepository(subscriptions, None), agenda, digests, cache, journal, watchdog, timedelta(hours=24)
     )
 
 
-def _seconds(act: Callable[[], None]) -> float:
+def _time_call(act: Callable[[], None]) -> float:
     begin = time.perf_counter()
     act()
     return time.perf_counter() - begin
 
 
 @contextmanager
-def _store() -> Iterator[Redis]:
+def _open_store() -> Iterator[Redis]:
     with tempfile.TemporaryDirectory() as folder, connect_server(start_embedded_url(Path(folder))) as store:
         store.ping()
         yield store

@@ -1,4 +1,4 @@
-"""How fast slash commands are acknowledged and answered. Slack gives three seconds for the acknowledgement."""
+"""How fast slash commands are acknowledged and answered. Slack allows three seconds for the acknowledgement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from datetime import timedelta
 from localslack.users.person import Person
 from localslack.users.transport import HttpTransport
 
-from benchmarks.day import MODEL_LATENCY, empty_world
+from benchmarks.day import MODEL_LATENCY, open_empty_world
 from benchmarks.table import Table
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON
@@ -23,16 +23,16 @@ from tests.helpers.command import command, environment
 from tests.helpers.world import World
 
 SECRET = "signing-secret"  # noqa: S105 (of nothing)
-SLACK_WAITS = 3.0  # seconds
+SLACK_TIMEOUT = 3.0  # seconds
 ASKERS = 50
 CACHED = 300
-# one channel takes one message a second; this leaves room for fifty channels on one worker
-MOST_PER_ANSWER = 20.0  # milliseconds
+# a channel accepts one message a second; this allows fifty channels on one worker
+MAX_PER_ANSWER = 20.0  # milliseconds
 
 
 @contextmanager
-def running(there: World, *names: str) -> Iterator[HttpTransport]:
-    """Processes until the end of the block; yields the way to them."""
+def run_processes(there: World, *names: str) -> Iterator[HttpTransport]:
+    """Run the bot's processes until the end of the block; yield the transport to them."""
     port = there.settings["PORT"]
     started = [
         subprocess.Popen(command(name), env=environment(**there.settings), stderr=subprocess.DEVNULL)
@@ -51,9 +51,9 @@ def running(there: World, *names: str) -> Iterator[HttpTransport]:
 
 
 @contextmanager
-def team() -> Iterator[World]:
-    """A repository with a hundred merges, and a Slack that asks about it."""
-    with empty_world() as there:
+def open_team() -> Iterator[World]:
+    """Yield a repository with a hundred merges, and a Slack that asks about it."""
+    with open_empty_world() as there:
         for number in range(1, 101):
             files = [changed_file(f"src/part_{number}.py", "@@ -1,1 +1,2 @@\n start\n+total = 1")]
             there.github.add("octo/engine", pull(number, merged_at=NOON + timedelta(minutes=number), files=files))
@@ -66,8 +66,8 @@ def team() -> Iterator[World]:
         yield there
 
 
-def asked_at_once(there: World, wire: HttpTransport, texts: list[str]) -> list[float]:
-    """Each text asked by another person, all in the same moment; the seconds until each was acknowledged."""
+def ask_at_once(there: World, wire: HttpTransport, texts: list[str]) -> list[float]:
+    """Send each text from another person, all at one moment; return the seconds until each acknowledgement."""
     gate = threading.Barrier(len(texts))
 
     def ask(number: int, text: str) -> float:
@@ -83,40 +83,43 @@ def asked_at_once(there: World, wire: HttpTransport, texts: list[str]) -> list[f
 
 
 def time_acknowledgements(table: Table) -> None:
-    """45 and 500 commands at once against one web process; nobody works on them."""
+    """Time 45 and 500 commands at once against one web process, without a worker."""
     for count in (45, 500):
-        with team() as there, running(there, "web") as wire:
-            asked_at_once(there, wire, ["1"] * 8)
-            seconds = asked_at_once(there, wire, [f"{n % 100 + 1} private" for n in range(count)])
+        with open_team() as there, run_processes(there, "web") as wire:
+            ask_at_once(there, wire, ["1"] * 8)
+            seconds = ask_at_once(there, wire, [f"{n % 100 + 1} private" for n in range(count)])
         p99 = statistics.quantiles(seconds, n=100)[98]
-        table.row(f"{count} commands at once: p99 until the acknowledgement", p99, SLACK_WAITS, "s")
-        table.row(f"{count} commands at once: the last acknowledgement", max(seconds), SLACK_WAITS, "s")
+        table.print_row(f"{count} commands at once: p99 until the acknowledgement", p99, SLACK_TIMEOUT, "s")
+        table.print_row(f"{count} commands at once: the last acknowledgement", max(seconds), SLACK_TIMEOUT, "s")
 
 
 def time_the_same_question(table: Table) -> None:
-    """Fifty people ask for a pull request that nobody has read, for themselves: a channel takes one a second."""
-    with team() as there, running(there, "web", "worker") as wire:
+    """Time fifty people who ask for a pull request that is not cached.
+
+    They ask for a private answer: a channel takes one message a second.
+    """
+    with open_team() as there, run_processes(there, "web", "worker") as wire:
         there.claude.latency = MODEL_LATENCY
         began = time.perf_counter()
-        asked_at_once(there, wire, ["7 private"] * ASKERS)
+        ask_at_once(there, wire, ["7 private"] * ASKERS)
         eventually(lambda: len(there.slack.ephemerals) == ASKERS)
         seconds, calls = time.perf_counter() - began, len(there.claude.requests)
-    table.row(f"{ASKERS} people, one pull request: model calls", calls, 1, "calls")
-    table.row(f"{ASKERS} people: the last answer, against the model's time", seconds, 5 * MODEL_LATENCY, "s")
+    table.print_row(f"{ASKERS} people, one pull request: model calls", calls, 1, "calls")
+    table.print_row(f"{ASKERS} people: the last answer, against the model's time", seconds, 5 * MODEL_LATENCY, "s")
 
 
 def time_cached_answers(table: Table) -> None:
-    """Answers that the store holds wait on the queue when one worker starts."""
-    with team() as there:
-        with running(there, "web", "worker") as wire:
-            asked_at_once(there, wire, ["7 private"])
+    """Time answers from the store that wait on the queue when one worker starts."""
+    with open_team() as there:
+        with run_processes(there, "web", "worker") as wire:
+            ask_at_once(there, wire, ["7 private"])
             eventually(lambda: there.slack.ephemerals)
-        with running(there, "web") as wire:
-            asked_at_once(there, wire, ["7 private"] * CACHED)
-        with running(there, "worker"):
+        with run_processes(there, "web") as wire:
+            ask_at_once(there, wire, ["7 private"] * CACHED)
+        with run_processes(there, "worker"):
             eventually(lambda: len(there.slack.ephemerals) > 1)
             began, before = time.perf_counter(), len(there.slack.ephemerals)
             eventually(lambda: len(there.slack.ephemerals) == CACHED + 1)
             each = 1_000 * (time.perf_counter() - began) / (CACHED + 1 - before)
     print(f"cached /prsummary: {1_000 / each:,.0f} answers a second from one worker")
-    table.row("cached /prsummary: one worker's time for an answer", each, MOST_PER_ANSWER, "ms")
+    table.print_row("cached /prsummary: one worker's time for an answer", each, MAX_PER_ANSWER, "ms")

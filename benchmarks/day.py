@@ -1,4 +1,4 @@
-"""What a day costs in time, memory, calls and tokens. The commands run as processes of their own."""
+"""The cost of a day in time, memory, calls and tokens. The commands run as processes of their own."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from tests.helpers.world import SMALL_DAY, World, replay, world
 PULLS = 43
 GITHUB_LATENCY, MODEL_LATENCY = 0.15, 2.0  # seconds a call
 AT_A_TIME = 8
-MOST_OF_CRITICAL_PATH = 1.25
-MOST_MEMORY = 250.0  # megabytes
-MOST_TOKENS = 250_000
+MAX_CRITICAL_PATH = 1.25
+MAX_MEMORY = 250.0  # megabytes
+MAX_TOKENS = 250_000
 # PR-Agent's "describe" over the same three days: tokens, and GitHub calls for each pull request
 PR_AGENT_TOKENS, PR_AGENT_CALLS = 313_000, 16
 REPLAY = {"2026-02-22": 10, "2026-02-24": 43, "2026-02-28": 18}
@@ -37,7 +37,7 @@ REPLAY = {"2026-02-22": 10, "2026-02-24": 43, "2026-02-28": 18}
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a command: seconds of wall clock, megabytes at its peak, calls made."""
+    """One run of a command: seconds of wall clock, megabytes at its peak, calls it made."""
 
     seconds: float
     megabytes: float
@@ -46,7 +46,8 @@ class Run:
 
 
 @contextmanager
-def empty_world() -> Iterator[World]:
+def open_empty_world() -> Iterator[World]:
+    """Yield emulators of GitHub, Claude and Slack, and settings for a bot with an empty store."""
     with tempfile.TemporaryDirectory(prefix="bench") as folder:
         url = start_embedded_url(Path(folder))
         with connect_server(url) as keeper, world(url) as there:
@@ -54,8 +55,8 @@ def empty_world() -> Iterator[World]:
             yield there
 
 
-def measured(there: World, *arguments: str) -> Run:
-    """Run a command to its end; fails loudly if it does."""
+def measure_command(there: World, *arguments: str) -> Run:
+    """Run a command to its end; exit with an error if it fails."""
     calls, requests = len(there.github.calls), len(there.claude.requests)
     began = time.perf_counter()
     with tempfile.TemporaryFile() as output:
@@ -73,7 +74,7 @@ def measured(there: World, *arguments: str) -> Run:
 
 
 def add_large_day(github: GitHubEmulator) -> None:
-    """43 pull requests of about 9,000 characters of patch each, as on the busiest of the replay days."""
+    """Add 43 pull requests with about 9,000 characters of patch each, as on the busiest of the replay days."""
     for number in range(1, PULLS + 1):
         lines = "\n".join(f"+    total = total + weights[{line}] * {number}" for line in range(75))
         files = [changed_file(f"src/part_{part}.py", f"@@ -1,1 +1,76 @@\n start\n{lines}") for part in range(3)]
@@ -82,46 +83,50 @@ def add_large_day(github: GitHubEmulator) -> None:
 
 
 def time_a_day(table: Table) -> None:
-    with empty_world() as there:
+    """Measure a day of 43 pull requests, first with an empty cache, then with a full one."""
+    with open_empty_world() as there:
         add_large_day(there.github)
         there.github.latency, there.claude.latency = GITHUB_LATENCY, MODEL_LATENCY
-        cold = measured(there, "digest", *SMALL_DAY, "--dry-run")
-        warm = measured(there, "digest", *SMALL_DAY, "--dry-run")
+        cold = measure_command(there, "digest", *SMALL_DAY, "--dry-run")
+        warm = measure_command(there, "digest", *SMALL_DAY, "--dry-run")
     # the list, the files of the first pull requests, the summaries eight at a time, the overview
     path = 2 * GITHUB_LATENCY + ceil(PULLS / AT_A_TIME) * MODEL_LATENCY + MODEL_LATENCY
-    table.row(f"cold day of {PULLS}: times its critical path", cold.seconds / path, MOST_OF_CRITICAL_PATH, "times")
-    table.row("cold day: wall clock", cold.seconds, MOST_OF_CRITICAL_PATH * path, "s")
-    table.row("cold day: GitHub calls (N + 3)", cold.github, PULLS + 3, "calls")
-    table.row("cold day: model calls (N + 1)", cold.model, PULLS + 1, "calls")
-    table.row("cold day: peak memory of the process", cold.megabytes, MOST_MEMORY, "MB")
-    table.row("warm day: model calls", warm.model, 0, "calls")
-    table.row("warm day: wall clock against a cold day's path", warm.seconds, path, "s")
+    table.print_row(
+        f"cold day of {PULLS}: times its critical path", cold.seconds / path, MAX_CRITICAL_PATH, "times"
+    )
+    table.print_row("cold day: wall clock", cold.seconds, MAX_CRITICAL_PATH * path, "s")
+    table.print_row("cold day: GitHub calls (N + 3)", cold.github, PULLS + 3, "calls")
+    table.print_row("cold day: model calls (N + 1)", cold.model, PULLS + 1, "calls")
+    table.print_row("cold day: peak memory of the process", cold.megabytes, MAX_MEMORY, "MB")
+    table.print_row("warm day: model calls", warm.model, 0, "calls")
+    table.print_row("warm day: wall clock against a cold day's path", warm.seconds, path, "s")
 
 
 def count_replay(table: Table) -> None:
+    """Count the tokens and calls of three real days; skip it if the data pack is missing."""
     if not SHARED.is_dir():
         print("replay days: skipped, the data pack ../shared is not here")
         return
     tokens, calls, unsent = 0.0, 0, 0
     for date, pulls in REPLAY.items():
-        with empty_world() as there:
+        with open_empty_world() as there:
             replay(there.github, SHARED, date)
             day = ("--repo=vllm-project/vllm", f"--date={date}", "--timezone=America/Los_Angeles")
-            run = measured(there, "digest", *day, "--dry-run")
+            run = measure_command(there, "digest", *day, "--dry-run")
             spent = there.claude.input_characters() / 4
             sent = [request["messages"][0]["content"] for request in there.claude.requests]
         print(f"{date}: {pulls} merged, {run.github} GitHub calls, {run.model} model calls, {spent:,.0f} tokens")
         tokens, calls = tokens + spent, calls + run.github
-        unsent += changed_lines_missing(SHARED / "replay" / date / "files", sent)
+        unsent += count_missing_lines(SHARED / "replay" / date / "files", sent)
     total = sum(REPLAY.values())
-    table.row(f"replay days, {total} merged: tokens in, all told", tokens, MOST_TOKENS, "tokens")
-    table.row("replay days: tokens in against PR-Agent's describe", tokens, PR_AGENT_TOKENS, "tokens")
-    table.row("replay days: changed lines that no prompt holds", unsent, 0, "lines")
-    table.row("replay days: GitHub calls against PR-Agent's", calls, PR_AGENT_CALLS * total, "calls")
+    table.print_row(f"replay days, {total} merged: tokens in, all told", tokens, MAX_TOKENS, "tokens")
+    table.print_row("replay days: tokens in against PR-Agent's describe", tokens, PR_AGENT_TOKENS, "tokens")
+    table.print_row("replay days: changed lines that no prompt holds", unsent, 0, "lines")
+    table.print_row("replay days: GitHub calls against PR-Agent's", calls, PR_AGENT_CALLS * total, "calls")
 
 
-def changed_lines_missing(records: Path, sent: list[str]) -> int:
-    """Changed lines of a day's patches that stand in no prompt about their pull request."""
+def count_missing_lines(records: Path, sent: list[str]) -> int:
+    """Count the changed lines of a day's patches that are in no prompt about their pull request."""
     missing = 0
     for record in records.glob("*.json"):
         prompt = next(text for text in sent if f" #{record.stem}: " in text)

@@ -16,7 +16,7 @@ from benchmarks.table import Table
 from tests.helpers.command import command, environment
 
 STARTS = 5
-MOST_SECONDS = 3.0
+MAX_SECONDS = 3.0
 _PLACE = "C0DIGEST"
 _DIGEST = b"18 merged"
 _ADDRESS = re.compile(r"http://\S+")
@@ -31,14 +31,14 @@ class _Start:
 
 
 def time_the_demo(table: Table) -> None:
-    """Medians of several starts, after one that fills the caches of the disk."""
-    starts = [_started() for _ in range(STARTS + 1)][1:]
+    """Measure medians of several starts, after one that fills the disk cache."""
+    starts = [_time_start() for _ in range(STARTS + 1)][1:]
     address, digest = median(start.address for start in starts), median(start.digest for start in starts)
-    table.row(f"demo: address of its page, median of {STARTS}", address, MOST_SECONDS, "s")
-    table.row(f"demo: digest in the channel, median of {STARTS}", digest, MOST_SECONDS, "s")
+    table.print_row(f"demo: address of its page, median of {STARTS}", address, MAX_SECONDS, "s")
+    table.print_row(f"demo: digest in the channel, median of {STARTS}", digest, MAX_SECONDS, "s")
 
 
-def _started() -> _Start:
+def _time_start() -> _Start:
     with tempfile.TemporaryDirectory(prefix="bench") as folder:
         began = time.perf_counter()
         process = subprocess.Popen(
@@ -46,10 +46,10 @@ def _started() -> _Start:
         )
         try:
             assert process.stdout
-            found = _ADDRESS.search(process.stdout.readline())
-            assert found, "the demo did not start"
+            match = _ADDRESS.search(process.stdout.readline())
+            assert match, "the demo did not start"
             address = time.perf_counter() - began
-            _wait_for_the_digest(found[0])
+            _wait_for_the_digest(match[0])
             return _Start(address, time.perf_counter() - began)
         finally:
             process.send_signal(signal.SIGINT)
@@ -58,7 +58,7 @@ def _started() -> _Start:
 
 
 def _wait_for_the_digest(address: str) -> None:
-    """The page's own stream, as a browser reads it."""
+    """Read the page's own stream, as a browser does, until the digest is in it."""
     live = address.replace("/?", f"/live?place={_PLACE}&")
     with urlopen(live, timeout=30) as stream:  # noqa: S310 (an address of this machine)
         assert any(_DIGEST in line for line in stream)

@@ -1,4 +1,4 @@
-"""What ``prdigest risks evaluate`` takes on a clone: seconds, memory, and how both grow with its pull requests."""
+"""The cost of ``prdigest risks evaluate`` on a clone: seconds, memory, and how both grow with its size."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tests.helpers.clones import Builder, building
 from tests.helpers.command import command, environment
 
 SIZES = (2_500, 5_000, 10_000)
-MOST_SECONDS, MOST_MEGABYTES = 180.0, 1_024.0
-# of the time that linear growth would take, for the noise of a busy machine
-MOST_GROWTH = 1.25
+MAX_SECONDS, MAX_MEGABYTES = 180.0, 1_024.0
+# relative to linear growth; the margin is for the noise of a busy machine
+MAX_GROWTH = 1.25
 FIRST = datetime(2023, 1, 2, tzinfo=UTC)
 APART = timedelta(minutes=25)
 _WORDS = "kernel cache engine loader router scheduler parser async fuse retry limit batch token stream".split()
@@ -28,23 +28,23 @@ _SWEEP = 500
 
 @dataclass
 class _Repository:
-    """A made-up history, the same each time: three files and sixty lines a change, one in fifty a revert."""
+    """An invented history, the same each time: three files and sixty lines a change, one in fifty a revert."""
 
     source: random.Random = field(default_factory=lambda: random.Random(7))  # noqa: S311
     files: dict[str, list[int]] = field(default_factory=dict)
     titles: list[tuple[int, str]] = field(default_factory=list)
     lines: int = 0
 
-    def add(self, builder: Builder, number: int, at: datetime) -> None:
-        title, body = self._said(number)
+    def add_commit(self, builder: Builder, number: int, at: datetime) -> None:
+        title, body = self._make_message(number)
         self.titles.append((number, title))
         count = _SWEEP if number % 700 == 0 else self.source.choice((1, 1, 2, 3, 3, 4, 6, 12))
-        written: dict[str, bytes | None] = {self._path(): None for _ in range(count)}
+        written: dict[str, bytes | None] = {self._choose_path(): None for _ in range(count)}
         for path in written:
-            written[path] = self._changed(path, 1 if count == _SWEEP else self.source.choice((2, 8, 20, 40)))
+            written[path] = self._change_file(path, 1 if count == _SWEEP else self.source.choice((2, 8, 20, 40)))
         builder.commit(f"{title} (#{number})\n\n{body}", written, at=at)
 
-    def _said(self, number: int) -> tuple[str, str]:
+    def _make_message(self, number: int) -> tuple[str, str]:
         if number % 50 == 0:
             gone, title = self.source.choice(self.titles[-400:])
             return f'Revert "{title}"', f"Reverts octo/engine#{gone}"
@@ -54,16 +54,16 @@ class _Repository:
         )
         return f"{lead} {words} {number}", "What changes and why, in a few words. " * 12
 
-    def _path(self) -> str:
+    def _choose_path(self) -> str:
         return f"{self.source.choice(_FOLDERS)}/part_{int(self.source.paretovariate(0.6)) % 400}.py"
 
-    def _changed(self, path: str, count: int) -> bytes:
-        known = self.files.setdefault(path, [])
-        at = self.source.randrange(len(known) + 1)
+    def _change_file(self, path: str, count: int) -> bytes:
+        lines = self.files.setdefault(path, [])
+        at = self.source.randrange(len(lines) + 1)
         self.lines += count
-        # as much goes as comes once a file is long, so that files don't grow for ever
-        known[at : at + (count if len(known) > 300 else count // 3)] = range(self.lines, self.lines + count)
-        return "".join(f"value_{line} = compute({line})\n" for line in known).encode()
+        # a long file loses as many lines as it gains, so that it stops growing
+        lines[at : at + (count if len(lines) > 300 else count // 3)] = range(self.lines, self.lines + count)
+        return "".join(f"value_{line} = compute({line})\n" for line in lines).encode()
 
 
 @dataclass(frozen=True)
@@ -73,40 +73,40 @@ class _Run:
 
 
 def time_evaluate(table: Table) -> None:
-    """Clones of three sizes, each measured over all but its first tenth."""
-    runs = {size: _measured(size) for size in SIZES}
+    """Measure clones of three sizes, each evaluated over all but its first tenth."""
+    runs = {size: _measure_size(size) for size in SIZES}
     for size, run in runs.items():
         print(f"evaluate, {size:,} pull requests: {run.seconds:.1f} s, {run.megabytes:.0f} MB at most")
     least, most = min(SIZES), max(SIZES)
-    table.row(f"evaluate, {most:,} pull requests: wall clock", runs[most].seconds, MOST_SECONDS, "s")
-    table.row(f"evaluate, {most:,} pull requests: peak memory", runs[most].megabytes, MOST_MEGABYTES, "MB")
+    table.print_row(f"evaluate, {most:,} pull requests: wall clock", runs[most].seconds, MAX_SECONDS, "s")
+    table.print_row(f"evaluate, {most:,} pull requests: peak memory", runs[most].megabytes, MAX_MEGABYTES, "MB")
     growth = runs[most].seconds / runs[least].seconds
-    table.row(
-        f"evaluate, {most // least} times the pull requests: time", growth, MOST_GROWTH * most / least, "times"
+    table.print_row(
+        f"evaluate, {most // least} times the pull requests: time", growth, MAX_GROWTH * most / least, "times"
     )
 
 
-def _measured(size: int) -> _Run:
+def _measure_size(size: int) -> _Run:
     with tempfile.TemporaryDirectory() as folder:
         clone, repository = Path(folder) / "clone", _Repository()
         with building(clone) as builder:
             for number in range(1, size + 1):
-                repository.add(builder, number, FIRST + number * APART)
+                repository.add_commit(builder, number, FIRST + number * APART)
         since, until = FIRST + size // 10 * APART, FIRST + size * APART
         window = (f"--since={since:%Y-%m-%d}", f"--until={until:%Y-%m-%d}")
-        return _timed(command("risks", "evaluate", f"--clone={clone}", *window), Path(folder))
+        return _time_command(command("risks", "evaluate", f"--clone={clone}", *window), Path(folder))
 
 
-def _timed(line: list[str], folder: Path) -> _Run:
-    with (folder / "said.txt").open("w+") as said:
+def _time_command(line: list[str], folder: Path) -> _Run:
+    with (folder / "said.txt").open("w+") as output:
         began = time.perf_counter()
-        process = subprocess.Popen(line, env=environment(), cwd=folder, stdout=said)
-        # of this process and those that it waited for, not of those that made the clone
+        process = subprocess.Popen(line, env=environment(), cwd=folder, stdout=output)
+        # covers this process and its children, not those that made the clone
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.perf_counter() - began
-        said.seek(0)
+        output.seek(0)
         assert process.returncode == 0
-        assert "Verdict: " in said.read()
+        assert "Verdict: " in output.read()
     # Linux counts kilobytes
     return _Run(seconds, used.ru_maxrss / 1024)

@@ -1,4 +1,4 @@
-"""What questions in threads cost: the part of the prompts that is new, dollars, the wait for the first words."""
+"""The cost of questions in threads: the new part of the prompts, dollars, the wait for the first words."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 from localslack.users.person import Person
 from localslack.users.transport import HttpTransport
 
-from benchmarks.commands import SECRET, running
-from benchmarks.day import add_large_day, empty_world, measured
+from benchmarks.commands import SECRET, run_processes
+from benchmarks.day import add_large_day, measure_command, open_empty_world
 from benchmarks.table import Table
 from bot.adapters.claude import CLAUDE
 from bot.domain.operations.usage import Usage
@@ -23,10 +23,10 @@ from tests.helpers.checks import closed_port, eventually
 from tests.helpers.world import CHANNEL, SMALL_DAY, World
 
 MODEL = "claude-sonnet-5-5"
-THINKS = 0.5  # seconds before the model's first word
+THINKING_SECONDS = 0.5  # seconds before the model's first word
 THREADS = 8
-MOST_NEW = 0.20  # of the prompts of a second question
-MOST_WAIT = 1.0  # seconds that we add to the model's own before the first words
+MAX_NEW = 0.20  # of the prompts of a second question
+MAX_WAIT = 1.0  # seconds before the first words, beside the model's own
 FIRST, LATER = 0.10, 0.03  # dollars
 SECTION = "What a summary says in two to four sentences, at the length that summaries of busy days have. " * 4
 ANSWER = f"<answer>{'This is what was found in the diffs of the day. ' * 40}</answer>"
@@ -34,8 +34,8 @@ READING = ToolUses((("search", {"any_of": ["weights"], "paths": ["src/part_1.py"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One question: what went into its prompts, what of it was new, dollars, seconds until the first words."""
+class QuestionCost:
+    """The cost of one question: prompt tokens, the new share of them, dollars, seconds until the first words."""
 
     prompt: int
     new: float
@@ -43,8 +43,8 @@ class Asked:
     seconds: float
 
 
-def reads_first(body: dict[str, Any]) -> Step:
-    """The model looks up two things before it answers a question."""
+def read_first(body: dict[str, Any]) -> Step:
+    """Answer as a model that looks up two things before it answers a question."""
     if not body.get("tools"):
         usual = default_answer(body)
         is_summary = isinstance(usual, Json) and "headline" in usual.value
@@ -53,17 +53,17 @@ def reads_first(body: dict[str, Any]) -> Step:
     return Text(ANSWER) if "tool_result" in json.dumps(body["messages"][-1]) else READING
 
 
-def answers_at_once(body: dict[str, Any]) -> Step:
-    """The model needs nothing besides the record."""
+def answer_at_once(body: dict[str, Any]) -> Step:
+    """Answer as a model that needs nothing besides the record."""
     return Text(ANSWER) if body.get("tools") else default_answer(body)
 
 
 @contextmanager
-def asking() -> Iterator[tuple[World, HttpTransport, str]]:
-    """A channel with the digest of a busy day, and the processes that answer below it."""
-    with empty_world() as there:
+def open_digest_thread() -> Iterator[tuple[World, HttpTransport, str]]:
+    """Yield a channel with the digest of a busy day, the transport to the bot, and the ts of the digest."""
+    with open_empty_world() as there:
         add_large_day(there.github)
-        there.claude.respond = reads_first
+        there.claude.respond = read_first
         there.settings.update(
             PRDIGEST_REPO="octo/engine",
             PRDIGEST_TIMEZONE="America/Los_Angeles",
@@ -74,16 +74,16 @@ def asking() -> Iterator[tuple[World, HttpTransport, str]]:
             SLACK_SIGNING_SECRET=SECRET,
             PORT=str(closed_port()),
         )
-        measured(there, "digest", *SMALL_DAY)
-        with running(there, "web", "worker") as wire:
-            # until the worker works
+        measure_command(there, "digest", *SMALL_DAY)
+        with run_processes(there, "web", "worker") as wire:
+            # wait until the worker is ready
             Person(there.slack, wire, user="U0BOB").send_command("/prsummary", "7 private")
             eventually(lambda: there.slack.ephemerals)
-            there.claude.latency = THINKS
+            there.claude.latency = THINKING_SECONDS
             yield there, wire, there.slack.list_messages(CHANNEL)[0]["ts"]
 
 
-def asked(there: World, wire: HttpTransport, thread: str, question: str) -> Asked:
+def ask_question(there: World, wire: HttpTransport, thread: str, question: str) -> QuestionCost:
     """Ask, and wait for the whole answer."""
     words: list[float] = []
 
@@ -92,70 +92,71 @@ def asked(there: World, wire: HttpTransport, thread: str, question: str) -> Aske
             words.append(time.perf_counter())
 
     before, there.slack.before = len(there.claude.usages), watch
-    began, ended = time.perf_counter(), _ended(there)
+    began, ended = time.perf_counter(), _count_answers(there)
     Person(there.slack, wire, user="U0ADA").send_message(question, CHANNEL, thread)
-    eventually(lambda: _ended(there) > ended)
+    eventually(lambda: _count_answers(there) > ended)
     there.slack.before = None
-    used = [usage_of(each) for each in there.claude.usages[before:]]
+    used = [parse_usage(each) for each in there.claude.usages[before:]]
     total = sum(each.prompt_tokens for each in used)
     new = 1 - sum(each.cache_read for each in used) / total
-    return Asked(
+    return QuestionCost(
         total,
         new,
         sum(CLAUDE.prices.cautious_cost(MODEL, each) for each in used),
-        words[0] - began - THINKS * len(used),
+        words[0] - began - THINKING_SECONDS * len(used),
     )
 
 
-def _ended(there: World) -> int:
+def _count_answers(there: World) -> int:
     return len(there.slack.list_calls_to("chat.stopStream"))
 
 
-def usage_of(given: dict[str, Any]) -> Usage:
-    created = given["cache_creation"]
+def parse_usage(fields: dict[str, Any]) -> Usage:
+    """Return the usage in an answer of the model."""
+    created = fields["cache_creation"]
     return Usage(
-        given["input_tokens"],
-        given["output_tokens"],
-        given["cache_read_input_tokens"],
+        fields["input_tokens"],
+        fields["output_tokens"],
+        fields["cache_read_input_tokens"],
         created["ephemeral_5m_input_tokens"],
         created["ephemeral_1h_input_tokens"],
     )
 
 
 def price_questions(table: Table) -> None:
-    """Three questions in a thread: the first fills the cache, the second reads, the third needs nothing more."""
-    with asking() as (there, wire, thread):
-        first = asked(there, wire, thread, "Which of these touch the weights?")
-        second = asked(there, wire, thread, "And which of them rewrite them?")
-        there.claude.respond = answers_at_once
-        third = asked(there, wire, thread, "Since when?")
+    """Price three questions in a thread: the first fills the cache, the second reads, the third needs no more."""
+    with open_digest_thread() as (there, wire, thread):
+        first = ask_question(there, wire, thread, "Which of these touch the weights?")
+        second = ask_question(there, wire, thread, "And which of them rewrite them?")
+        there.claude.respond = answer_at_once
+        third = ask_question(there, wire, thread, "Since when?")
     print(f"prompts of the three questions: {first.prompt:,}, {second.prompt:,} and {third.prompt:,} tokens")
-    table.row("second question, reads two things: new part of its prompts", second.new, MOST_NEW, "share")
-    table.row("third question, reads nothing: new part of its prompt", third.new, MOST_NEW, "share")
-    table.row("first question about a day of 43", first.dollars, FIRST, "dollars")
-    table.row("second question, reads two things", second.dollars, LATER, "dollars")
+    table.print_row("second question, reads two things: new part of its prompts", second.new, MAX_NEW, "share")
+    table.print_row("third question, reads nothing: new part of its prompt", third.new, MAX_NEW, "share")
+    table.print_row("first question about a day of 43", first.dollars, FIRST, "dollars")
+    table.print_row("second question, reads two things", second.dollars, LATER, "dollars")
     for name, each in (("first", first), ("second", second), ("third", third)):
-        table.row(f"{name} question: first words, after the model's own time", each.seconds, MOST_WAIT, "s")
+        table.print_row(f"{name} question: first words, after the model's own time", each.seconds, MAX_WAIT, "s")
 
 
 def time_threads(table: Table) -> None:
-    """Eight threads ask at once, of one worker."""
-    with asking() as (there, wire, thread):
-        alone = _seconds(there, 1, lambda: asked(there, wire, thread, "One?"))
+    """Time eight threads that ask one worker at once."""
+    with open_digest_thread() as (there, wire, thread):
+        alone = _time_answers(there, 1, lambda: ask_question(there, wire, thread, "One?"))
         people = [replace(Person(there.slack, wire), user=f"U0P{n}") for n in range(THREADS)]
 
         def all_ask() -> None:
             with ThreadPoolExecutor(THREADS) as pool:
                 list(pool.map(lambda each: each.mention("Which of these touch the weights?", CHANNEL), people))
 
-        together = _seconds(there, THREADS, all_ask)
-    table.row(
+        together = _time_answers(there, THREADS, all_ask)
+    table.print_row(
         f"{THREADS} threads at once, against one: time until all are answered", together / alone, 2.0, "times"
     )
 
 
-def _seconds(there: World, count: int, ask: Callable[[], object]) -> float:
-    began, before = time.perf_counter(), _ended(there)
+def _time_answers(there: World, count: int, ask: Callable[[], object]) -> float:
+    began, before = time.perf_counter(), _count_answers(there)
     ask()
-    eventually(lambda: _ended(there) == before + count)
+    eventually(lambda: _count_answers(there) == before + count)
     return time.perf_counter() - began

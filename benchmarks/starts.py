@@ -8,17 +8,17 @@ import sys
 import tempfile
 from statistics import median
 
-from benchmarks.day import empty_world
+from benchmarks.day import open_empty_world
 from benchmarks.table import Table
 from tests.helpers.command import command, environment
 from tests.helpers.world import SMALL_DAY, World, add_small_day
 
 STARTS = 5
 # times `python -c pass`, which takes some 15 ms of processor time here
-MOST_FOR_WORDS, MOST_FOR_WORK = 50.0, 100.0
+MAX_FOR_WORDS, MAX_FOR_WORK = 50.0, 100.0
 NOTHING = [sys.executable, "-c", "pass"]
 WORDS = {"--help": ("--help",), "manifest": ("manifest",)}
-# the second time: GitHub is asked for the list, all else is known
+# with a full cache: only the list comes from GitHub
 WORK = {
     "report, warm": ("report", *SMALL_DAY),
     "summary, warm": ("summary", "101", "--repo", "octo/engine"),
@@ -27,28 +27,28 @@ WORK = {
 
 
 def time_the_starts(table: Table) -> None:
-    """Medians of several starts, after one that fills the caches."""
-    with empty_world() as there:
+    """Measure medians of several starts, after one that fills the caches."""
+    with open_empty_world() as there:
         add_small_day(there.github)
-        nothing = _typical(there, NOTHING)
+        nothing = _take_median(there, NOTHING)
         for name, line in {**WORDS, **WORK}.items():
-            bound = MOST_FOR_WORDS if name in WORDS else MOST_FOR_WORK
-            taken = _typical(there, command(*line))
-            print(f"{name}: {taken:.2f} s of processor time")
-            table.row(f"{name}: processor time against `python -c pass`", taken / nothing, bound, "times")
+            bound = MAX_FOR_WORDS if name in WORDS else MAX_FOR_WORK
+            seconds = _take_median(there, command(*line))
+            print(f"{name}: {seconds:.2f} s of processor time")
+            table.print_row(f"{name}: processor time against `python -c pass`", seconds / nothing, bound, "times")
 
 
-def _typical(there: World, line: list[str]) -> float:
-    return median([_processor_seconds(there, line) for _ in range(STARTS + 1)][1:])
+def _take_median(there: World, line: list[str]) -> float:
+    return median([_measure_processor_seconds(there, line) for _ in range(STARTS + 1)][1:])
 
 
-def _processor_seconds(there: World, line: list[str]) -> float:
-    """Of the process alone, in all of its threads."""
+def _measure_processor_seconds(there: World, line: list[str]) -> float:
+    """Return the processor time of the process alone, in all of its threads."""
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(line, env=environment(**there.settings), stdout=output, stderr=output)
         _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    # the doctor finds that nobody runs the bot here
+    # the doctor fails, since no bot is running here
     if process.returncode not in (0, 1):
         sys.exit(f"{line} failed with {process.returncode}")
     return usage.ru_utime + usage.ru_stime

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass
 class Table:
-    """Prints measurements beside their bounds and remembers a miss."""
+    """A printer of measurements beside their bounds, which remembers a miss."""
 
     missed: bool = False
 
-    def row(self, name: str, value: float, bound: float, unit: str) -> None:
-        """One measurement; a bound of nought has no ratio."""
+    def print_row(self, name: str, value: float, bound: float, unit: str) -> None:
+        """Print one measurement; a bound of nought has no ratio."""
         held = value <= bound
         self.missed |= not held
         ratio = f"ratio {value / bound:4.2f}" if bound else ""

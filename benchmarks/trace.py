@@ -2,7 +2,8 @@
 
 ``python -m benchmarks trace`` prints the table; ``python -m benchmarks.trace --baseline PATH`` puts the counts of
 another checkout beside it, which has this module too. The bot runs as one process with all its threads; GitHub,
-Claude and Slack are emulators on the loopback. A first day is not counted: it builds what is built once.
+Claude and Slack are emulators on the loopback. The first day is not counted, since it creates what later days
+reuse.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from localslack.users.person import Person
 from localslack.users.transport import HttpTransport
 
 from benchmarks.commands import SECRET
-from benchmarks.day import empty_world
-from benchmarks.questions import answers_at_once
+from benchmarks.day import open_empty_world
+from benchmarks.questions import answer_at_once
 from benchmarks.table import Table
 from bot.clock import Clock
 from bot.container import Foundation, open_foundation
@@ -43,7 +44,7 @@ from tests.services.doubles import Sleeps
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS = tuple(f"{ROOT / name}{os.sep}" for name in ("bot", "handlers"))
-# the Slack on the loopback stands in for the world
+# the local Slack is not part of the bot
 NOT_OURS = tuple(f"{ROOT / name}{os.sep}" for name in ("bot/sandbox", "localslack"))
 REPOSITORY = "octo/engine"
 FLOWS = ("a tick to a posted digest", "a thread reply to an answer", "a revert to an edited digest")
@@ -51,7 +52,7 @@ FLOWS = ("a tick to a posted digest", "a thread reply to an answer", "a revert t
 
 @dataclass(frozen=True)
 class Counts:
-    """What one request crossed."""
+    """The counts of one request."""
 
     files: int
     functions: int
@@ -61,7 +62,7 @@ class Counts:
 
 @dataclass
 class Tracer:
-    """Counts calls of our functions in all threads that are started after :meth:`install`, while it ``is_on``."""
+    """A counter of calls of our functions in all threads that start after :meth:`install`, while it ``is_on``."""
 
     is_on: bool = False
     codes: set[CodeType] = field(default_factory=set)
@@ -71,11 +72,12 @@ class Tracer:
     _is_ours: dict[CodeType, bool] = field(default_factory=dict)
 
     def install(self) -> None:
-        threading.setprofile(self._hear)
-        sys.setprofile(self._hear)
+        """Trace this thread and all that start from now on."""
+        threading.setprofile(self._record_frame)
+        sys.setprofile(self._record_frame)
 
     def count(self, act: Callable[[], None]) -> Counts:
-        """Count what an act calls, here and elsewhere, until it returns."""
+        """Count all calls, in every thread, until the action returns."""
         self.codes, self.calls, self.depth, self.is_on = set(), 0, 0, True
         try:
             act()
@@ -83,21 +85,21 @@ class Tracer:
             self.is_on = False
         return Counts(len({code.co_filename for code in self.codes}), len(self.codes), self.calls, self.depth)
 
-    def _hear(self, frame: FrameType, event: str, _argument: object) -> None:
-        if event not in ("call", "return") or not self._counts(frame.f_code):
+    def _record_frame(self, frame: FrameType, event: str, _argument: object) -> None:
+        if event not in ("call", "return") or not self._is_counted(frame.f_code):
             return
         depth = getattr(self._own, "depth", 0) + (1 if event == "call" else -1)
-        # a frame that was there before this thread was heard returns once more than it was called
+        # a frame that began before the trace returns without a call
         self._own.depth = max(depth, 0)
         if event == "call" and self.is_on:
             self.codes.add(frame.f_code)
             self.calls += 1
             self.depth = max(self.depth, depth)
 
-    def _counts(self, code: CodeType) -> bool:
+    def _is_counted(self, code: CodeType) -> bool:
         if code not in self._is_ours:
             name = code.co_filename
-            # a comprehension is no function that somebody wrote
+            # comprehensions do not count as functions
             is_function = not code.co_name.startswith("<") or code.co_name == "<lambda>"
             self._is_ours[code] = is_function and name.startswith(OURS) and not name.startswith(NOT_OURS)
         return self._is_ours[code]
@@ -105,17 +107,18 @@ class Tracer:
 
 @dataclass
 class Wall:
-    """A clock that shows what it was set to."""
+    """A clock that shows the time that it was set to."""
 
     now: datetime
 
     def __call__(self) -> datetime:
+        """Return the time."""
         return self.now
 
 
 @dataclass
 class Office:
-    """A bot that runs in this process, with its clock in our hands."""
+    """A bot that runs in this process, with a clock that we set."""
 
     there: World
     base: Foundation
@@ -123,39 +126,43 @@ class Office:
     wall: Wall
     wire: HttpTransport
 
-    def settle(self) -> None:
+    def wait_for_jobs(self) -> None:
+        """Wait until no job is on the queues; 60 seconds at most."""
         eventually(lambda: not waiting_jobs(self.base.store), 60)
 
-    def tick(self) -> None:
+    def tick_clock(self) -> None:
+        """Let the clock tick once, and wait for its jobs."""
         self.clock.tick()
-        self.settle()
+        self.wait_for_jobs()
 
-    def leads(self) -> list[dict[str, Any]]:
-        return [found for found in self.there.slack.list_messages(CHANNEL) if "bot_id" in found]
+    def list_leads(self) -> list[dict[str, Any]]:
+        """Return the bot's messages at the top level of the channel, oldest first."""
+        return [message for message in self.there.slack.list_messages(CHANNEL) if "bot_id" in message]
 
-    def ask(self) -> None:
-        thread = self.leads()[-1]["ts"]
+    def ask_question(self) -> None:
+        """Ask a question below the latest digest, and wait for the answer."""
+        thread = self.list_leads()[-1]["ts"]
         before = len(self.there.slack.list_replies(CHANNEL, thread))
         Person(self.there.slack, self.wire, user="U0BOB").send_message("What changed here?", CHANNEL, thread)
         eventually(lambda: len(self.there.slack.list_replies(CHANNEL, thread)) >= before + 2, 60)
-        self.settle()
+        self.wait_for_jobs()
 
-    def day(self, count: Callable[[Callable[[], None]], Counts]) -> list[Counts]:
-        """A morning: the digest, a question below it, and a revert of something that it shows."""
-        digests, edits = len(self.leads()), len(self.there.slack.list_calls_to("chat.update"))
-        found = [count(self.tick), count(self.ask)]
-        assert len(self.leads()) == digests + 1, "no digest was posted"
+    def run_day(self, count: Callable[[Callable[[], None]], Counts]) -> list[Counts]:
+        """Run a morning: the digest, a question below it, a revert of a pull request in it; return the counts."""
+        digests, edits = len(self.list_leads()), len(self.there.slack.list_calls_to("chat.update"))
+        counts = [count(self.tick_clock), count(self.ask_question)]
+        assert len(self.list_leads()) == digests + 1, "no digest was posted"
         number = 100 * self.wall.now.day + 1
         merged = {"merged_at": self.wall.now + timedelta(hours=1), "title": f"Revert #{number}"}
         self.there.github.add(REPOSITORY, pull(number + 50, **merged))
         self.wall.now += timedelta(hours=7)
-        found.append(count(self.tick))
+        counts.append(count(self.tick_clock))
         assert len(self.there.slack.list_calls_to("chat.update")) > edits, "no digest was edited"
-        return found
+        return counts
 
 
 def add_day(there: World, date: datetime) -> None:
-    """Three small pull requests on the day before a date, numbered by it."""
+    """Add three small pull requests on the day before a date, numbered by it."""
     for place in (1, 2, 3):
         number = 100 * date.day + place
         patch = f"@@ -1,1 +1,2 @@\n line one\n+retries = {number}\n"
@@ -165,10 +172,11 @@ def add_day(there: World, date: datetime) -> None:
 
 
 @contextmanager
-def office(wall: Wall) -> Iterator[Office]:
+def open_office(wall: Wall) -> Iterator[Office]:
+    """Yield a bot that runs in this process, with the clock at ``wall``."""
     with ExitStack() as stack:
-        there = stack.enter_context(empty_world())
-        there.claude.respond = answers_at_once
+        there = stack.enter_context(open_empty_world())
+        there.claude.respond = answer_at_once
         there.github.add(REPOSITORY)
         own = {
             "PRDIGEST_REPO": REPOSITORY,
@@ -189,35 +197,35 @@ def office(wall: Wall) -> Iterator[Office]:
         yield Office(there, base, clock, wall, wire)
 
 
-def measure() -> dict[str, Counts]:
-    """The counts of each flow, on the second day."""
+def measure_flows() -> dict[str, Counts]:
+    """Return the counts of each flow, on the second day."""
     tracer, today = Tracer(), datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     tracer.install()
     # before the digest of the first day is due
     wall = Wall(today - timedelta(days=1, minutes=1))
-    with office(wall) as there:
-        # the clock of the process looks once at its start, and posts what was due the day before
-        eventually(there.leads, 60)
-        there.settle()
-        found: list[Counts] = []
+    with open_office(wall) as there:
+        # at its start the process's clock ticks once, and posts what was due the day before
+        eventually(there.list_leads, 60)
+        there.wait_for_jobs()
+        counts: list[Counts] = []
         for date in (today - timedelta(days=1), today):
             add_day(there.there, date)
             wall.now = date + timedelta(minutes=1)
-            found = there.day(tracer.count)
+            counts = there.run_day(tracer.count)
     sys.setprofile(None)
     threading.setprofile(None)
-    return dict(zip(FLOWS, found, strict=True))
+    return dict(zip(FLOWS, counts, strict=True))
 
 
 def trace_the_flows(_table: Table) -> None:
     """Print the counts; they have no bounds."""
-    for line in _lines(measure()):
+    for line in _format_lines(measure_flows()):
         print(line)
 
 
-def _lines(found: dict[str, Counts], base: dict[str, Counts] | None = None) -> Iterator[str]:
+def _format_lines(flows: dict[str, Counts], base: dict[str, Counts] | None = None) -> Iterator[str]:
     yield f"{'':<32}{'files':>16}{'functions':>16}{'calls':>20}{'depth':>14}"
-    for flow, counts in found.items():
+    for flow, counts in flows.items():
         cells = []
         for name, width in (("files", 16), ("functions", 16), ("calls", 20), ("depth", 14)):
             value = getattr(counts, name)
@@ -227,28 +235,29 @@ def _lines(found: dict[str, Counts], base: dict[str, Counts] | None = None) -> I
         yield f"{flow:<32}{''.join(cells)}"
 
 
-def _of_checkout(path: Path) -> dict[str, Counts]:
-    """The counts of another checkout, which a process of its own takes."""
+def _measure_checkout(path: Path) -> dict[str, Counts]:
+    """Return the counts of another checkout, which a process of its own measures."""
     command = [sys.executable, "-m", "benchmarks.trace", "--json"]
-    done = subprocess.run(
+    process = subprocess.run(
         command, check=False, cwd=path, env={**os.environ, "PYTHONPATH": str(path)}, stdout=subprocess.PIPE
     )
-    if done.returncode:
+    if process.returncode:
         sys.exit(f"the trace of {path} failed")
-    return {flow: Counts(**counts) for flow, counts in json.loads(done.stdout.splitlines()[-1]).items()}
+    return {flow: Counts(**counts) for flow, counts in json.loads(process.stdout.splitlines()[-1]).items()}
 
 
 def main() -> None:
+    """Print the counts as a table or as JSON, if asked for beside those of another checkout."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--baseline", type=Path, help="another checkout")
     parser.add_argument("--json", action="store_true", help="print the counts as one line of JSON")
     options = parser.parse_args()
-    base = _of_checkout(options.baseline) if options.baseline else None
-    found = measure()
+    base = _measure_checkout(options.baseline) if options.baseline else None
+    flows = measure_flows()
     if options.json:
-        print(json.dumps({flow: asdict(counts) for flow, counts in found.items()}))
+        print(json.dumps({flow: asdict(counts) for flow, counts in flows.items()}))
         return
-    for line in _lines(found, base):
+    for line in _format_lines(flows, base):
         print(line)
 
 

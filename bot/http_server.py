@@ -191,7 +191,7 @@ def serve_app(
     """Serve an application until the end of the block; yield its port. A body has fewer than ``most_bytes``.
 
     Raises:
-        NotSetUp: the port can't be used.
+        ConfigurationError: the port can't be used.
     """
     sockets: dict[int, wasyncore.dispatcher] = {}
     server = _create_server(app, host, port, most_bytes, bounds, sockets)
@@ -216,7 +216,7 @@ def _create_server(
     bounds: ConnectionLimits,
     sockets: dict[int, wasyncore.dispatcher],
 ) -> _LimitedServer:
-    """Create the server, listening but not yet running. Raises NotSetUp if the port can't be used."""
+    """Create the server, listening but not yet running. Raises ConfigurationError if the port can't be used."""
     settings = Adjustments(
         host=host,
         port=port,

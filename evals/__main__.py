@@ -1,7 +1,7 @@
-"""``python -m evals``: ask, judge, print a table; exit 1 where the marks are too low.
+"""``python -m evals``: ask, judge, print a table; exit 1 if the marks are too low.
 
-``python -m evals reverts`` measures what is found of a year's known reverts, ``python -m evals risk`` the risk
-list; neither asks a model.
+``python -m evals reverts`` measures how many of a year's known reverts are found, ``python -m evals risk`` the
+risk list; neither asks a model.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from bot.container.providers import choose_provider, get_model_access
 from bot.container.questions import build_answer_writer
 from bot.domain.errors import ConfigurationError, PrdigestError
 from bot.settings import Settings, load_settings
-from evals.asking import marks_of
-from evals.cases import Suite, load
-from evals.reverts import load as load_pack
+from evals.asking import ask_suite
+from evals.cases import Suite, load_suite
+from evals.reverts import load_pack
 from evals.risk import risk
-from evals.scoring import Mark, Total, total
+from evals.scoring import Mark, Total, sum_marks
 
 _QUESTIONS = Path(__file__).parent / "questions"
-# the people who use the bot shall not pay for the questions of its maintainers
+# evaluations must not use up the budget of the bot's users
 _NO_BUDGET = 1_000_000.0
 
 
 class _WithDefault(click.Group):
-    """What begins with no command is a call of the first one."""
+    """A group of commands whose first command is the default."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         is_named = args[:1] == ["--help"] or (args and args[0] in self.commands)
@@ -55,9 +55,9 @@ def reverts(folder: Path) -> None:
         pack = load_pack(folder)
     except PrdigestError as error:
         raise click.ClickException(str(error)) from error
-    for line in pack.table():
+    for line in pack.format_table():
         click.echo(line)
-    sys.exit(1 if pack.reverts.false else 0)
+    sys.exit(1 if pack.reverts.false_positives else 0)
 
 
 @main.command("questions")
@@ -68,44 +68,49 @@ def reverts(folder: Path) -> None:
 def questions(files: tuple[Path, ...], only: str, least: float, *, as_json: bool) -> None:
     """Ask the questions of FILES (TOML; by default those of the project) and judge the answers."""
     try:
-        suites = [_narrowed(load(path), only) for path in files or sorted(_QUESTIONS.glob("*.toml"))]
+        suites = [_select_threads(load_suite(path), only) for path in files or sorted(_QUESTIONS.glob("*.toml"))]
         settings = load_settings()
         provider = choose_provider(settings)
         if get_model_access(settings, provider) is None:
             raise ConfigurationError(f"Set {provider.key_variable}: there is nothing to judge without a model.")
-        marks = [mark for suite in suites for mark in _asked(suite, settings, as_json=as_json)]
+        marks = [mark for suite in suites for mark in _ask_suite(suite, settings, as_json=as_json)]
     except PrdigestError as error:
         raise click.ClickException(str(error)) from error
-    found = total(marks)
+    result = sum_marks(marks)
     if not as_json:
-        click.echo(_summed(found))
-    sys.exit(0 if marks and found.facts >= least and found.citations == 1.0 else 1)
+        click.echo(_format_total(result))
+    sys.exit(0 if marks and result.facts >= least and result.citations == 1.0 else 1)
 
 
-def _narrowed(suite: Suite, only: str) -> Suite:
-    """The threads in which a question has the pattern, whole: later questions rest on earlier ones."""
+def _select_threads(suite: Suite, only: str) -> Suite:
+    """Return the suite with only the threads in which a question matches.
+
+    The threads stay whole: later questions need earlier ones.
+    """
     threads = (
         thread for thread in suite.thread if any(re.search(only, case.ask, re.I) for case in thread.question)
     )
     return suite.model_copy(update={"thread": tuple(threads)})
 
 
-def _asked(suite: Suite, settings: Settings, *, as_json: bool) -> list[Mark]:
+def _ask_suite(suite: Suite, settings: Settings, *, as_json: bool) -> list[Mark]:
     if not suite.thread:
         return []
     marks = []
-    with open_foundation(_settings_for(suite, settings), lambda: datetime.now(UTC), time.sleep) as base:
+    with open_foundation(_make_settings(suite, settings), lambda: datetime.now(UTC), time.sleep) as base:
         digests = build_digest_services(base)
-        # what people ask about has been summarised before
+        # people ask about pull requests that have summaries
         build_digest_builder(base, digests, digests.pulls).build(suite.place, suite.day, suite.place.name)
         writer = build_answer_writer(base, build_allowed_repositories(base.settings), digests)
-        for mark in marks_of(suite, writer, base.provider.prices):
-            click.echo(json.dumps(asdict(mark) | {"case": mark.case.model_dump()}) if as_json else _line(mark))
+        for mark in ask_suite(suite, writer, base.provider.prices):
+            click.echo(
+                json.dumps(asdict(mark) | {"case": mark.case.model_dump()}) if as_json else _format_mark(mark)
+            )
             marks.append(mark)
     return marks
 
 
-def _settings_for(suite: Suite, settings: Settings) -> Settings:
+def _make_settings(suite: Suite, settings: Settings) -> Settings:
     return settings.model_copy(
         update={
             "prdigest_repo": suite.place,
@@ -113,14 +118,14 @@ def _settings_for(suite: Suite, settings: Settings) -> Settings:
             "prdigest_timezone": suite.zone,
             "prdigest_daily_budget": _NO_BUDGET,
             "prdigest_user_budget": _NO_BUDGET,
-            # summaries are kept from run to run, apart from what the bot itself keeps
+            # summaries are cached between runs, apart from the bot's own cache
             "redis_url": None,
             "prdigest_state_dir": settings.prdigest_state_dir / "evals",
         }
     )
 
 
-def _line(mark: Mark) -> str:
+def _format_mark(mark: Mark) -> str:
     verdict = "ok  " if not mark.missing else "FAIL"
     cited = f"{mark.held}/{mark.held + mark.failed}"
     facts = f"{verdict} facts {mark.facts:4.0%}  citations {cited:>5}  ${mark.cost:.4f}  {mark.seconds:5.1f} s"
@@ -128,9 +133,9 @@ def _line(mark: Mark) -> str:
     return f"{facts}  {mark.case.ask}{missing}"
 
 
-def _summed(found: Total) -> str:
-    facts, citations = f"facts {found.facts:.0%}", f"citations that hold {found.citations:.0%}"
-    return f"{found.count} questions: {facts}, {citations}, ${found.cost:.4f}, {found.seconds:.1f} s each"
+def _format_total(result: Total) -> str:
+    facts, citations = f"facts {result.facts:.0%}", f"citations that hold {result.citations:.0%}"
+    return f"{result.count} questions: {facts}, {citations}, ${result.cost:.4f}, {result.seconds:.1f} s each"
 
 
 main.add_command(risk)

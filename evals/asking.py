@@ -1,4 +1,4 @@
-"""Asks the questions as threads would, without Slack: the same services, a display that only listens."""
+"""Questions put as in threads, without Slack: the same services, and a display that shows nothing."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from bot.domain.conversations.thread_subject import SubjectKind
 from bot.domain.operations.usage import PriceList, Usage
 from bot.services.questions.answer_writer import AnswerWriter
 from evals.cases import Suite, Thread
-from evals.scoring import Mark, mark
+from evals.scoring import Mark, mark_answer
 
 
-class Silent:
-    """``AnswerDisplay`` that nobody looks at."""
+class SilentDisplay:
+    """An ``AnswerDisplay`` that shows nothing."""
 
     def show_status(self, doing: str) -> None:
-        """Nothing."""
+        """Ignore the status."""
 
     def append_text(self, text: str) -> None:
-        """Nothing."""
+        """Ignore the text."""
 
     def replace_text(self, text: str) -> None:
-        """Nothing."""
+        """Ignore the text."""
 
     def finish(self, text: str, below: Sequence[Mapping[str, Any]]) -> str:
-        """Nothing."""
+        """Return an empty ts: no message was posted."""
         return ""
 
 
-def marks_of(
+def ask_suite(
     suite: Suite, writer: AnswerWriter, prices: PriceList, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Mark]:
-    """Ask all of a suite's questions; each mark as soon as it is there."""
+    """Ask all of a suite's questions; yield each mark as soon as it is there."""
     for place, thread in enumerate(suite.thread):
-        yield from _of_thread(suite, thread, f"evals:{place}", writer, prices, clock)
+        yield from _ask_thread(suite, thread, f"evals:{place}", writer, prices, clock)
 
 
-def _of_thread(
+def _ask_thread(
     suite: Suite, thread: Thread, name: str, writer: AnswerWriter, prices: PriceList, clock: Callable[[], float]
 ) -> Iterator[Mark]:
     memory = ThreadMemory(SubjectKind.DIGEST.format_subject(f"{suite.date} repo:{suite.repository}"))
@@ -50,8 +50,8 @@ def _of_thread(
         )
         question = Question(slack_request, case.ask, "0")
         started = clock()
-        draft = writer.write_answer(question, memory, Silent())
+        draft = writer.write_answer(question, memory, SilentDisplay())
         memory = memory.add_answer(question, draft.raw_text)
         usage = Usage(**draft.inputs.get("usage", {}))
         cost = prices.cautious_cost(str(draft.inputs.get("model", "")), usage)
-        yield mark(case, draft.text, draft.inputs, cost, clock() - started)
+        yield mark_answer(case, draft.text, draft.inputs, cost, clock() - started)

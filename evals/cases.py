@@ -1,4 +1,4 @@
-"""Questions with known answers, as TOML files hold them.
+"""Questions with known answers, stored as TOML files.
 
 A file names a day of a repository and threads of questions; in a thread each question sees those before it.
 """
@@ -18,7 +18,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
 
 
-def _pattern(text: str) -> str:
+def _check_pattern(text: str) -> str:
     try:
         re.compile(text)
     except re.error as error:
@@ -26,7 +26,7 @@ def _pattern(text: str) -> str:
     return text
 
 
-Pattern = Annotated[str, AfterValidator(_pattern)]
+Pattern = Annotated[str, AfterValidator(_check_pattern)]
 
 
 class _Part(BaseModel):
@@ -34,11 +34,11 @@ class _Part(BaseModel):
 
 
 class Case(_Part):
-    """A question and what is known of its answer.
+    """A question and the facts of its answer.
 
     ``names`` are all pull requests that the answer must name, and with ``exactly`` the only ones. ``facts`` are
-    patterns that must be found in it, ``never`` those that must not, whatever their case. ``cites`` are pull
-    requests of which a quote that holds must be linked.
+    patterns that must be in it, ``never`` those that must not, regardless of case. ``cites`` are pull requests
+    that it must link with a verified quote.
     """
 
     ask: Annotated[str, Field(min_length=1)]
@@ -65,22 +65,25 @@ class Suite(_Part):
 
     @property
     def place(self) -> Repository:
+        """The repository."""
         return Repository.parse(self.repository)
 
     @property
     def zone(self) -> ZoneInfo:
+        """The time zone of the day."""
         return parse_zone(self.timezone)
 
     @property
     def day(self) -> LocalDay:
+        """The day in its time zone."""
         return LocalDay(parse_date(self.date), self.zone)
 
     def __str__(self) -> str:
         return f"{self.repository} {self.date}"
 
 
-def load(path: Path) -> Suite:
-    """The questions of a file.
+def load_suite(path: Path) -> Suite:
+    """Read the questions of a file.
 
     Raises:
         UsageError: it is no such file; the sentence says where it is wrong.

@@ -23,57 +23,59 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Pairs of a pull request and what took it back: those known, and those the bot finds."""
+class RevertDetection:
+    """Pairs of a pull request and its revert or fix: those in the labels, and those that the bot finds."""
 
-    known: frozenset[Pair]
-    found: frozenset[Pair]
-
-    @property
-    def right(self) -> frozenset[Pair]:
-        return self.known & self.found
+    expected: frozenset[Pair]
+    detected: frozenset[Pair]
 
     @property
-    def false(self) -> tuple[Pair, ...]:
-        return tuple(sorted(self.found - self.known))
+    def correct(self) -> frozenset[Pair]:
+        """The pairs that are in the labels and found."""
+        return self.expected & self.detected
+
+    @property
+    def false_positives(self) -> tuple[Pair, ...]:
+        """The pairs that are found and not in the labels."""
+        return tuple(sorted(self.detected - self.expected))
 
     @property
     def missed(self) -> tuple[Pair, ...]:
-        """The pairs of pull requests of which no revert was found: one of several says enough."""
-        seen = {number for number, _ in self.right}
-        return tuple(sorted(pair for pair in self.known if pair[0] not in seen))
+        """The pairs of pull requests without a correct pair: one of several reverts is enough."""
+        seen = {number for number, _ in self.correct}
+        return tuple(sorted(pair for pair in self.expected if pair[0] not in seen))
 
     @property
     def counts(self) -> str:
-        """Pull requests, then pairs."""
-        all_, seen = ({number for number, _ in pairs} for pairs in (self.known, self.right))
-        pairs = f"pairs: {len(self.known)} known, {len(self.right)} found, {len(self.false)} false"
+        """The numbers of pull requests, then of pairs, as text."""
+        all_, seen = ({number for number, _ in pairs} for pairs in (self.expected, self.correct))
+        pairs = f"pairs: {len(self.expected)} known, {len(self.correct)} found, {len(self.false_positives)} false"
         return f"{len(seen)} of {len(all_)} pull requests; {pairs}"
 
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """The merges of a year and what is known of them, from the data pack."""
+    """The merges of a year and the detection of their reverts and repairs, from the data pack."""
 
     pulls: tuple[PullRequest, ...]
-    reverts: Found
-    repairs: Found
+    reverts: RevertDetection
+    repairs: RevertDetection
 
-    def table(self) -> Iterator[str]:
-        """The figures, then what was found though it is not so, then what was missed."""
+    def format_table(self) -> Iterator[str]:
+        """Yield the lines of the table: the figures, then the false positives, then the missed pairs."""
         titles = {pull.number: collapse_lines(pull.title) for pull in self.pulls}
         yield f"reverted: {self.reverts.counts}"
         yield f"named fix: {self.repairs.counts}"
-        found = (self.reverts, self.repairs)
+        detections = (self.reverts, self.repairs)
         for heading, pairs in (
-            ("false", [pair for each in found for pair in each.false]),
-            ("missed", [pair for each in found for pair in each.missed]),
+            ("false", [pair for each in detections for pair in each.false_positives]),
+            ("missed", [pair for each in detections for pair in each.missed]),
         ):
             yield f"\n{heading:>6}      by  title of what took it back or repaired it"
             yield from (f"{number:>6}  {by:>6}  {titles.get(by, '(not in the pack)')}" for number, by in pairs)
 
 
-def load(folder: Path) -> Pack:
+def load_pack(folder: Path) -> Pack:
     """Read the pack and look for reverts and repairs in it.
 
     Raises:
@@ -84,13 +86,17 @@ def load(folder: Path) -> Pack:
         labels = list(csv.DictReader((folder / LABELS).read_text(encoding="utf-8").splitlines()))
     except FileNotFoundError as error:
         raise UsageError(f"{folder} is no data pack: it needs {HISTORY} and {LABELS}.") from error
-    pulls = tuple(_pull(json.loads(line)) for line in lines)
-    reverts = frozenset((found.number, found.by) for found in find_reverts(pulls))
-    repairs = frozenset((found.number, found.by) for found in find_repairs(pulls))
-    return Pack(pulls, Found(_pairs(labels, "reverted_by"), reverts), Found(_pairs(labels, "fixed_by"), repairs))
+    pulls = tuple(_make_pull(json.loads(line)) for line in lines)
+    reverts = frozenset((pair.number, pair.by) for pair in find_reverts(pulls))
+    repairs = frozenset((pair.number, pair.by) for pair in find_repairs(pulls))
+    return Pack(
+        pulls,
+        RevertDetection(_read_pairs(labels, "reverted_by"), reverts),
+        RevertDetection(_read_pairs(labels, "fixed_by"), repairs),
+    )
 
 
-def _pull(row: Mapping[str, Any]) -> PullRequest:
+def _make_pull(row: Mapping[str, Any]) -> PullRequest:
     return PullRequest(
         repository=_REPOSITORY,
         number=row["number"],
@@ -107,5 +113,5 @@ def _pull(row: Mapping[str, Any]) -> PullRequest:
     )
 
 
-def _pairs(labels: Iterable[Mapping[str, str]], column: str) -> frozenset[Pair]:
+def _read_pairs(labels: Iterable[Mapping[str, str]], column: str) -> frozenset[Pair]:
     return frozenset((int(row["pr"]), int(by)) for row in labels for by in row[column].split(";") if by)

@@ -1,4 +1,4 @@
-"""``python -m evals risk``: the risk list measured on a record whose labels were read by hand."""
+"""``python -m evals risk``: the risk list, measured on a record with labels by hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.time.day import parse_date, parse_zone
 from bot.render.risk import evaluation as render
 from bot.services.risk.evaluation import evaluate_history
-from evals.pack import history_in
+from evals.pack import read_history
 
 PACK = Path(__file__).parents[2] / "shared" / "risk"
 
@@ -36,9 +36,9 @@ def risk(
     """Measure the risk list on the record in PACK, by labels R, H and Y."""
     try:
         window = EvaluationWindow(parse_date(since), parse_date(until), parse_zone(timezone))
-        found = evaluate_history(history_in(pack, by_titles=reverts == "titles"), window)
+        result = evaluate_history(read_history(pack, by_titles=reverts == "titles"), window)
     except PrdigestError as error:
         raise click.ClickException(str(error)) from error
     if scores:
-        scores.write_text(render.format_scores(found), encoding="utf-8")
-    click.echo(render.format_evaluation_json(found) if for_scripts else render.format_table(found))
+        scores.write_text(render.format_scores(result), encoding="utf-8")
+    click.echo(render.format_evaluation_json(result) if for_scripts else render.format_table(result))

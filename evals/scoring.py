@@ -15,10 +15,10 @@ _LINK = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What one answer is worth.
+    """The mark of one answer.
 
-    ``facts`` is the share of what is known that it got right, ``held`` and ``failed`` count its citations,
-    ``missing`` says in words what is wrong. ``cost`` is in US dollars, ``seconds`` until it was whole.
+    ``facts`` is the share of the checks that it passes, ``held`` and ``failed`` count its citations, ``missing``
+    lists its faults in words. ``cost`` is in US dollars, ``seconds`` until it was whole.
     """
 
     case: Case
@@ -43,12 +43,12 @@ class Total:
     count: int
 
 
-def mark(case: Case, answer: str, inputs: Mapping[str, Any], cost: float, seconds: float) -> Mark:
-    """Judge an answer. ``inputs`` is what it was made of (:class:`bot.services.questions.answer_writer.Draft`)."""
+def mark_answer(case: Case, answer: str, inputs: Mapping[str, Any], cost: float, seconds: float) -> Mark:
+    """Judge an answer. ``inputs`` are its sources (:class:`bot.services.questions.answer_writer.AnswerDraft`)."""
     text = _LINK.sub(r"\1", answer)
     held = list(inputs.get("citations", ()))
-    checks = [*_checks(case, text), *_citing(case, held)]
-    missing = tuple(said for said, is_right in checks if not is_right)
+    checks = [*_check_facts(case, text), *_check_citations(case, held)]
+    missing = tuple(fault for fault, is_right in checks if not is_right)
     return Mark(
         case=case,
         answer=answer,
@@ -62,34 +62,34 @@ def mark(case: Case, answer: str, inputs: Mapping[str, Any], cost: float, second
     )
 
 
-def total(marks: Iterable[Mark]) -> Total:
-    """The means of the marks, and the sums of what they cost."""
-    found = tuple(marks)
-    cited = sum(each.held + each.failed for each in found)
+def sum_marks(marks: Iterable[Mark]) -> Total:
+    """Return the means of the marks, and the sum of their costs."""
+    all_marks = tuple(marks)
+    cited = sum(each.held + each.failed for each in all_marks)
     return Total(
-        facts=_mean(found, lambda each: each.facts),
-        citations=sum(each.held for each in found) / cited if cited else 1.0,
-        cost=sum(each.cost for each in found),
-        seconds=_mean(found, lambda each: each.seconds),
-        count=len(found),
+        facts=_compute_mean(all_marks, lambda each: each.facts),
+        citations=sum(each.held for each in all_marks) / cited if cited else 1.0,
+        cost=sum(each.cost for each in all_marks),
+        seconds=_compute_mean(all_marks, lambda each: each.seconds),
+        count=len(all_marks),
     )
 
 
-def _checks(case: Case, text: str) -> list[tuple[str, bool]]:
-    named = {int(found["number"]) for found in re.finditer(NUMBER_PATTERN, text)}
-    others = ", ".join(f"#{number}" for number in sorted(named - set(case.names)))
+def _check_facts(case: Case, text: str) -> list[tuple[str, bool]]:
+    numbers = {int(match["number"]) for match in re.finditer(NUMBER_PATTERN, text)}
+    others = ", ".join(f"#{number}" for number in sorted(numbers - set(case.names)))
     return [
-        *((f"does not name #{number}", number in named) for number in case.names),
+        *((f"does not name #{number}", number in numbers) for number in case.names),
         *([(f"names {others} too", not others)] if case.names and case.exactly else []),
         *((f"does not say {fact!r}", bool(re.search(fact, text, re.I))) for fact in case.facts),
         *((f"says {wrong!r}", not re.search(wrong, text, re.I)) for wrong in case.never),
     ]
 
 
-def _citing(case: Case, held: list[Mapping[str, Any]]) -> list[tuple[str, bool]]:
+def _check_citations(case: Case, held: list[Mapping[str, Any]]) -> list[tuple[str, bool]]:
     cited = {each["number"] for each in held}
     return [(f"cites nothing of #{number}", number in cited) for number in case.cites]
 
 
-def _mean(marks: tuple[Mark, ...], value: Callable[[Mark], float]) -> float:
+def _compute_mean(marks: tuple[Mark, ...], value: Callable[[Mark], float]) -> float:
     return sum(map(value, marks)) / len(marks) if marks else 0.0

@@ -1,4 +1,4 @@
-"""Slack in. Parse, check, enqueue, acknowledge; no rule of the product lives here."""
+"""Entry of requests from Slack: parse, check, enqueue, acknowledge. No rule of the product is here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["COMMANDS", "CommandRegistry", "RequestIntake", "register_listeners"]
 
 
 def register_listeners(app: App, intake: RequestIntake, commands: CommandRegistry) -> None:
-    """Put every listener into the app."""
+    """Register all listeners with the app."""
     registry.register_commands(app, intake, commands)
     messages.register_message_listeners(app, intake, commands)
     subscriptions.register_subscription_listeners(app, intake)

@@ -1,4 +1,4 @@
-"""The buttons and menus below the bot's messages."""
+"""Listeners for the buttons and menus below the bot's messages."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import UsageError
 from bot.render.blocks import buttons
 from bot.render.blocks.button_values import (
-    UNKNOWN_BUTTON,
     read_id,
     read_reference,
     read_request,
     read_verdict,
 )
+from bot.render.blocks.sentences import UNKNOWN_BUTTON
+from bot.render.conversations import sentences
 from bot.render.conversations.answers import VOTE
 from bot.services.jobs.job_types import RECORD_VOTE, SHOW_DETAILS
 from bot.services.jobs.payloads import DetailsPayload, VotePayload
@@ -29,14 +30,9 @@ from handlers.intake import RequestIntake
 
 ClickHandler = Callable[[RequestIntake, SlackRequest, str], str | None]
 
-_ASK_HINT = (
-    "Reply to this message in its thread, in your own words: which of these touch ROCm? does #35617 change a "
-    "default? what must we do in our fork? I answer there, with links to the lines. No need to write my name."
-)
-
 
 def register_actions(app: App, intake: RequestIntake, commands: CommandRegistry) -> None:
-    """Listen to clicks."""
+    """Register the listeners for clicks."""
 
     def listen(action: str | re.Pattern[str], accept: ClickHandler) -> None:
         @app.action(action)
@@ -47,22 +43,24 @@ def register_actions(app: App, intake: RequestIntake, commands: CommandRegistry)
 
     listen(buttons.DETAILS, _enqueue_details)
     listen(buttons.DETAILS_OF, _enqueue_details)
-    listen(buttons.ASK, lambda *_: _ASK_HINT)
+    listen(buttons.ASK, lambda *_: sentences.ASK_HINT)
     listen(VOTE, _enqueue_vote)
     for command in commands.commands:
         if command.share_action:
             listen(command.share_action, _make_share_handler(command))
-    for action, accept_verb in subscriptions.BUTTONS.items():
-        listen(action, _make_verb_handler(accept_verb))
+    for action, handle_verb in subscriptions.BUTTONS.items():
+        listen(action, _make_verb_handler(handle_verb))
     listen(re.compile(""), lambda *_: UNKNOWN_BUTTON)
 
 
 def _enqueue_details(intake: RequestIntake, asker: SlackRequest, value: str) -> None:
+    """Enqueue the job for a window about a pull request."""
     reference = read_reference(value, intake.repositories)
     intake.jobs.send(SHOW_DETAILS, DetailsPayload(asker, reference))
 
 
 def _enqueue_vote(intake: RequestIntake, asker: SlackRequest, value: str) -> None:
+    """Enqueue the job for a vote. Raises UsageError if the button has no message."""
     verdict = read_verdict(value)
     if not asker.message:
         raise UsageError(UNKNOWN_BUTTON)
@@ -70,6 +68,8 @@ def _enqueue_vote(intake: RequestIntake, asker: SlackRequest, value: str) -> Non
 
 
 def _make_share_handler(command: Command[Any]) -> ClickHandler:
+    """Return a handler that repeats a command's request for everybody."""
+
     def share(intake: RequestIntake, asker: SlackRequest, value: str) -> None:
         shared = read_request(value, command.request_types)
         if isinstance(shared, str):
@@ -81,10 +81,11 @@ def _make_share_handler(command: Command[Any]) -> ClickHandler:
 
 
 def _make_verb_handler(accept: VerbHandler) -> ClickHandler:
+    """Return a handler for a button that carries an id."""
     return lambda intake, asker, value: accept(intake, asker, read_id(value))
 
 
 def _get_value(body: dict[str, Any]) -> str:
-    """Return what the button carries, or what was chosen in the menu."""
+    """Return the value of a button, or of the choice in a menu."""
     action = body["actions"][0]
     return str(action.get("value") or (action.get("selected_option") or {}).get("value") or "")

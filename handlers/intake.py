@@ -1,4 +1,4 @@
-"""Where requests from Slack arrive: who asks is checked, work goes on a queue, and only then Slack is told."""
+"""Intake of requests from Slack: check the asker, enqueue the work, and only then answer Slack."""
 
 from __future__ import annotations
 
@@ -25,13 +25,16 @@ from bot.services.slack.welcome_log import WelcomeLog
 
 log = logging.getLogger(__name__)
 
-# longer than Slack goes on delivering a request again
+# characters of a reply about a mistake, which may quote what somebody wrote
 _MAX_REPLY_LENGTH = 600
 
 
 @dataclass(frozen=True)
 class RequestIntake:
-    """What the listeners need. ``parse_zone`` gives the time zone of a channel, None where it has several."""
+    """Intake of requests, with everything that listeners need.
+
+    ``get_channel_zone`` returns the time zone of a channel, None if its digests have several.
+    """
 
     jobs: JobQueue
     access_control: AccessControl
@@ -44,20 +47,20 @@ class RequestIntake:
     get_channel_zone: Callable[[str], ZoneInfo | None]
 
     def build_parse_context(self, request: SlackRequest) -> ParseContext:
-        """Return what the text of a request is read with."""
+        """Return the context for parsing the text of a request."""
         return ParseContext(self.repositories, self.today, lambda: self.get_channel_zone(request.channel))
 
     def handle_command(self, request: SlackRequest, accept: Callable[[], str]) -> str:
-        """Return what to say at once, as mrkdwn.
+        """Return the reply to send at once, as mrkdwn.
 
-        That is what ``accept`` returns, having put the work on a queue, or why it did not. A request that is
-        delivered again is not accepted again; the asker is told the same.
+        This is the result of ``accept``, which enqueues the work, or the reason why it failed. If Slack delivers a
+        request again, the asker gets the same reply and the work is not enqueued again.
         """
         try:
-            words = self.cache.get(_build_cache_key(request))
-            if words is None:
-                words = self.access_control.explain_refusal(request) or accept()
-                self._remember_reply(request, words)
+            reply = self.cache.get(_build_cache_key(request))
+            if reply is None:
+                reply = self.access_control.explain_refusal(request) or accept()
+                self._remember_reply(request, reply)
         except UsageError as error:
             return escape_mrkdwn(truncate_text(str(error), _MAX_REPLY_LENGTH))
         except StoreUnavailable as error:
@@ -66,28 +69,28 @@ class RequestIntake:
         except Exception as error:
             log.exception("a defect [%s]", request.reference)
             return render_error(error, request.reference).text
-        return words
+        return reply
 
     def handle_event(
         self, request: SlackRequest, accept: Callable[[], str | None], *, is_named: bool = True
     ) -> None:
-        """Take what Slack lets nobody answer with words: what ``accept`` has to say goes to the asker as a job.
+        """Accept an event, to which Slack allows no reply: a result of ``accept`` is sent to the asker by a job.
 
-        Who did not name the bot (``is_named``) is not told that they may not ask.
+        An asker who did not name the bot (``is_named``) is not told that they may not ask.
 
         Raises:
-            StoreUnavailable: nothing was taken; Slack, which gets no acknowledgement, delivers it again.
+            StoreUnavailable: nothing was enqueued. Slack gets no acknowledgement and delivers the event again.
         """
         if not is_named and self.access_control.explain_exclusion(request):
             return
         if self.cache.get(_build_cache_key(request)) is None:
-            words = self.access_control.explain_refusal(request) or self._accept_event(request, accept)
-            if words:
-                self.jobs.send(SEND_PRIVATE_NOTICE, NoticePayload(request, words))
-            self._remember_reply(request, words)
+            reply = self.access_control.explain_refusal(request) or self._accept_event(request, accept)
+            if reply:
+                self.jobs.send(SEND_PRIVATE_NOTICE, NoticePayload(request, reply))
+            self._remember_reply(request, reply)
 
     def _accept_event(self, request: SlackRequest, accept: Callable[[], str | None]) -> str:
-        """Return what to tell the asker; nothing where the answer to come says it all."""
+        """Return the reply to the asker, empty if the answer to come is enough. Raises StoreUnavailable."""
         try:
             return accept() or ""
         except UsageError as error:
@@ -98,10 +101,10 @@ class RequestIntake:
             log.exception("a defect [%s]", request.reference)
             return describe_error(error, request.reference)
 
-    def _remember_reply(self, request: SlackRequest, words: str) -> None:
-        """Spare the work of a second delivery; without it, its job finds that it was done."""
+    def _remember_reply(self, request: SlackRequest, reply: str) -> None:
+        """Store the reply, so that a second delivery takes no work. Without it, its job finds the work done."""
         try:
-            self.cache.put(_build_cache_key(request), words, INITIAL_REPLY.lifetime)
+            self.cache.put(_build_cache_key(request), reply, INITIAL_REPLY.lifetime)
         except StoreUnavailable as error:
             log.warning("a request is not remembered [%s]: %s", request.reference, error)
 

@@ -1,4 +1,4 @@
-"""What people write to the bot in messages: commands, a word to silence it, or a question."""
+"""Intent of messages to the bot: a command, a word that mutes or unmutes it, or a question."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question, is_remark
 from bot.domain.errors import UsageError
 from bot.domain.subscriptions.request import ID_PATTERN
+from bot.render.conversations import sentences
 from bot.render.conversations.greetings import Greeting
 from bot.services.jobs.job_types import ANSWER_QUESTIONS, POST_PUBLIC_NOTICE, SEND_GREETING
 from bot.services.jobs.payloads import GreetingPayload, NoticePayload, ThreadPayload
@@ -18,12 +19,6 @@ from handlers.intake import RequestIntake
 
 _TextHandler = Callable[[RequestIntake, SlackRequest, str], str]
 
-_MUTED_SENTENCE = (
-    "I am quiet in this thread now. Mention me and I answer that one message; mention me with the word wake and I "
-    "answer every reply again."
-)
-_UNMUTED_SENTENCE = "I answer every reply in this thread again; mention me with the word quiet to silence me."
-_DIRECT_MESSAGE_SENTENCE = "Here we are alone, so I always answer: no need to silence or wake me."
 
 _GREETING_WORDS = frozenset(
     f"{word}{rest}" for word in ("hello", "hi", "hey", "good morning", "good afternoon") for rest in ("", " there")
@@ -31,11 +26,11 @@ _GREETING_WORDS = frozenset(
 _HELP_WORD = "help"
 _MAX_QUESTION_LENGTH = 4_000
 OPTION_NAMES = ("repo", "path", "author", "not-author", "label", "only", "top", "tz")
-# with its value, or at the end, where the value was forgotten
+# an option with its value, or at the end, where the value was forgotten
 _OPTION_PATTERN = re.compile(rf"\b(?:{'|'.join(OPTION_NAMES)}):(?=\S|\s*$)")
-# what stands behind these words of a subscription, as in "at noon"
+# the values after these words of a subscription, as in "at noon"
 _VALUE_PATTERN = re.compile(r"\b(?:at|tz|repo)\s+\S+", re.I)
-# what stands in commands alone: dates, times, spans, addresses; a long number is more likely a pull request
+# words of commands only: dates, times, spans, addresses; a long number is more likely a pull request
 _COMMAND_WORD_PATTERN = re.compile(
     r"(?!#?\d{4,}$)\S*[\d/:]\S*|at|tz|repo|me|mine|weekdays|daily|all|private|today|yesterday|score|am|pm", re.I
 )
@@ -50,32 +45,38 @@ def accept_message(
     *,
     is_named: bool,
 ) -> None:
-    """Put what somebody wrote on its queue. ``ts`` is Slack's time of the message.
+    """Enqueue the work for a message. ``ts`` is Slack's time of the message.
 
-    What reads as a command is one; what does not is a question, unless nothing but a command can be meant.
+    A text that can be a command is one. Any other is a question, unless only a command can be meant.
 
-    Raises UsageError, StoreUnavailable.
+    Raises:
+        UsageError: the text is a command with a mistake, or too long.
+        StoreUnavailable: the work was not enqueued.
     """
     if is_remark(text) and text:
         return
-    if why := _find_greeting(text):
-        if is_named or why is Greeting.HELP:
-            intake.jobs.send(SEND_GREETING, GreetingPayload(asker, why))
-    elif turn := _MUTING_HANDLERS.get(text.lower().strip(" .!")):
-        turn(intake, asker)
+    if reason := _find_greeting(text):
+        if is_named or reason is Greeting.HELP:
+            intake.jobs.send(SEND_GREETING, GreetingPayload(asker, reason))
+    elif change_muting := _MUTING_HANDLERS.get(text.lower().strip(" .!")):
+        change_muting(intake, asker)
     elif not _try_command(intake, commands, asker, text):
         _enqueue_question(intake, asker, text, ts)
 
 
 def _find_greeting(text: str) -> Greeting | None:
-    words = text.lower().strip(" ?!.,")
-    if words == _HELP_WORD:
+    """Return the kind of greeting that a text asks for, None if it asks for none."""
+    text_words = text.lower().strip(" ?!.,")
+    if text_words == _HELP_WORD:
         return Greeting.HELP
-    return Greeting.HELLO if not text or words in _GREETING_WORDS else None
+    return Greeting.HELLO if not text or text_words in _GREETING_WORDS else None
 
 
 def _try_command(intake: RequestIntake, commands: CommandRegistry, asker: SlackRequest, text: str) -> bool:
-    """Whether the text was a command, whose work is on a queue now. Raises UsageError for one with a mistake."""
+    """Return whether the text was a command, whose work is enqueued now.
+
+    Raises UsageError for one with a mistake.
+    """
     command, words = _find_command(commands, text)
     if command is None:
         return False
@@ -89,68 +90,74 @@ def _try_command(intake: RequestIntake, commands: CommandRegistry, asker: SlackR
 
 
 def _find_command(commands: CommandRegistry, text: str) -> tuple[_TextHandler | None, str]:
-    """Return the command that a text may be, and the words after it."""
-    if alone := commands.find_by_text(text):
-        return alone.accept_text, text
+    """Return the command that a text may be, None if it can't be one, and the words after it."""
+    if bare := commands.find_by_text(text):
+        return bare.accept_text, text
     name, words = _split_first_word(text)
     verb, rest = _split_first_word(words)
-    named = commands.find_by_word(name)
-    if named and verb in named.verbs:
+    command = commands.find_by_word(name)
+    if command and verb in command.verbs:
         name, words = verb, rest
     if "?" in words:
         return None, words
-    if accept_verb := commands.verbs.get(name):
-        # an id may be a word by chance, and a word an id: "test added"
+    if handle_verb := commands.verbs.get(name):
+        # an id may happen to be a word, and a word an id: "test added"
         is_word = words.isalpha() and ID_PATTERN.fullmatch(words.lower())
-        return (None if is_word else accept_verb), words
-    return (named.accept_text if named else None), words
+        return (None if is_word else handle_verb), words
+    return (command.accept_text if command else None), words
 
 
 def _split_first_word(text: str) -> tuple[str, str]:
-    """The first word, in small letters, and the others."""
+    """Return the first word in lower case, and the rest."""
     first, *rest = text.split(maxsplit=1) or [""]
     return first.lower(), "".join(rest)
 
 
 def _is_bare_command(commands: CommandRegistry, text: str, words: str) -> bool:
-    """Whether a text would be a command without its first word, perhaps after it, such as pull requests."""
-    named = commands.find_by_word(_split_first_word(text)[0])
-    return bool(commands.find_by_text(text) or (named and named.is_bare_form(words)))
+    """Return whether the text, or the rest after its first word, is a command without its word.
+
+    Such a text is, for example, a list of pull requests.
+    """
+    command = commands.find_by_word(_split_first_word(text)[0])
+    return bool(commands.find_by_text(text) or (command and command.is_bare_form(words)))
 
 
 def _must_be_command(commands: CommandRegistry, asker: SlackRequest, text: str, words: str) -> bool:
-    """Whether a command with a mistake can't be meant as a question.
+    """Return whether a command with a mistake can't be meant as a question.
 
-    In a thread people talk, so that only an option makes it one; at top level words that stand in commands alone
-    do too.
+    In a thread people talk, so only an option makes it a command. At top level words that only commands have do
+    too.
     """
     if _OPTION_PATTERN.search(words) or _is_bare_command(commands, text, words):
         return True
-    is_wish = SUBSCRIBE in text.lower().split()[:2]
-    rest = _VALUE_PATTERN.sub(" ", words) if is_wish else words
+    is_subscription = SUBSCRIBE in text.lower().split()[:2]
+    rest = _VALUE_PATTERN.sub(" ", words) if is_subscription else words
     return not asker.existing_thread and all(map(_COMMAND_WORD_PATTERN.fullmatch, rest.split()))
 
 
 def _enqueue_question(intake: RequestIntake, asker: SlackRequest, text: str, ts: str) -> None:
+    """Enqueue a question. Raises UsageError if it is too long."""
     if len(text) > _MAX_QUESTION_LENGTH:
-        raise UsageError(f"That is too long for a question: use up to {_MAX_QUESTION_LENGTH:,} characters.")
+        raise UsageError(sentences.format_long_question(_MAX_QUESTION_LENGTH))
     place = f"{asker.channel}:{asker.thread}"
     intake.question_queue.add_question(place, Question(asker, text, ts))
     intake.jobs.send(ANSWER_QUESTIONS, ThreadPayload(place))
 
 
 def _mute_thread(intake: RequestIntake, asker: SlackRequest) -> None:
+    """Mute the bot in a thread. Raises UsageError in direct messages."""
     if asker.is_direct:
-        raise UsageError(_DIRECT_MESSAGE_SENTENCE)
+        raise UsageError(sentences.NEVER_MUTED_HERE)
     intake.thread_muting.mute(asker.channel, asker.thread)
-    intake.jobs.send(POST_PUBLIC_NOTICE, NoticePayload(asker, _MUTED_SENTENCE))
+    intake.jobs.send(POST_PUBLIC_NOTICE, NoticePayload(asker, sentences.MUTED))
 
 
 def _unmute_thread(intake: RequestIntake, asker: SlackRequest) -> None:
+    """Unmute the bot in a thread. Raises UsageError in direct messages."""
     if asker.is_direct:
-        raise UsageError(_DIRECT_MESSAGE_SENTENCE)
+        raise UsageError(sentences.NEVER_MUTED_HERE)
     intake.thread_muting.unmute(asker.channel, asker.thread)
-    intake.jobs.send(POST_PUBLIC_NOTICE, NoticePayload(asker, _UNMUTED_SENTENCE))
+    intake.jobs.send(POST_PUBLIC_NOTICE, NoticePayload(asker, sentences.UNMUTED))
 
 
 _MUTING_HANDLERS: Mapping[str, Callable[[RequestIntake, SlackRequest], None]] = {

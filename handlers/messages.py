@@ -1,7 +1,7 @@
-"""Messages: those that name the bot, replies in its threads, and direct messages. Others are taken silently.
+"""Listeners for messages: mentions of the bot, replies in its threads, and direct messages. It ignores all others.
 
-A message that names the bot arrives twice, as ``app_mention`` and as ``message``: the latter is not looked at,
-except in group direct messages, where it has been seen to come alone. Whatever comes is answered once.
+A mention arrives twice, as ``app_mention`` and as ``message``. The latter is ignored except in group direct
+messages, where it has been seen to come alone. A message is answered once, however often it arrives.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from handlers import message_intent, requests
 from handlers.commands.registry import CommandRegistry
 from handlers.intake import RequestIntake
 
-# what people write; other kinds are edits, joins and what bots say
+# subtypes of messages that people write; others are edits, joins and messages of bots
 _WRITTEN_SUBTYPES = (None, "file_share", "thread_broadcast")
 
 
 def register_message_listeners(app: App, intake: RequestIntake, commands: CommandRegistry) -> None:
-    """Listen to messages."""
+    """Register the listeners for messages."""
 
     @app.event("app_mention")
     def mention(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
         if _is_written(event):
             _handle_message(intake, commands, body, event, str(context.bot_user_id or ""))
 
-    # an event that nobody claims is a 404 to Slack, which sends it again and in the end stops sending any
+    # an event without a listener is a 404 for Slack, which sends it again and in the end stops sending events
     @app.event("message")
     def message(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
         bot = str(context.bot_user_id or "")
@@ -38,12 +38,12 @@ def register_message_listeners(app: App, intake: RequestIntake, commands: Comman
 
 
 def _is_written(event: dict[str, Any]) -> bool:
-    """By a person: other bots are not answered, two of them would never end."""
+    """Return whether a person wrote the message. Other bots are not answered: two of them would never end."""
     return event.get("subtype") in _WRITTEN_SUBTYPES and bool(event.get("user")) and not event.get("bot_id")
 
 
 def _is_for_bot(intake: RequestIntake, event: dict[str, Any], bot: str) -> bool:
-    """Whether a message that may name nobody is for the bot. Raises StoreUnavailable."""
+    """Return whether a message without a mention may be for the bot. Raises StoreUnavailable."""
     text = str(event.get("text") or "")
     if event.get("channel_type") == "im":
         return True
@@ -59,12 +59,14 @@ def _is_for_bot(intake: RequestIntake, event: dict[str, Any], bot: str) -> bool:
 
 
 def _has_mention(text: str, bot: str) -> bool:
-    return any(found["user"] == bot for found in MENTION.finditer(text))
+    """Return whether a text mentions the bot."""
+    return any(mention["user"] == bot for mention in MENTION.finditer(text))
 
 
 def _handle_message(
     intake: RequestIntake, commands: CommandRegistry, body: dict[str, Any], event: dict[str, Any], bot: str
 ) -> None:
+    """Pass a message to the intake."""
     asker, written = requests.parse_message(body, event), str(event.get("text") or "")
     text = redact_text(restore_user_text(written))
     is_mention = event["type"] == "app_mention" or (
@@ -74,7 +76,7 @@ def _handle_message(
 
     def accept() -> None:
         if is_mention and not event.get("thread_ts"):
-            # whoever asks at top level may go on in the thread without the bot's name
+            # a person who asks at top level may continue in the thread without naming the bot
             intake.thread_muting.start_thread(asker.channel, asker.thread)
         message_intent.accept_message(intake, commands, asker, text, str(event["ts"]), is_named=is_named)
 

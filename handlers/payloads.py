@@ -1,6 +1,7 @@
-"""What requests from Slack have, checked before anything is made of them.
+"""Models of requests from Slack, which are validated before use.
 
-They are signed, so whoever sends another has the secret, or Slack has changed: neither is worth a traceback.
+Requests are signed, so a different one comes from somebody with the secret, or Slack has changed. Neither is worth
+a traceback.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.render.subscriptions.form import FORM
 from bot.render.subscriptions.form_context import read_form_context
 
-# what Bolt and the listeners raise on something that is built otherwise than they rely on
+# errors of Bolt and the listeners for a payload of an unexpected shape
 PARSE_ERRORS = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
-_MAX_PROBLEM_LENGTH = 200  # characters of what is wrong, in the log
+_MAX_PROBLEM_LENGTH = 200  # characters of the description in the log
 
 _Id = Annotated[str, Field(min_length=1)]
 _Ts = Annotated[str, Field(pattern=r"^\d{1,16}\.\d{1,9}$")]
@@ -25,17 +26,17 @@ _ObjectOrText = _Object | str | None
 
 
 class PayloadError(Exception):
-    """A request that is none of Slack's; says what is wrong with it on one line."""
+    """Error for a request of a shape that Slack does not send. Its text describes the problem on one line."""
 
 
 class _PayloadModel(BaseModel):
-    """Part of a request. What is not named may be there, and is not looked at."""
+    """Part of a request. Other fields may be present and are ignored."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 
 
 class _AnyPayload(_PayloadModel):
-    """What Bolt looks into, whatever the request is."""
+    """The parts of any request that Bolt reads."""
 
     type: _Id | None = None
     team: _ObjectOrText = None
@@ -167,7 +168,7 @@ _EVENT_MODELS: dict[str, type[_Event]] = {
 
 
 def check_payload(payload: object) -> None:
-    """Raises BadPayload for what no listener could work on."""
+    """Check that listeners can handle a payload. Raises PayloadError if they can't."""
     try:
         _validate_payload(payload)
     except ValidationError as error:
@@ -177,32 +178,34 @@ def check_payload(payload: object) -> None:
 
 
 def describe_parse_error(error: Exception) -> str:
-    """What is wrong with what can't be read at all."""
+    """Describe the error of a payload that can't be read at all."""
     return truncate_text(collapse_lines(f"{type(error).__name__}: {error}"), _MAX_PROBLEM_LENGTH)
 
 
 def _validate_payload(payload: object) -> None:
-    whole = _AnyPayload.model_validate(payload)
-    # half a character, as JSON can write it, is none: nobody could store or send it
+    """Validate a payload by its type. Raises ValidationError or one of ``PARSE_ERRORS``."""
+    common = _AnyPayload.model_validate(payload)
+    # JSON can hold half a surrogate pair, which can be neither stored nor sent
     json.dumps(payload, ensure_ascii=False).encode()
     if "ssl_check" in payload:  # type: ignore[operator]  # an object by now
         return
-    if whole.type is None:
+    if common.type is None:
         _CommandPayload.model_validate(payload)
-    elif whole.type == "event_callback":
-        kind = _EVENT_MODELS.get(_Event.model_validate(whole.event).type, _Event)
-        kind.model_validate(whole.event)
-    elif kind_of_use := _PAYLOAD_MODELS.get(whole.type):
-        _validate_form(kind_of_use.model_validate(payload))
+    elif common.type == "event_callback":
+        event_model = _EVENT_MODELS.get(_Event.model_validate(common.event).type, _Event)
+        event_model.model_validate(common.event)
+    elif payload_model := _PAYLOAD_MODELS.get(common.type):
+        _validate_form(payload_model.model_validate(payload))
 
 
-def _validate_form(sent: _PayloadModel) -> None:
-    if isinstance(sent, _ViewSubmission) and sent.view.callback_id == FORM:
-        read_form_context(sent.view.private_metadata or "{}")
+def _validate_form(payload: _PayloadModel) -> None:
+    """Check that the context of a form can be read. Raises one of ``PARSE_ERRORS``."""
+    if isinstance(payload, _ViewSubmission) and payload.view.callback_id == FORM:
+        read_form_context(payload.view.private_metadata or "{}")
 
 
 def _describe_first_error(error: ValidationError) -> str:
-    """The first thing that is wrong, without what was sent."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    place = ".".join(map(str, found["loc"])) or "the payload"
-    return truncate_text(collapse_lines(f"{place}: {found['msg']}"), _MAX_PROBLEM_LENGTH)
+    """Describe the first error, without the values that were sent."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"])) or "the payload"
+    return truncate_text(collapse_lines(f"{place}: {first['msg']}"), _MAX_PROBLEM_LENGTH)

@@ -1,4 +1,7 @@
-"""Who asks and from where, as Slack's payloads say it. The payloads are signed; their texts are not trusted."""
+"""The asker and the place of a request, from Slack's payloads.
+
+Payloads are signed; their texts are not trusted.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ Payload = Mapping[str, Any]
 
 
 def parse_command(command: Payload) -> SlackRequest:
-    """A slash command. Its trigger is new for each time somebody presses Enter."""
+    """Return the request of a slash command. Its trigger is new each time somebody presses Enter."""
     return SlackRequest(
         key=f"command:{command['trigger_id']}",
         team=_get_text(command, "team_id"),
@@ -27,9 +30,9 @@ def parse_command(command: Payload) -> SlackRequest:
 
 
 def parse_message(body: Payload, event: Payload) -> SlackRequest:
-    """A message for the bot. It is answered in its thread, which it may begin.
+    """Return the request of a message for the bot. The answer goes into its thread, which it may begin.
 
-    The team is the writer's own where the channel is shared with other organisations.
+    The team is the writer's own if the channel is shared with other organisations.
     """
     channel, ts = _get_text(event, "channel"), _get_text(event, "ts")
     own = _get_text(event, "user_team") or _get_text(event, "source_team") or _get_text(event, "team")
@@ -37,7 +40,7 @@ def parse_message(body: Payload, event: Payload) -> SlackRequest:
         # the same message may arrive as several events
         key=f"mention:{channel}:{ts}",
         team=own or _get_text(body, "team_id"),
-        # an organisation is named for where the app is installed, not for the writer
+        # events name the organisation of the installation, not that of the writer
         channel=channel,
         user=_get_text(event, "user"),
         thread=_get_text(event, "thread_ts") or ts,
@@ -46,13 +49,13 @@ def parse_message(body: Payload, event: Payload) -> SlackRequest:
 
 
 def parse_home_visit(body: Payload, event: Payload) -> SlackRequest:
-    """Somebody who opens App Home."""
+    """Return the request of a user who opens App Home."""
     user, ts = _get_text(event, "user"), _get_text(event, "event_ts")
     return SlackRequest(key=f"home:{user}:{ts}", team=_get_text(body, "team_id"), channel="", user=user)
 
 
 def parse_newcomer(body: Payload, event: Payload) -> SlackRequest:
-    """Somebody who opens the bot's direct messages: one visit, however often they come."""
+    """Return the request of a user who opens the bot's direct messages. It has the same key each time."""
     user = _get_text(event, "user")
     return SlackRequest(
         key=f"welcome:{user}", team=_get_text(body, "team_id"), channel=_get_text(event, "channel"), user=user
@@ -60,7 +63,7 @@ def parse_newcomer(body: Payload, event: Payload) -> SlackRequest:
 
 
 def parse_inviter(body: Payload, event: Payload) -> SlackRequest:
-    """Somebody who brings the bot into a channel."""
+    """Return the request of a user who invites the bot into a channel."""
     channel, ts = _get_text(event, "channel"), _get_text(event, "event_ts")
     team = _get_text(event, "team") or _get_text(body, "team_id")
     return SlackRequest(
@@ -69,7 +72,10 @@ def parse_inviter(body: Payload, event: Payload) -> SlackRequest:
 
 
 def parse_action(body: Payload) -> SlackRequest:
-    """A click, or a form that is sent. The answer goes where the message is, into its thread if it is in one."""
+    """Return the request of a click or a submitted form.
+
+    The answer goes where the message is, into its thread if any.
+    """
     user, container = body["user"], body.get("container") or {}
     return SlackRequest(
         key=f"action:{body['trigger_id']}",
@@ -85,11 +91,14 @@ def parse_action(body: Payload) -> SlackRequest:
 
 
 def parse_form(body: Payload) -> SlackRequest:
-    """A form that is sent, each time anew; its visitor is where they opened it, and is answered there."""
+    """Return the request of a submitted form. It is answered in the place where the form was opened.
+
+    Each submission has a key of its own.
+    """
     context = read_form_context(_get_text(body["view"], "private_metadata"))
     return replace(parse_action(body), channel=context.channel, response_url=context.answer)
 
 
 def _get_text(payload: Payload, name: str) -> str:
-    """A field that may be missing or null."""
+    """Return a field, empty if it is missing or null."""
     return str(payload.get(name) or "")

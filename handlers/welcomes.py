@@ -1,4 +1,4 @@
-"""First contact: who opens the bot's direct messages, and channels that it is invited into."""
+"""Listeners for first contact: a user who opens the bot's direct messages, and an invitation into a channel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from handlers.intake import RequestIntake
 
 
 def register_join_listener(app: App, intake: RequestIntake) -> None:
-    """Listen to who joins channels. Slack tells of everybody; the bot itself is the one that counts."""
+    """Register the listener for joins. Slack reports those of everybody; only the bot's own counts."""
 
     @app.event("member_joined_channel")
     def joined(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
@@ -24,13 +24,14 @@ def register_join_listener(app: App, intake: RequestIntake) -> None:
 
 
 def welcome_newcomer(intake: RequestIntake, body: dict[str, Any], event: dict[str, Any]) -> None:
-    """Somebody opens the bot's direct messages, perhaps for the first time. Raises StoreUnavailable."""
+    """Greet a user who opens the bot's direct messages for the first time. Raises StoreUnavailable."""
     asker = requests.parse_newcomer(body, event)
     if not intake.welcomes.has_welcomed(asker.user):
         _enqueue_greeting(intake, asker, Greeting.HELLO)
 
 
-def _enqueue_greeting(intake: RequestIntake, asker: SlackRequest, why: Greeting) -> None:
+def _enqueue_greeting(intake: RequestIntake, asker: SlackRequest, reason: Greeting) -> None:
+    """Enqueue the job for a greeting."""
     intake.handle_event(
-        asker, lambda: intake.jobs.send(SEND_GREETING, GreetingPayload(asker, why)), is_named=False
+        asker, lambda: intake.jobs.send(SEND_GREETING, GreetingPayload(asker, reason)), is_named=False
     )

@@ -1,1 +1,4 @@
-"""One package for each vendor, and what they share. Whoever is outside a package imports from its face."""
+"""One package for each vendor, and their common parts.
+
+Code outside a package imports from its ``__init__`` only.
+"""

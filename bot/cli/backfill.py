@@ -23,7 +23,8 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.text.strings import format_count
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import get_yesterday, parse_date
-from bot.render.history import backfill as render
+from bot.render.history import sentences
+from bot.render.history.backfill import format_backfill
 from bot.services.history.backfill import CostLimit
 from bot.settings import Settings
 
@@ -61,15 +62,15 @@ def backfill_command(
         outcomes: list[BackfillOutcome] = []
         try:
             with show_progress_bar("day", "Days") as show:
-                watch = _ProgressReporter(show, len(span), limit, outcomes)
+                reporter = _ProgressReporter(show, len(span), limit, outcomes)
                 digests = build_digest_services(base)
                 backfill = build_backfill(base, digests.pulls, digests.entries)
-                for outcome in backfill.fill_days(repository, span, limit, watch.show_progress):
-                    watch.add_outcome(outcome)
+                for outcome in backfill.fill_days(repository, span, limit, reporter.show_progress):
+                    reporter.add_outcome(outcome)
         finally:
             # also after an interruption, or when the cost limit is reached
             if outcomes or (limit and limit.spent):
-                click.echo(render.format_backfill(repository, span, outcomes, limit.spent if limit else None))
+                click.echo(format_backfill(repository, span, outcomes, limit.spent if limit else None))
     failed = sum(not outcome.is_filled for outcome in outcomes)
     if failed:
         raise PrdigestError(
@@ -92,13 +93,13 @@ class _ProgressReporter:
     def add_outcome(self, outcome: BackfillOutcome) -> None:
         """Count a finished day and show the progress."""
         self._outcomes.append(outcome)
-        log.info("%s", render.format_day(outcome))
+        log.info("%s", sentences.format_day(outcome))
         self.show_progress("")
 
     def show_progress(self, sentence: str) -> None:
         """Show how many days are done, what was read and spent, and ``sentence``."""
         pulls = sum(outcome.pulls for outcome in self._outcomes)
-        summary = render.format_total(pulls, self._limit.spent if self._limit else None)
+        summary = sentences.format_total(pulls, self._limit.spent if self._limit else None)
         self._show(len(self._outcomes), self._days, "; ".join(filter(None, (summary, sentence))))
 
 

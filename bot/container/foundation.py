@@ -91,7 +91,7 @@ class Foundation:
     def slack(self) -> WebClient:
         """The client of Slack: one for all services, as it keeps their common pace of posts."""
         token = require_secret(self.settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
-        return make_slack_client(token, self.settings.slack_api_url, pace=self.pace)
+        return make_slack_client(token, self.settings.slack_api_url, throttle=self.pace)
 
     @cached_property
     def messenger(self) -> SlackMessenger:

@@ -33,7 +33,7 @@ def build_fixed_subscription(settings: Settings) -> Subscription | None:
 def connect_store(settings: Settings, timeouts: RedisTimeouts) -> Redis:
     """Open a client of the store. Raises StoreUnavailable."""
     if settings.redis_url:
-        return connect_server(settings.redis_url, patience=timeouts)
+        return connect_server(settings.redis_url, timeouts=timeouts)
     return connect_embedded(settings.prdigest_state_dir, timeouts)
 
 

@@ -1,1 +1,1 @@
-"""The demo: the whole bot in one process, with a local Slack in a browser in the place of a workspace."""
+"""The demo: the whole bot in one process, with a local Slack in a browser instead of a workspace."""

@@ -1,4 +1,4 @@
-"""What the page says of a demo, the commands that it offers, and what there is to try."""
+"""Texts of the page about a demo, the commands that it offers, and suggestions to try."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from handlers.commands.registry import CommandRegistry
 
 
 def list_commands(registry: CommandRegistry) -> tuple[SlashCommand, ...]:
-    """Return the commands as the page offers them."""
+    """List the commands for the page."""
     return tuple(SlashCommand(each.name, each.hint, each.description) for each in registry.commands)
 
 
@@ -62,7 +62,7 @@ SAMPLE_ABOUT = About(
 
 
 def build_live_about(repository: Repository) -> About:
-    """The same of a repository as it is now."""
+    """Build the text about a live demo of a repository."""
     return About(
         **_COMMON_TEXTS,
         line=f"Live: {repository} as it is now, read from GitHub and by Claude. Only Slack is a local one.",

@@ -1,7 +1,7 @@
-"""Runs a demo: a local Slack, its page, a store, and the whole bot before them.
+"""Runner of a demo: a local Slack with its page, a store, and the whole bot.
 
-Only what lies outside is another: Slack always, GitHub and the model unless it is live. Everything between is what
-runs everywhere: handlers, jobs, services, renderers and a real store, and they talk over HTTP.
+Only external services are replaced: Slack always, GitHub and the model unless the demo is live. Everything between
+them is the same as elsewhere: handlers, jobs, services, renderers and a real store, connected over HTTP.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ _BOT_NAME = "prdigest"
 # Slack's own limit of posts to a channel
 _POSTS_PER_SECOND = 1.0
 _LOOPBACK_HOST = "127.0.0.1"
-# seconds for what is being answered when somebody presses Ctrl-C: nobody will read it
+# seconds for running jobs after Ctrl-C: nobody will read their answers
 _JOB_GRACE = 2.0
 
 
 def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
-    """Run until Ctrl-C or SIGTERM; ``started`` is told the address of the page once it is there.
+    """Run a demo until Ctrl-C or SIGTERM. ``started`` is called with the address of the page once it is served.
 
-    ``port`` is the page's, 0 for any.
+    ``port`` is that of the page, 0 for any.
 
     Raises:
-        NotSetUp: the port, or a setting of a live demo, can't be used.
+        ConfigurationError: the port, or a setting of a live demo, can't be used.
         StoreUnavailable: no store can be started here.
     """
     stopped = listen_for_stop_signals()
@@ -58,23 +58,26 @@ def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
         settings = stage.build_settings(team, state)
         base = parts.enter_context(open_foundation(settings, stage.now, deadlines.sleep, stage.sources))
         stage.prepare_bot(base)
-        ending = parts.enter_context(limit_shutdown(stopped, _JOB_GRACE))
-        events = parts.enter_context(run_processes(base, ending, _LOOPBACK_HOST, _JOB_GRACE))
+        shutdown = parts.enter_context(limit_shutdown(stopped, _JOB_GRACE))
+        events = parts.enter_context(run_processes(base, shutdown, _LOOPBACK_HOST, _JOB_GRACE))
         connection.connect(HttpTransport(f"http://{_LOOPBACK_HOST}:{events}/slack/events", team.signing_secret))
         stopped.wait()
 
 
 def bypass_proxy(environment: MutableMapping[str, str]) -> None:
-    """Ask nothing of this machine through a proxy, which would not find it; Slack's SDK asks all through one."""
-    known = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
-    if known != "*":
-        known = f"{known},{_LOOPBACK_HOST}".lstrip(",")
-    environment.update(no_proxy=known, NO_PROXY=known)
+    """Exclude this machine from the proxy of an environment: the proxy would not find it.
+
+    Slack's SDK sends every request to the proxy of the environment.
+    """
+    hosts = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
+    if hosts != "*":
+        hosts = f"{hosts},{_LOOPBACK_HOST}".lstrip(",")
+    environment.update(no_proxy=hosts, NO_PROXY=hosts)
 
 
 @contextmanager
 def _run_local_slack(stage: Stage) -> Iterator[LocalSlack]:
-    """A team with one channel, one person and the bot."""
+    """Run a local Slack with one channel, one person and the bot during the block."""
     token, app_token = (f"{kind}-{secrets.token_hex()}" for kind in ("xoxb", "xapp"))
     slack = LocalSlack(
         token,
@@ -92,6 +95,7 @@ def _run_local_slack(stage: Stage) -> Iterator[LocalSlack]:
 
 @contextmanager
 def _serve_page(stage: Stage, slack: LocalSlack, connection: Connection, port: int) -> Iterator[Page]:
+    """Serve the page during the block. Raises ConfigurationError if its port can't be used."""
     icon = files("bot.demo").joinpath("icon.svg").read_text(encoding="utf-8")
     about = replace(stage.about, icon=icon)
     reader = Reader(YOU, "You", stage.zone, stage.now)

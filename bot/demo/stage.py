@@ -1,4 +1,4 @@
-"""What a demo may be of: the sample day, or a repository of one's own with real keys."""
+"""Stages of a demo: the sample day, or a repository of the user's own with real keys."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TEXT_DEMO_ADVICE = "see the sample day here with prdigest demo --text"
 
 @dataclass(frozen=True, slots=True)
 class LocalTeam:
-    """What a bot has to know of the Slack that it works in."""
+    """The connection data of the local Slack."""
 
     url: str
     bot_token: str
@@ -46,10 +46,10 @@ class LocalTeam:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What one demo differs in from another.
+    """The parts in which demos differ.
 
-    ``settings`` makes the bot's for a team and a folder for its store, which ``state`` lends; ``prepare`` is done
-    before the bot starts. ``outside`` is None for the real services.
+    ``build_settings`` makes the bot's settings for a team and a folder for its store; ``open_state`` yields that
+    folder. ``prepare_bot`` is called before the bot starts. ``sources`` is None for the real services.
     """
 
     build_settings: Callable[[LocalTeam, Path], Settings]
@@ -63,7 +63,7 @@ class Stage:
 
 
 class _FixedSettings(Settings):
-    """Settings that nothing in the environment changes: a demo shall be the same everywhere."""
+    """Settings that ignore the environment, so that the demo is the same everywhere."""
 
     @classmethod
     def settings_customise_sources(
@@ -73,15 +73,16 @@ class _FixedSettings(Settings):
         *_: PydanticBaseSettingsSource,
         **__: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read only the arguments of the constructor."""
         return (init_settings,)
 
 
 def build_sample_stage(clock: Callable[[], float] = time.monotonic) -> Stage:
-    """The sample day, seen on the morning after it. ``clock`` gives seconds that only go up."""
+    """Build the stage of the sample day on the next morning. ``clock`` returns seconds that only go up."""
     sample, began = SampleSources(time.sleep), clock()
     due = sample.day.end.astimezone(sample.day.zone).replace(hour=_DIGEST_HOUR)
 
-    def settings(team: LocalTeam, state: Path) -> Settings:
+    def make_settings(team: LocalTeam, state: Path) -> Settings:
         return _FixedSettings(
             **_build_local_settings(team, state),
             prdigest_repo=sample.repository,
@@ -91,7 +92,7 @@ def build_sample_stage(clock: Callable[[], float] = time.monotonic) -> Stage:
         )
 
     return Stage(
-        build_settings=settings,
+        build_settings=make_settings,
         open_state=open_temporary_state,
         prepare_bot=lambda base: None,
         sources=sample,
@@ -103,10 +104,12 @@ def build_sample_stage(clock: Callable[[], float] = time.monotonic) -> Stage:
 
 
 def build_live_stage(settings: Settings, repository: Repository, now: Callable[[], datetime]) -> Stage:
-    """A repository as it is now, with the real services. Yesterday's digest comes at once.
+    """Build the stage of a repository as it is now, with the real services.
+
+    Yesterday's digest comes at once.
 
     Raises:
-        NotSetUp: a key is missing.
+        ConfigurationError: a key is missing.
     """
     provider = choose_provider(settings)
     if get_model_access(settings, provider) is None:
@@ -115,17 +118,17 @@ def build_live_stage(settings: Settings, repository: Repository, now: Callable[[
     create_github_auth(settings)
     zone = settings.prdigest_timezone
 
-    def own(team: LocalTeam, state: Path) -> Settings:
+    def make_settings(team: LocalTeam, state: Path) -> Settings:
         minute = now().astimezone(zone).time().replace(second=0, microsecond=0)
-        given = {
+        values = {
             **_build_local_settings(team, state),
             "prdigest_repo": repository,
             "prdigest_repos": (),
             "prdigest_post_at": minute,
-            # what the settings call their own repository is no name for another
+            # the name in the settings is that of their own repository
             "prdigest_name": settings.prdigest_name if repository == settings.prdigest_repo else None,
         }
-        off = {
+        unset = {
             "slack_app_token": None,
             "redis_url": None,
             "prdigest_store_prefix": "",
@@ -134,10 +137,10 @@ def build_live_stage(settings: Settings, repository: Repository, now: Callable[[
         allowed: dict[str, Any] = {
             f"prdigest_allowed_{kind}": frozenset() for kind in ("workspaces", "channels", "users")
         }
-        return settings.model_copy(update={**given, **off, **allowed})
+        return settings.model_copy(update={**values, **unset, **allowed})
 
     return Stage(
-        build_settings=own,
+        build_settings=make_settings,
         open_state=lambda: open_persistent_state(settings.prdigest_state_dir / "demo"),
         prepare_bot=lambda base: reset_store(base.store),
         sources=None,
@@ -149,7 +152,7 @@ def build_live_stage(settings: Settings, repository: Repository, now: Callable[[
 
 
 def _build_local_settings(team: LocalTeam, state: Path) -> dict[str, Any]:
-    """What ties a bot to the local Slack."""
+    """Return the settings that connect a bot to the local Slack."""
     return {
         "slack_api_url": team.url,
         "slack_bot_token": SecretStr(team.bot_token),
@@ -157,17 +160,17 @@ def _build_local_settings(team: LocalTeam, state: Path) -> dict[str, Any]:
         "port": 0,
         "prdigest_state_dir": state,
         "prdigest_channel": CHANNEL,
-        # one person alone, who tries everything in a minute
+        # there is one person only, who may try everything in a minute
         "prdigest_user_limit": 1_000,
     }
 
 
 @contextmanager
 def open_temporary_state(has_store: Callable[[], bool] = is_platform_supported) -> Iterator[Path]:
-    """A folder that is gone afterwards.
+    """Yield a folder that is removed afterwards.
 
     Raises:
-        NotSetUp: there is nowhere to have one.
+        ConfigurationError: no temporary folder can be created.
         StoreUnavailable: no store runs here.
     """
     _require_store(has_store)
@@ -175,7 +178,7 @@ def open_temporary_state(has_store: Callable[[], bool] = is_platform_supported) 
         try:
             yield Path(folder)
         except StoreUnavailable as error:
-            # what the store says leads to a log that is gone with the folder, and to a setting that is not read
+            # the store's own sentence names a log that is removed with the folder, and a setting that is not read
             raise StoreUnavailable(
                 f"The store of the local Slack does not run here: {_TEXT_DEMO_ADVICE}."
             ) from error
@@ -183,10 +186,10 @@ def open_temporary_state(has_store: Callable[[], bool] = is_platform_supported) 
 
 @contextmanager
 def open_persistent_state(folder: Path, has_store: Callable[[], bool] = is_platform_supported) -> Iterator[Path]:
-    """A folder that keeps what was bought and read, for one demo at a time.
+    """Yield a folder that keeps paid answers and fetched data, for one demo at a time.
 
     Raises:
-        NotSetUp: another has it.
+        ConfigurationError: another demo uses it.
         StoreUnavailable: it can't be used, or no store runs here.
     """
     _require_store(has_store)
@@ -197,6 +200,7 @@ def open_persistent_state(folder: Path, has_store: Callable[[], bool] = is_platf
 
 
 def _require_store(has_store: Callable[[], bool]) -> None:
+    """Raise StoreUnavailable if no store runs on this platform."""
     if not has_store():
         raise StoreUnavailable(
             f"The store of the local Slack does not exist for this platform: {_TEXT_DEMO_ADVICE}."
@@ -204,6 +208,7 @@ def _require_store(has_store: Callable[[], bool]) -> None:
 
 
 def _create_temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """Create a folder. Raises ConfigurationError."""
     try:
         return tempfile.TemporaryDirectory(prefix="prdigest-demo-", ignore_cleanup_errors=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""``prdigest demo``: the sample day in the terminal, and one question for a reader to try."""
+"""``prdigest demo --text``: the sample day in the terminal, and one question for the reader to try."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _NEXT_STEPS = (
 
 
 def render_demo(ask: Callable[[str], str | None]) -> Iterator[str]:
-    """What the demo shows, piece by piece. ``ask`` puts a question to the reader; None is "no more"."""
+    """Yield the text of the demo in pieces.
+
+    ``ask`` puts a question to the reader and returns the answer, None or an empty text to end.
+    """
     sample = SampleSources()
     digest = sample.build_digest()
     rendered = render_digest(digest)
@@ -37,6 +40,7 @@ def render_demo(ask: Callable[[str], str | None]) -> Iterator[str]:
 def _ask_for_summary(
     sample: SampleSources, repository: Repository, ask: Callable[[str], str | None]
 ) -> Iterator[str]:
+    """Ask for a pull request until there is one, and yield its summary."""
     example = sample.numbers[2]
     while answer := ask(f"Summary of which pull request? (such as {example}; Enter to leave) "):
         try:
@@ -49,4 +53,5 @@ def _ask_for_summary(
 
 
 def _add_title(title: str, body: str) -> str:
+    """Return a text below its title."""
     return f"───── {title} ─────\n\n{body}\n"

@@ -39,10 +39,11 @@ _DEFECT_ADVICE = "Tell it to the developers of prdigest: this check has a defect
 
 @dataclass(frozen=True, slots=True)
 class CheckPlan:
-    """What is set up, without any secret: ``models`` and ``channels`` map to the settings that name each of them.
+    """The configuration to check, without any secret.
 
-    ``provider`` is whose models they are, ``place`` where the store is, ``prefix`` what stands before its keys,
-    ``fixed`` the subscription of the settings. ``paths`` reads the file of the path classes, if there is one.
+    ``models`` and ``channels`` map to the settings that name each of them. ``provider`` is the provider of the
+    models, ``store_address`` the place of the store, ``key_prefix`` the prefix of its keys, ``fixed_subscription``
+    the one of the settings. ``read_path_settings`` reads the file of the path classes, if there is one.
     """
 
     snapshot: SettingsSnapshot
@@ -74,17 +75,17 @@ class Doctor:
     def __init__(
         self,
         plan: CheckPlan,
-        worlds: ServiceProbes,
+        probes: ServiceProbes,
         now: Callable[[], datetime],
         sleep: Callable[[float], None],
-        patience: float = GROUP_TIMEOUT,
+        timeout: float = GROUP_TIMEOUT,
     ) -> None:
-        """Take what to check and how. ``patience`` is in seconds, ``sleep`` waits so many."""
+        """Take what to check and how. ``timeout`` is in seconds; ``sleep`` takes seconds."""
         self._plan = plan
-        self._probes = worlds
+        self._probes = probes
         self._now = now
         self._sleep = sleep
-        self._timeout = patience
+        self._timeout = timeout
         # results of checks that later ones need
         self._slack: SlackProbe | str = "see Slack above"
         self._records: StoreRecords | str = "see Store above"
@@ -97,7 +98,7 @@ class Doctor:
             SETTINGS: lambda: check_settings(self._plan.snapshot),
             PATHS: lambda: check_paths(self._plan.read_path_settings, self._plan.repositories),
             "GitHub": self._check_github,
-            self._plan.provider.name: self._model,
+            self._plan.provider.name: self._check_models,
             STORE: self._check_store,
             "Slack": self._check_slack,
             "Slack app token": lambda: check_app_token(self._probes.app, self._slack),
@@ -108,8 +109,8 @@ class Doctor:
         }
         for name, group in groups.items():
             # an embedded store has 15 seconds to start
-            patience = self._timeout * (2 if name == STORE else 1)
-            yield from map(_redact_finding, _run_with_timeout(name, group, patience))
+            timeout = self._timeout * (2 if name == STORE else 1)
+            yield from map(_redact_finding, _run_with_timeout(name, group, timeout))
 
     def _check_github(self) -> Iterator[Finding]:
         """Check GitHub and keep its clock skew."""
@@ -117,7 +118,8 @@ class Doctor:
             self._probes.github, self._plan.repositories, self._now
         )
 
-    def _model(self) -> Iterator[Finding]:
+    def _check_models(self) -> Iterator[Finding]:
+        """Check the provider of models."""
         yield from check_models(self._probes.model, self._plan.models, self._plan.provider)
 
     def _check_slack(self) -> Iterator[Finding]:
@@ -151,8 +153,8 @@ class Doctor:
         yield from check_runs(self._records, self._subscriptions, self._plan.zone, self._now())
 
 
-def _run_with_timeout(name: str, group: Callable[[], Iterable[Finding]], patience: float) -> Iterator[Finding]:
-    """Yield the findings of a group as they come, until none comes for ``patience`` seconds.
+def _run_with_timeout(name: str, group: Callable[[], Iterable[Finding]], timeout: float) -> Iterator[Finding]:
+    """Yield the findings of a group as they come, until none comes for ``timeout`` seconds.
 
     A group runs in a thread of its own, since some waits have no timeout, such as looking up a host name.
     """
@@ -171,9 +173,9 @@ def _run_with_timeout(name: str, group: Callable[[], Iterable[Finding]], patienc
     Thread(target=run, daemon=True, name=f"doctor {name}").start()
     while True:
         try:
-            finding = queue.get(timeout=patience)
+            finding = queue.get(timeout=timeout)
         except Empty:
-            yield Finding.build_failure(name, f"no answer within {patience:g} seconds", _TIMEOUT_ADVICE)
+            yield Finding.build_failure(name, f"no answer within {timeout:g} seconds", _TIMEOUT_ADVICE)
             return
         if finding is None:
             return

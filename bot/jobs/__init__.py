@@ -1,7 +1,7 @@
-"""The work that one process hands to another: Dramatiq actors, each does one declared kind of job.
+"""Jobs that one process hands to another: Dramatiq actors, one for each declared kind of job.
 
-Delivery is at least once: a worker that is killed has its jobs run again elsewhere after some ten seconds. What a
-job did it finds done when it runs again.
+Delivery is at least once: when a worker is killed, its jobs run again elsewhere after some ten seconds. The second
+run finds the work of the first one done.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Jobs for somebody who wrote to the bot or pressed a button, other than commands."""
+"""Jobs for people who wrote to the bot or pressed a button, other than commands."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ANSWER_TOO_OLD = "That answer is too old for me to know what it was made of: as
 
 
 def list_jobs(examples: Sequence[HelpExample]) -> Iterable[JobHandler[Any]]:
-    """Return them; ``examples`` of the commands are part of the help."""
+    """List the jobs with their handlers. ``examples`` of the commands are part of the help."""
     return (
         JobHandler(SHOW_DETAILS, show_details),
         JobHandler(SEND_PRIVATE_NOTICE, send_private_notice),
@@ -47,24 +47,24 @@ def list_jobs(examples: Sequence[HelpExample]) -> Iterable[JobHandler[Any]]:
 
 def show_details(services: WorkerServices, payload: DetailsPayload) -> None:
     """Open a window about a pull request."""
-    named = payload.reference
-    reference = Reference(services.repositories.require_known(named.repository), named.number)
+    link = payload.reference
+    reference = Reference(services.repositories.require_known(link.repository), link.number)
     services.details.open_modal(payload.asker, payload.asker.trigger, reference)
 
 
 def send_private_notice(services: WorkerServices, payload: NoticePayload) -> None:
-    """Tell the asker alone."""
+    """Send a notice to the asker alone."""
     services.replies.tell_asker(payload.asker, payload.sentence)
 
 
 def post_public_notice(services: WorkerServices, payload: NoticePayload) -> None:
-    """Say something for everybody in the thread to read."""
+    """Post a notice for everybody in the thread."""
     answer = Answer.for_asker(render_notice(payload.sentence))
     services.replies.give_answer(payload.asker, "say", Audience.CHANNEL, lambda: answer)
 
 
 def send_greeting(examples: Sequence[HelpExample], services: WorkerServices, payload: GreetingPayload) -> None:
-    """Say what the bot does. Who comes to its direct messages is welcomed once, and need not have written."""
+    """Send a greeting with help. A user of the direct messages gets it once, also without a message."""
     asker = payload.asker
     answer = Answer.for_asker(render_greeting(payload.why, services.repositories.default, examples))
     if asker.message or not asker.is_direct:
@@ -75,7 +75,7 @@ def send_greeting(examples: Sequence[HelpExample], services: WorkerServices, pay
 
 
 def record_vote(services: WorkerServices, payload: VotePayload) -> None:
-    """Keep what the asker thinks of an answer."""
+    """Record the asker's vote on an answer."""
     is_known = services.questions.votes.record_vote(payload.asker, payload.message, payload.verdict)
     services.replies.tell_asker(payload.asker, _VOTE_RECORDED if is_known else _ANSWER_TOO_OLD)
 

@@ -1,4 +1,4 @@
-"""Does one job: reads what it carries, has it paid by whoever asked, and tells them if their budget is used up."""
+"""Runner of single jobs: decodes the payload, bills the asker, and reports a spent budget."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from bot.services.operations.billing import bill_to, name_payer
 
 P = TypeVar("P")
 
-# all that somebody asked for have this part
+# every job that somebody asked for has this part
 _ASKER_CODEC = VersionedJson(AskerPayload, PAYLOAD_VERSION)
 
 
 @dataclass(frozen=True, slots=True)
 class JobHandler(Generic[P]):
-    """A kind of job and what is done for it."""
+    """A kind of job with the function that does it."""
 
     type: JobType[P]
     run: Callable[[WorkerServices, P], None]
 
 
 class JobRunner:
-    """Does jobs with the services of a worker."""
+    """Runner of jobs with the services of a worker."""
 
     def __init__(self, services: WorkerServices) -> None:
         self._services = services
 
     def make_work(self, job: JobHandler[P]) -> Callable[..., None]:
-        """Return the function that is run with the arguments of a job's message, by the name of its kind."""
+        """Return the function for the messages of a kind of job. It has the name of the kind."""
 
         def work(*arguments: Any) -> None:
             self._run_billed(job, arguments)
@@ -47,7 +47,7 @@ class JobRunner:
         return work
 
     def _run_billed(self, job: JobHandler[P], arguments: Sequence[Any]) -> None:
-        """The asker pays, or the bot. Who has no budget left is told, once a day."""
+        """Run a job at the cost of the asker or, without one, of the bot. Report a spent budget once a day."""
         asker = read_asker(arguments)
         with bill_to(name_payer(asker) if asker else "") as account:
             self._run_handler(job, arguments, asker)
@@ -55,20 +55,21 @@ class JobRunner:
             self._services.replies.report_spent_budget(asker, self._services.get_today())
 
     def _run_handler(self, job: JobHandler[P], arguments: Sequence[Any], asker: SlackRequest | None) -> None:
+        """Run a job, and send the asker the sentence of a UsageError. Without an asker it is raised."""
         context = ParseContext(self._services.repositories, self._services.get_today)
         try:
             job.run(self._services, job.type.decode(arguments, context))
         except UsageError as error:
-            # what the settings allowed when it was enqueued, and no longer do
+            # the settings allowed it when it was enqueued, and no longer do
             if asker is None:
                 raise
             self._services.replies.tell_asker(asker, str(error))
 
 
 def read_asker(arguments: Sequence[Any]) -> SlackRequest | None:
-    """Return who asked for a job, by the arguments of its message of either version; None where nobody did.
+    """Return the asker of a job from the arguments of its message, of either version; None if there is none.
 
-    The rest of the arguments may be unreadable: that a job will not be done is told all the same.
+    The other arguments may be unreadable: the asker of such a job is still told that it was given up.
     """
     if is_versioned(arguments[:1]):
         part = read_part(_ASKER_CODEC, arguments)

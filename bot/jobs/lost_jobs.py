@@ -1,4 +1,4 @@
-"""Jobs that will not be done: whoever asked for one hears of it, by a job of its own."""
+"""Jobs that are given up: their askers are told by a job of its own."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _LOST_JOB_CODEC = VersionedJson(LostJobPayload, PAYLOAD_VERSION)
 
 
 def list_jobs(jobs: JobQueue) -> Iterable[JobHandler[Any]]:
-    """Return them; those who waited behind a job that is lost go on by another one on ``jobs``."""
+    """List the job with its handler. People who waited behind a lost job continue with another one on ``jobs``."""
     return (JobHandler(REPORT_LOSS, partial(announce_loss, jobs)),)
 
 
 def enqueue_loss_report(jobs: JobQueue, message: MessageProxy, loss: LossReason) -> None:
-    """Have it said that a job will not be done; later, for Slack may not take that now."""
+    """Enqueue the report that a job was given up. Slack may not accept it at this moment."""
     if message.actor_name == REPORT_LOSS.name:
         log.error("nobody could be told that a job was given up: %s", _read_lost_name(message.args))
         return
@@ -41,21 +41,21 @@ def enqueue_loss_report(jobs: JobQueue, message: MessageProxy, loss: LossReason)
 
 
 def announce_loss(jobs: JobQueue, services: WorkerServices, payload: LostJobPayload) -> None:
-    """Say that a job will not be done, and let those go on who waited behind it."""
+    """Report that a job was given up, and continue with the questions that waited behind it."""
     services.lost_jobs.report_loss(payload.job, payload.asker, payload.place)
     if payload.place:
         jobs.send(ANSWER_QUESTIONS, ThreadPayload(payload.place))
 
 
 def _read_place(arguments: Sequence[Any]) -> str:
-    """Return the thread of questions, by the arguments of their job's message of either version."""
+    """Return the thread of questions from the arguments of their job's message, of either version."""
     if part := read_part(_PLACE_CODEC, arguments):
         return part.place
     return arguments[0] if arguments and isinstance(arguments[0], str) else ""
 
 
 def _read_lost_name(arguments: Sequence[Any]) -> str:
-    """Return the name of the job that the message of an ``end`` is about; empty where it says none."""
+    """Return the name of the job that the message of a loss report is about, empty if it names none."""
     if part := read_part(_LOST_JOB_CODEC, arguments):
         return part.job.name
     return str(arguments[1]) if len(arguments) > 1 else ""

@@ -1,4 +1,4 @@
-"""The queues of a store, and an actor on them for each kind of job."""
+"""The queues of a store, with an actor for each kind of job."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ from bot.services.operations.deadlines import ShutdownSignal
 
 P = TypeVar("P")
 
-# days of a busy repository that nobody read before take minutes; such jobs don't keep the quick ones waiting
+# days of a busy repository that were never read take minutes; such jobs don't keep the quick ones waiting
 _LONG_THREADS = 2
-# milliseconds between two looks for work; a second, as usual, would be felt by those who wait
+# milliseconds between two polls; people who wait would notice Dramatiq's default of a second
 _POLL_MILLISECONDS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class JobTimeLimits:
-    """How many seconds one try of a job may take.
+    """Time limits for one attempt of a job, in seconds.
 
-    Who asked for something ``quick`` is told within that what came of it. A day of a busy repository that nobody
-    read before takes a minute, an overview has up to fourteen (``long``). Of the questions in a thread each has
-    a time of its own, so that their job has none.
+    The asker of a ``quick`` job is told its result within that time. A day of a busy repository that was never
+    read takes a minute, and an overview has up to fourteen days (``long``). Each question in a thread has a time
+    limit of its own, so their job has none.
     """
 
     quick: float = 120.0
     long: float = 1_200.0
 
     def get_time_limit(self, lane: QueueName) -> float:
-        """Return the time of a job on a queue."""
+        """Return the time limit of the jobs on a queue."""
         return {QueueName.QUICK: self.quick, QueueName.LONG: self.long, QueueName.TALK: math.inf}[lane]
 
 
 class DramatiqJobQueue:
-    """``JobQueue`` on a store; a worker runs what is sent."""
+    """``JobQueue`` on a store. Workers run the jobs that are sent."""
 
     def __init__(
         self,
@@ -57,14 +57,14 @@ class DramatiqJobQueue:
         keyspace: Keyspace,
         commands: CommandJobs,
         services: WorkerServices | None = None,
-        ending: ShutdownSignal | None = None,
+        shutdown: ShutdownSignal | None = None,
         times: JobTimeLimits = JobTimeLimits(),
     ) -> None:
-        """Take the ``services`` that jobs use; a process that only sends has none.
+        """Create the actors. ``services`` do the jobs; a process that only sends has none.
 
-        ``ending`` interrupts jobs that run, which go back to their queues.
+        ``shutdown`` interrupts running jobs, which go back to their queues.
         """
-        self._ending = ending or ShutdownSignal()
+        self._shutdown = shutdown or ShutdownSignal()
         self._times = times
         self._brokers = {lane: make_broker(store, self._report_loss, keyspace) for lane in QueueName}
         runner = JobRunner(services) if services else None
@@ -79,7 +79,7 @@ class DramatiqJobQueue:
             raise StoreUnavailable("The store does not take jobs: start Redis or check REDIS_URL.") from error
 
     def make_workers(self, threads: int) -> tuple[Worker, ...]:
-        """Those who run the jobs: ``threads`` for the quick ones, as many for questions, two for the long ones."""
+        """Create the workers: ``threads`` for quick jobs, as many for questions, two for long jobs."""
         counts = {QueueName.QUICK: threads, QueueName.TALK: threads, QueueName.LONG: _LONG_THREADS}
         return tuple(
             Worker(self._brokers[lane], worker_threads=count, worker_timeout=_POLL_MILLISECONDS)
@@ -87,11 +87,12 @@ class DramatiqJobQueue:
         )
 
     def close(self) -> None:
-        """Let go of the brokers."""
+        """Close the brokers."""
         for broker in self._brokers.values():
             broker.close()
 
     def _list_jobs(self, commands: CommandJobs) -> Iterable[JobHandler[Any]]:
+        """Yield all jobs with their handlers."""
         yield from (JobHandler(each.type, each.run) for each in commands.jobs)
         yield from asker_jobs.list_jobs(commands.examples)
         yield from subscription_jobs.SUBSCRIPTION_JOBS
@@ -99,14 +100,15 @@ class DramatiqJobQueue:
         yield from lost_jobs.list_jobs(self)
 
     def _make_actor(self, runner: JobRunner | None, job: JobHandler[Any]) -> Actor[Any, None]:
+        """Create the actor for a kind of job."""
         kind = job.type
-        # Dramatiq's own time limit does not run in workers that share their process, and would not reach a thread
+        # Dramatiq's own time limit does not work in workers that share a process, and can't interrupt a thread
         # that waits for another one
-        limited = partial(
-            deadlines.bound_work, self._times.get_time_limit(kind.lane), self._ending, deadlines.MAX_WAITS
+        limit_time = partial(
+            deadlines.bound_work, self._times.get_time_limit(kind.lane), self._shutdown, deadlines.MAX_WAITS
         )
         return Actor(
-            wrap_job(runner.make_work(job) if runner else _refuse_work, limited),
+            wrap_job(runner.make_work(job) if runner else _refuse_work, limit_time),
             broker=self._brokers[kind.lane],
             actor_name=kind.name,
             queue_name=kind.lane.value,
@@ -115,6 +117,7 @@ class DramatiqJobQueue:
         )
 
     def _report_loss(self, message: MessageProxy, loss: LossReason) -> None:
+        """Enqueue the report of a job that is given up."""
         lost_jobs.enqueue_loss_report(self, message, loss)
 
 

@@ -1,4 +1,4 @@
-"""Jobs that nobody asked for: the clock puts them on their queues."""
+"""Jobs without an asker: the clock enqueues them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.services.jobs.payloads import AmendmentPayload, DeliveryPayload, Digest
 
 
 def list_jobs(jobs: JobQueue) -> Iterable[JobHandler[Any]]:
-    """Return them; a look at a repository puts further ones on ``jobs``."""
+    """List the jobs with their handlers. The check of a repository enqueues further ones on ``jobs``."""
     return (
         JobHandler(DELIVER_DIGEST, deliver_digest),
         JobHandler(REPAIR_DIGEST, repair_digest),
@@ -31,15 +31,15 @@ def deliver_digest(services: WorkerServices, payload: DeliveryPayload) -> None:
 
 
 def repair_digest(services: WorkerServices, payload: DigestPayload) -> None:
-    """Fill the gaps of a digest that was posted."""
+    """Fill the gaps of a posted digest."""
     services.subscriptions.delivery.repair_incomplete(payload.key)
 
 
 def watch_repository(jobs: JobQueue, services: WorkerServices, payload: RepositoryPayload) -> None:
-    """Look at what became of the pull requests of a repository."""
+    """Check the outcomes of the pull requests of a repository."""
     services.subscriptions.outcome_watcher.check_repository(payload.repository, make_amendment_queue(jobs))
 
 
 def amend_digest(services: WorkerServices, payload: AmendmentPayload) -> None:
-    """Say in a digest what became of its pull requests."""
+    """Add the outcomes of its pull requests to a posted digest."""
     services.subscriptions.outcome_watcher.amend_digest(payload.key, payload.looked_at)

@@ -1,4 +1,4 @@
-"""Jobs for what somebody says of their regular digests: by a verb, a button, the form or App Home."""
+"""Jobs for requests about regular digests: by a verb, a button, the form or App Home."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 def change_subscription(services: WorkerServices, payload: SubscriptionPayload) -> None:
-    """Do what a verb says. Who is in App Home sees there what came of it."""
+    """Do what a verb asks for. A user in App Home sees the result there."""
     if payload.asker.channel:
         services.replies.give_answer(
             payload.asker, "regular", Audience.HERE, lambda: _apply_change(services, payload)
@@ -28,15 +28,18 @@ def change_subscription(services: WorkerServices, payload: SubscriptionPayload) 
 
 
 def _apply_change(services: WorkerServices, payload: SubscriptionPayload) -> Answer:
-    known = services.repositories
-    wish = payload.wish and payload.wish.require_known(known)
-    which = payload.which and payload.which.require_known(known)
-    regular = services.subscriptions.subscription_commands
-    return regular.answer_command(payload.asker, payload.verb, wish or which, payload.channel, payload.replaces)
+    """Change subscriptions and return the answer. Raises PrdigestError."""
+    repositories = services.repositories
+    subscription = payload.wish and payload.wish.require_known(repositories)
+    selector = payload.which and payload.which.require_known(repositories)
+    commands = services.subscriptions.subscription_commands
+    return commands.answer_command(
+        payload.asker, payload.verb, subscription or selector, payload.channel, payload.replaces
+    )
 
 
 def _describe_change(services: WorkerServices, payload: SubscriptionPayload) -> str:
-    """Do it; what came of it, as a note. Raises SlackUnavailable, StoreUnavailable."""
+    """Change subscriptions and return a note about the result. Raises SlackUnavailable or StoreUnavailable."""
     try:
         return _apply_change(services, payload).private.text
     except (SlackUnavailable, StoreUnavailable):
@@ -49,13 +52,13 @@ def _describe_change(services: WorkerServices, payload: SubscriptionPayload) -> 
 
 
 def show_preview(services: WorkerServices, payload: PreviewPayload) -> None:
-    """Show the asker what would come."""
+    """Show the asker a preview of a digest."""
 
-    def make() -> Answer:
-        wish = payload.wish and payload.wish.require_known(services.repositories)
-        return services.subscriptions.subscription_commands.preview_digest(payload.asker, payload.id, wish)
+    def build_preview() -> Answer:
+        subscription = payload.wish and payload.wish.require_known(services.repositories)
+        return services.subscriptions.subscription_commands.preview_digest(payload.asker, payload.id, subscription)
 
-    services.replies.give_answer(payload.asker, "preview", Audience.ASKER, make)
+    services.replies.give_answer(payload.asker, "preview", Audience.ASKER, build_preview)
 
 
 def open_form(services: WorkerServices, payload: FormPayload) -> None:
@@ -64,7 +67,7 @@ def open_form(services: WorkerServices, payload: FormPayload) -> None:
 
 
 def open_home(services: WorkerServices, payload: AskerPayload) -> None:
-    """Show App Home to somebody who opens it."""
+    """Show App Home to a user who opens it."""
     services.subscriptions.home.open_home(payload.asker)
 
 

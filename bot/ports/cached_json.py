@@ -9,9 +9,12 @@ from pydantic import TypeAdapter, ValidationError
 T = TypeVar("T")
 
 
-def load_or_none(shape: TypeAdapter[T], kept: str | None) -> T | None:
-    """Return the stored value, None if there is none or an older version stored it in another shape."""
+def load_or_none(shape: TypeAdapter[T], stored: str | None) -> T | None:
+    """Return a stored value.
+
+    Return None if there is none, or if an older version stored it in another shape.
+    """
     try:
-        return None if kept is None else shape.validate_json(kept)
+        return None if stored is None else shape.validate_json(stored)
     except ValidationError:
         return None

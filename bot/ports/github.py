@@ -26,8 +26,8 @@ class DayMerges:
 class PullRequests(Protocol):
     """Source of pull requests.
 
-    Every method may raise RepositoryNotFound, GitHubRefused, RateLimited, GitHubUnavailable, or NotSetUp (a
-    setting is wrong).
+    Every method may raise RepositoryNotFound, GitHubAccessDenied, RateLimited, GitHubUnavailable, or
+    ConfigurationError (a setting is wrong).
     """
 
     def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:

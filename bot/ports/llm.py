@@ -1,4 +1,4 @@
-"""Language models: one question with one answer, and a talk in which the model may use tools."""
+"""Language models: one question with one answer, and a conversation in which the model may use tools."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from bot.domain.operations.usage import Usage
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One question to a model that answers in JSON of a schema. ``version`` names the instructions.
+    """A question to a model that answers in JSON of a schema. ``version`` identifies the instructions.
 
-    ``need`` says how soon it is given up where money runs short; it changes no answer.
+    ``need`` says how early the call is left out when the budget runs low. It does not change the answer.
     """
 
     model: str
@@ -37,7 +37,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What the model wrote, complete and not refused, and the tokens it took."""
+    """A complete answer of a model that was not refused, and the tokens that it used."""
 
     text: str
     usage: Usage
@@ -47,12 +47,15 @@ class Model(Protocol):
     """A language model."""
 
     def complete(self, prompt: Prompt) -> Completion:
-        """Ask once. Raises ModelBusy, ModelRejected, ModelRefused or ModelTruncated."""
+        """Ask once. Raises ModelBusy, ModelRequestRejected, ModelRefusal or ModelAnswerTruncated."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """Words in a turn. All up to a ``stable`` one is the same in many talks: the prompt cache shall keep it."""
+    """Text in a turn.
+
+    All content up to a ``stable`` part is the same in many conversations, so the prompt cache should keep it.
+    """
 
     text: str
     stable: bool = False
@@ -60,7 +63,7 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool said to the model."""
+    """The result of a tool call, for the model. ``call`` is the id of the call."""
 
     call: str
     text: str
@@ -69,21 +72,22 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one side says. ``given`` is a turn of the model's in its own form, which must go back as it came.
+    """The contribution of one side. Blank text is left out everywhere.
 
-    Blank text says nothing: it is left out wherever it stands.
+    ``model_blocks`` is a turn of the model in its own format, which has to be sent back unchanged.
     """
 
     by: Literal["person", "model"]
     parts: tuple[TextPart | ToolResult, ...] = ()
-    given: tuple[Mapping[str, Any], ...] = ()
+    model_blocks: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """A talk so far, for the model to go on, within ``seconds`` and without ``silence`` (seconds) in between.
+    """A conversation so far, for the model to continue.
 
-    Each of ``tools`` has a ``name``, a ``description`` and an ``input_schema``, the JSON schema of its arguments.
+    The model has ``seconds`` for its turn, and may not pause for more than ``silence`` seconds. Each of ``tools``
+    has a ``name``, a ``description`` and an ``input_schema``, the JSON schema of its arguments.
     """
 
     model: str
@@ -98,7 +102,7 @@ class Chat:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """What the model wants of a tool; ``arguments`` are its own words and not checked."""
+    """A call of a tool that the model asks for. ``arguments`` are as the model wrote them, not checked."""
 
     id: str
     name: str
@@ -107,21 +111,21 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """More of the model's words, as they come."""
+    """The next part of the model's text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class TurnUsage:
-    """What the turn has taken so far, in place of what an earlier event told."""
+    """The tokens that the turn has used so far. It replaces what an earlier event reported."""
 
     usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """The model's turn: whole, or cut at its limit of tokens. The calls before it wait for their results."""
+    """The end of the model's turn: complete, or cut at its token limit. Calls before it wait for their results."""
 
     turn: Turn
     is_cut: bool = False
@@ -131,13 +135,15 @@ ChatEvent = TextDelta | ToolCall | TurnUsage | TurnEnd
 
 
 class ChatModel(Protocol):
-    """A language model that talks."""
+    """A language model for conversations."""
 
     def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
         """Ask for the model's next turn; yield its events as they come, ``TurnEnd`` last.
 
-        Nothing is asked before the first event is wanted. Close it: that ends the call wherever it is, so that
-        whoever has had enough waits, and pays, for no more words.
+        No request is sent before the first event is read. Close the generator to end the call at any point: a
+        reader that needs no more text then neither waits nor pays for it.
 
-        Raises ModelBusy (also when it breaks off in the middle), ModelRejected or ModelRefused.
+        Raises:
+            ModelBusy: there is no usable answer, or it broke off.
+            ModelRequestRejected, ModelRefusal: the service or the model refuses.
         """

@@ -33,7 +33,8 @@ class GitHubAccess:
 class GitHubProbe(Protocol):
     """Checks of GitHub.
 
-    Both methods may raise GitHubRefused, RateLimited, GitHubUnavailable, or NotSetUp (a setting is wrong).
+    Both methods may raise GitHubAccessDenied, RateLimited, GitHubUnavailable, or ConfigurationError (a setting is
+    wrong).
     """
 
     def check_access(self) -> GitHubAccess:
@@ -54,7 +55,7 @@ class ModelProbe(Protocol):
         """Return whether the service has a model of that name, None if it lists no models, as some gateways.
 
         Raises:
-            ModelRejected: the key is wrong.
+            ModelRequestRejected: the key is wrong.
             ModelBusy: there is no usable answer.
         """
 
@@ -72,7 +73,7 @@ class Installation:
 
 
 class SlackProbe(Protocol):
-    """Checks of Slack with the bot's token. All methods may raise SlackRefused or SlackUnavailable."""
+    """Checks of Slack with the bot's token. All methods may raise SlackCallRefused or SlackUnavailable."""
 
     def fetch_installation(self) -> Installation:
         """Check the token and return its installation."""
@@ -81,14 +82,19 @@ class SlackProbe(Protocol):
         """Return the id of the workspace, or of the organisation that the bot is installed in."""
 
     def check_channel(self, name: str) -> str:
-        """Return the name that people see for a channel id. Raise SlackRefused if the bot could not post there."""
+        """Return the name that people see for a channel id.
+
+        Raises:
+            SlackCallRefused: the bot could not post there.
+            SlackUnavailable: there is no usable answer.
+        """
 
 
 class AppProbe(Protocol):
     """Check of Slack with the app's own token."""
 
     def connect(self) -> None:
-        """Ask for a connection in Socket Mode, without using it. Raise SlackRefused or SlackUnavailable."""
+        """Ask for a connection in Socket Mode, without using it. Raise SlackCallRefused or SlackUnavailable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +143,6 @@ class StoreRecords:
     probe: StoreProbe
     cache: Cache
     subscriptions: SubscriptionStore
-    agenda: DueQueue
-    journal: RunLog
-    aside: LostJobStore
+    due_queue: DueQueue
+    run_log: RunLog
+    lost_jobs: LostJobStore

@@ -1,4 +1,4 @@
-"""Providers of models: all that the bot has to know of one, in one value."""
+"""Providers of models: all that the bot has to know about one, in one value."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from bot.ports.probes import ModelProbe
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """How a provider is reached: with which key, at which address."""
+    """The key and the address with which a provider is called."""
 
     key: str = field(repr=False)
     address: str
 
 
 class ModelConnection(Model, ChatModel, Protocol):
-    """A way to a provider's models. May be shared by threads."""
+    """A connection to a provider's models. May be shared by threads."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelProvider:
     """A provider of models.
 
-    ``name`` is what people call it. ``key_variable`` and ``address_variable`` are the settings (as variables) that
-    hold its key and its address: with a key it is in use. ``prices`` has at least one model, the dearest of which
-    stands for those that it does not know. ``connect`` opens a way to it; ``probe`` is how the doctor asks it,
-    with the seconds that one call may take. Both import what they need when they are called, as SDKs take long.
+    ``name`` is its name for people. ``key_variable`` and ``address_variable`` are the settings (as variables) that
+    hold its key and its address; the provider is in use if the key is set. ``prices`` has at least one model; the
+    most expensive one stands for models that it does not list. ``connect`` opens a connection. ``probe`` creates
+    the doctor's check, with the seconds that one call may take. Both import what they need when they are called,
+    because SDKs take long to import.
     """
 
     name: str

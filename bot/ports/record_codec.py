@@ -1,7 +1,7 @@
-"""How a record is stored: a frozen dataclass to and from a hash of strings.
+"""Storage format of records: a frozen dataclass to and from a hash of strings.
 
-A dataclass declares with :func:`stored` under which field each attribute is kept, and as what; nothing else knows
-the names of the fields. A field that is empty is one that was never written.
+A dataclass declares with :func:`declare_field` the field in which each attribute is stored, and its format. The
+names of the fields are known nowhere else. An empty field is one that was never written.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True)
 class FieldFormat(Generic[V]):
-    """A kind of value: what stands for nothing, and how a value becomes a string and a value again."""
+    """A format of values: its default, and the conversion to a string and back."""
 
     default: V
     dump: Callable[[V], str]
@@ -38,19 +38,19 @@ TEXTS: FieldFormat[tuple[str, ...]] = FieldFormat((), json.dumps, lambda text: t
 INSTANT: FieldFormat[datetime | None] = FieldFormat(
     None, lambda at: at.isoformat() if at else "", datetime.fromisoformat
 )
-# a number that may not be known, unlike one that is nought
+# a number that may be unknown, which is not the same as zero
 NUMBER: FieldFormat[int | None] = FieldFormat(None, lambda number: "" if number is None else str(number), int)
 
 
 def declare_field(name: str, form: FieldFormat[V]) -> V:
-    """Declare an attribute that is kept as the field ``name`` of the hash."""
-    made: V = field(default=form.default, metadata={_FORMAT_KEY: (name, form)})
-    return made
+    """Declare an attribute that is stored as the field ``name`` of the hash."""
+    declared: V = field(default=form.default, metadata={_FORMAT_KEY: (name, form)})
+    return declared
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is kept in one hash; ``version`` is 0 for one that was written before records had one."""
+    """A record in one hash. ``version`` is 0 if it was written before records had versions."""
 
     version: int = declare_field("version", COUNT)
 
@@ -59,7 +59,7 @@ R = TypeVar("R", bound=Record)
 
 
 class RecordCodec(Generic[R]):
-    """Reads and writes records of one kind, at the ``version`` of their fields that is written now."""
+    """A codec for records of one kind. ``version`` is the version of their fields that is written now."""
 
     def __init__(self, kind: type[R], version: int) -> None:
         declared = [(each.name, *each.metadata[_FORMAT_KEY]) for each in fields(kind)]
@@ -67,28 +67,29 @@ class RecordCodec(Generic[R]):
         self._names = {key: name for name, (key, _) in self._forms.items()}
         self._kind = kind
         self._version = version
-        # of very many keys, as on a busy minute, most have no record yet
+        # most of the many keys of a busy minute have no record yet
         self.empty = kind()
 
     def load(self, hashed: Mapping[str, str]) -> R:
         """Return the record of a hash, also of one that an earlier version wrote.
 
-        A field that can't be read counts as one that was never written: one bad record shall not keep the clock
-        from all others, and what stands in Slack is found there by its key.
+        An unreadable field counts as one that was never written: one bad record must not keep the clock from all
+        others, and what was posted to Slack is found there by its key.
 
         Raises:
             StoreUnavailable: a later version wrote it.
         """
         if not hashed:
             return self.empty
-        known = {self._names[key]: text for key, text in hashed.items() if text and key in self._names}
-        record = self._kind(**dict(self._load_fields(known)))
+        stored = {self._names[key]: text for key, text in hashed.items() if text and key in self._names}
+        record = self._kind(**dict(self._load_fields(stored)))
         if record.version > self._version:
             raise StoreUnavailable("The store holds records of a newer version: update this process too.")
         return record
 
-    def _load_fields(self, known: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
-        for name, text in known.items():
+    def _load_fields(self, stored: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
+        """Yield the attributes with their values. Log the unreadable ones."""
+        for name, text in stored.items():
             key, form = self._forms[name]
             try:
                 yield name, form.load(text)
@@ -96,7 +97,7 @@ class RecordCodec(Generic[R]):
                 log.warning("the field %s of a record can't be read: %s", key, error)
 
     def dump_changes(self, before: R, after: R) -> dict[str, str]:
-        """Return the fields that differ, with the version where it was another; empty where nothing differs."""
+        """Return the fields that differ, with the version if it differs; empty if no field does."""
         changed = {
             key: form.dump(getattr(after, name))
             for name, (key, form) in self._forms.items()
@@ -107,5 +108,8 @@ class RecordCodec(Generic[R]):
         return changed
 
     def dump_claims(self, before: R, after: R) -> dict[str, str]:
-        """Return the same less the version, which others may have written: only who was first may write these."""
+        """Return the changed fields without the version.
+
+        Others may have written the version, but only the first writer may write these fields.
+        """
         return {key: text for key, text in self.dump_changes(before, after).items() if key != _VERSION_FIELD}

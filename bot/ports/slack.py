@@ -35,7 +35,7 @@ class Post:
 
 
 class Messenger(Protocol):
-    """The part of Slack that a digest needs. Every method may raise SlackRefused or SlackUnavailable."""
+    """The part of Slack that a digest needs. Every method may raise SlackCallRefused or SlackUnavailable."""
 
     def fetch_team(self) -> str:
         """Return the id of the workspace that the token belongs to."""
@@ -79,7 +79,7 @@ class EphemeralMessenger(Protocol):
 
 
 class Views(Protocol):
-    """Modals in Slack. Both methods may raise SlackRefused or SlackUnavailable."""
+    """Modals in Slack. Both methods may raise SlackCallRefused or SlackUnavailable."""
 
     def open_view(self, trigger: str, key: str, view: Mapping[str, Any]) -> None:
         """Open a modal within three seconds of the click that gave ``trigger``."""
@@ -103,7 +103,7 @@ class ThreadReader(Protocol):
     """Reader of threads."""
 
     def list_messages(self, channel: str, thread: str) -> Sequence[ThreadMessage]:
-        """List the messages of a thread, oldest first. Raise SlackRefused or SlackUnavailable."""
+        """List the messages of a thread, oldest first. Raise SlackCallRefused or SlackUnavailable."""
 
 
 class AnswerDisplay(Protocol):
@@ -116,7 +116,7 @@ class AnswerDisplay(Protocol):
         """Show what the bot does, such as "is reading 3 diffs…", until the next text is shown."""
 
     def append_text(self, text: str) -> None:
-        """Add Markdown to the answer. Raise AnswerStopped if the asker has stopped it."""
+        """Add Markdown to the answer. Raise AnswerCancelled if the asker has stopped it."""
 
     def replace_text(self, text: str) -> None:
         """Show this in place of the text shown so far."""
@@ -125,7 +125,7 @@ class AnswerDisplay(Protocol):
         """Make this the whole answer, with blocks below it, and return the message's timestamp.
 
         Raises:
-            SlackRefused, SlackUnavailable: it is unknown how much of the answer is shown.
+            SlackCallRefused, SlackUnavailable: it is unknown how much of the answer is shown.
         """
 
 
@@ -133,9 +133,9 @@ class AnswerDisplays(Protocol):
     """Factory of displays for answers."""
 
     def open_display(
-        self, slack_request: SlackRequest, key: str, begun: Callable[[str], None], message: str = ""
+        self, slack_request: SlackRequest, key: str, on_begin: Callable[[str], None], message: str = ""
     ) -> AnswerDisplay:
-        """Open a display for an answer. It calls ``begun`` with the timestamp once there is a message.
+        """Open a display for an answer. It calls ``on_begin`` with the timestamp once there is a message.
 
         ``message`` is the message that an earlier attempt began.
         """
@@ -144,5 +144,5 @@ class AnswerDisplays(Protocol):
         """Find the message that an earlier attempt began after ``since`` and did not report, or an empty text.
 
         Raises:
-            SlackRefused, SlackUnavailable: the thread can't be read.
+            SlackCallRefused, SlackUnavailable: the thread can't be read.
         """

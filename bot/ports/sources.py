@@ -13,7 +13,7 @@ from bot.ports.llm import ChatModel, Model
 class Sources(Protocol):
     """Sources of pull requests and of texts. The settings of a source are needed only when it is used.
 
-    ``pulls``, ``model`` and ``chat`` raise NotSetUp if a setting is missing or wrong.
+    ``pulls``, ``model`` and ``chat`` raise ConfigurationError if a setting is missing or wrong.
     """
 
     @property

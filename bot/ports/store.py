@@ -1,4 +1,4 @@
-"""What is kept, counted and handed on."""
+"""Interfaces to the store: caches, records, queues and counters."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ from bot.ports.record_codec import Record
 
 
 class Cache(Protocol):
-    """What may be lost and computed again. Every method may raise StoreUnavailable."""
+    """A cache: values that may be lost and computed again. Every method may raise StoreUnavailable."""
 
     def get(self, key: str) -> str | None:
-        """The value, or None."""
+        """Return the value of a key, None if there is none."""
 
     def put(self, key: str, value: str, lifetime: timedelta) -> None:
-        """Keep a value for a time."""
+        """Store a value for a time."""
 
     def add(self, key: str, value: str, lifetime: timedelta) -> bool:
-        """Keep a value where there is none; whether there was none."""
+        """Store a value for a time unless the key has one; return whether it was stored."""
 
     def acquire_lease(self, name: str) -> AbstractContextManager[None]:
-        """Waits until nobody else, in any process, holds the lease of that name, and holds it."""
+        """Wait until nobody else, in any process, holds the lease of that name, then hold it during the block."""
 
 
 class ThreadStateStore(Protocol):
-    """What is known of threads, kept for good. Every method may raise StoreUnavailable."""
+    """States of threads, kept without expiry. Every method may raise StoreUnavailable."""
 
     def get(self, key: str) -> str | None:
-        """The text, or None."""
+        """Return the state of a key, None if there is none."""
 
     def put(self, key: str, text: str) -> None:
-        """Keep a text, in place of the one of that key."""
+        """Store a state in place of an earlier one."""
 
 
 class LostJobStore(Protocol):
-    """Jobs that were set aside. May raise StoreUnavailable."""
+    """Jobs that were given up. Every method may raise StoreUnavailable."""
 
     def add(self, job: LostJob) -> None:
-        """Keep one for a week; of many, the oldest are forgotten."""
+        """Keep a job for a week. Of many jobs, the oldest are dropped."""
 
     def list_recent(self, now: datetime) -> Sequence[LostJob]:
-        """Those of the last week before ``now`` (aware), newest first."""
+        """List the jobs of the last week before ``now`` (aware), newest first."""
 
 
 class RateLimiter(Protocol):
-    """How often somebody may ask. May raise StoreUnavailable."""
+    """A limit on how often a person may ask. Every method may raise StoreUnavailable."""
 
     def try_acquire(self, name: str) -> bool:
-        """Count a request of that name; whether it is still within the limit."""
+        """Count a request of that name, and return whether it is within the limit."""
 
 
 class WorkQueue(Protocol):
@@ -73,177 +73,180 @@ R = TypeVar("R", bound=Record)
 
 
 class RecordStore(Protocol[R]):
-    """Records of one kind by their keys; durable. May raise StoreUnavailable, InProgress."""
+    """Records of one kind by key, durable. Every method may raise StoreUnavailable."""
 
     def load(self, key: str) -> R:
-        """Return the record, or one in which nothing is recorded yet."""
+        """Return the record of a key, an empty record if there is none."""
 
     def load_each(self, keys: Sequence[str]) -> Sequence[R]:
-        """Return the record of each key, in their order, at once."""
+        """Return the record of each key, in their order, in one call."""
 
     def save(self, key: str, before: R, after: R) -> R:
-        """Write what differs between a record as it was loaded and as it shall be, all or none; return the latter.
+        """Write the fields that differ between two states of a record, all or none; return ``after``.
 
-        What is the same is not written: another process may have changed it meanwhile.
+        Equal fields are not written, because another process may have changed them meanwhile.
         """
 
     def claim(self, key: str, before: R, after: R) -> R:
-        """Write what differs if nobody has written it yet; return the later record.
+        """Write the fields that differ if nobody has written them yet; return ``after``.
 
-        A right that :meth:`exclusive` gave may be lost while the store is away; this shows it before it does harm.
+        The lock of :meth:`hold_lock` may be lost while the store is away. This shows the loss before it does harm.
 
         Raises:
-            InProgress: somebody has.
+            PostingInProgress: another process has written them.
         """
 
     def hold_lock(self, key: str) -> AbstractContextManager[None]:
-        """Hold the right to go on with this record, or raise InProgress if another process keeps it."""
+        """Hold the lock of a record during the block. Raises PostingInProgress if another process keeps it."""
 
 
 class QuestionQueue(Protocol):
-    """Questions that wait for their turn in a thread, by the time at which they were asked. Durable.
+    """Questions that wait for their turn in a thread (``place``), by the time at which they were asked. Durable.
 
     Every method may raise StoreUnavailable.
     """
 
     def add_question(self, place: str, question: Question) -> None:
-        """Wait; somebody who waits already does not wait twice."""
+        """Add a question. One that waits already is not added twice."""
 
     def get_first(self, place: str) -> Question | None:
-        """Whose turn it is."""
+        """Return the question whose turn it is, None if none waits."""
 
     def remove_question(self, place: str, question: Question) -> None:
-        """This one has its answer."""
+        """Remove a question that is answered."""
 
     def try_lock(self, place: str) -> AbstractContextManager[bool]:
-        """Whether nobody else, in any process, serves this line while the block runs."""
+        """Lock the queue of a thread during the block, and yield whether that succeeded.
+
+        The lock counts in all processes.
+        """
 
 
 class FeedbackStore(Protocol):
-    """Votes, kept for good. May raise StoreUnavailable."""
+    """Votes, kept without expiry. Every method may raise StoreUnavailable."""
 
     def put(self, name: str, vote: str) -> None:
-        """Keep a vote, in place of the one of that name."""
+        """Store a vote in place of an earlier one of that name."""
 
     def list_votes(self) -> Iterator[str]:
-        """Every vote."""
+        """Yield all votes."""
 
 
 class SpendingStore(Protocol):
-    """US dollars by name, such as of a person on a day. May raise StoreUnavailable."""
+    """US dollars by name, such as those of a person on a day. Every method may raise StoreUnavailable."""
 
     def get_spending(self, name: str) -> float:
-        """All that was settled in the last two days."""
+        """Return all that was settled in the last two days, in dollars."""
 
     def reserve_budget(self, hold: BudgetHold, caps: Sequence[tuple[str, float]]) -> int | None:
-        """Reserve dollars while all that was spent or is reserved stays below each cap, at once.
+        """Reserve dollars if the settled and reserved sums are below all caps, in one step.
 
-        ``caps`` are names and dollars. Returns the place of the first cap that is reached, and nothing is reserved
-        then. What nobody settles is free again in some minutes.
+        ``caps`` are names with dollars. Return None, or the index of the first cap that is reached; then nothing
+        is reserved. A reservation that is not settled expires after some minutes.
         """
 
     def settle_hold(self, hold: BudgetHold, dollars: float) -> None:
-        """Add dollars to the names of what was reserved, in its place."""
+        """Replace a reservation by the dollars that were really spent."""
 
 
 class SubscriptionStore(Protocol):
-    """Subscriptions by their ids, kept until they are removed. Every method may raise StoreUnavailable."""
+    """Subscriptions by id, kept until they are removed. Every method may raise StoreUnavailable."""
 
     def list_all(self) -> Sequence[Subscription]:
-        """Every one, in no order."""
+        """List all subscriptions, in no particular order."""
 
     def get(self, name: str) -> Subscription | None:
-        """The one of that id."""
+        """Return the subscription of an id, None if there is none."""
 
     def get_many(self, names: Sequence[str]) -> Mapping[str, Subscription]:
-        """By their ids the ones of these that there are and that can be read, at once."""
+        """Return the subscriptions of these ids by id, in one call. Missing and unreadable ones are left out."""
 
     def put(self, subscription: Subscription) -> None:
-        """Keep it, in place of the one of its id."""
+        """Store a subscription in place of an earlier one of its id."""
 
     def remove(self, name: str) -> None:
-        """Forget it."""
+        """Remove the subscription of an id."""
 
 
 class DueQueue(Protocol):
-    """What is to be done next, and when. Durable.
+    """Planned items by the time at which they are due. Durable.
 
     Every method may raise StoreUnavailable.
     """
 
     def list_due(self, now: datetime) -> Sequence[tuple[DueItem, datetime]]:
-        """Return all that was to be done by now, the oldest first."""
+        """List the items that are due by ``now`` with their times, oldest first."""
 
     def get_time(self, item: DueItem) -> datetime | None:
-        """Return when an item is to be done."""
+        """Return when an item is due, None if it is not planned."""
 
     def get_times(self, items: Sequence[DueItem]) -> Sequence[datetime | None]:
-        """Return when each is to be done, in their order, at once."""
+        """Return when each item is due, in their order, in one call."""
 
     def put(self, item: DueItem, instant: datetime) -> None:
-        """Plan an item for an instant, whatever was planned before."""
+        """Plan an item for an instant in place of an earlier one."""
 
     def add(self, item: DueItem, instant: datetime) -> None:
-        """Plan an item for an instant, unless it is planned already."""
+        """Plan an item for an instant unless it is planned already."""
 
     def move(self, item: DueItem, before: datetime, after: datetime) -> bool:
         """Plan an item for ``after`` if it is still planned for ``before``; return whether it was."""
 
     def move_all(self, moves: Sequence[tuple[DueItem, datetime, datetime]]) -> None:
-        """Do the same for many, at once."""
+        """Move many items in one call."""
 
     def drop(self, item: DueItem) -> None:
-        """Plan an item no more."""
+        """Remove an item from the queue."""
 
 
 class RunLog(Protocol):
-    """What was done lately. May raise StoreUnavailable."""
+    """The last runs. Every method may raise StoreUnavailable."""
 
     def add_run(self, run: Run) -> None:
-        """Add a run; the oldest are forgotten."""
+        """Add a run. The oldest runs are dropped."""
 
     def list_recent(self, count: int) -> Sequence[Run]:
-        """The last ones, newest first."""
+        """List the last ``count`` runs, newest first."""
 
 
 class HistoryStore(Protocol):
-    """What is known of merged pull requests, for those who look back. Durable. May raise StoreUnavailable."""
+    """Records of merged pull requests, durable. Every method may raise StoreUnavailable."""
 
     def record_merges(self, pulls: Iterable[PullRequest]) -> None:
-        """Keep merged pull requests less their patches and the ends of long descriptions.
+        """Store merged pull requests without their patches and the ends of long descriptions.
 
-        Each takes the place of what was recorded of it; one without files is kept only where nothing was.
+        Each replaces an earlier record of it. One without files is stored only if there is no record of it.
         """
 
     def read_merges(self, repository: Repository, since: datetime, until: datetime) -> Sequence[PullRequest]:
-        """What was merged from ``since`` up to but not including ``until`` (aware instants), newest first."""
+        """Return the merges from ``since`` up to but not including ``until`` (aware instants), newest first."""
 
 
 class PostedDigestIndex(Protocol):
-    """Which digests were posted. Durable. Every method may raise StoreUnavailable."""
+    """Index of posted digests. Durable. Every method may raise StoreUnavailable."""
 
     def add(self, repository: Repository, end: datetime, key: str) -> None:
-        """Note the digest of that key, whose last day ended at an instant (aware)."""
+        """Add the digest of that key, whose last day ended at an instant (aware)."""
 
     def list_between(self, repository: Repository, since: datetime, until: datetime) -> Sequence[str]:
-        """The keys of the digests whose last day ended from ``since`` to ``until`` (aware), oldest first."""
+        """List the keys of the digests whose last day ended from ``since`` to ``until`` (aware), oldest first."""
 
 
 class BackfillLog(Protocol):
-    """Which past days were filled. Durable. May raise StoreUnavailable."""
+    """Log of the past days that were filled. Durable. Every method may raise StoreUnavailable."""
 
     def get(self, repository: Repository, day: LocalDay) -> BackfillRecord | None:
-        """What was done for the day."""
+        """Return the record of a day, None if it was not filled."""
 
     def put(self, repository: Repository, day: LocalDay, fill: BackfillRecord) -> None:
-        """Note what was done; a fill without summaries replaces none."""
+        """Store the record of a day. One without summaries replaces no other."""
 
 
 class WorkspaceOwner(Protocol):
-    """Whose a store is. Both may raise StoreUnavailable."""
+    """The workspace that owns a store. Both methods may raise StoreUnavailable."""
 
     def read_workspace(self) -> str | None:
-        """The id of the workspace; None where no bot has used the store yet."""
+        """Return the id of the workspace, None if no bot has used the store yet."""
 
     def claim_workspace(self, workspace: str) -> str:
-        """Write a workspace down where none is; whose the store is now."""
+        """Make a workspace the owner if there is none, and return the owner."""

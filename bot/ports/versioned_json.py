@@ -1,4 +1,4 @@
-"""Typed values as JSON objects that say which version of their shape they have."""
+"""Typed values as JSON objects with a version of their shape."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ VERSION_FIELD = "version"
 
 
 class UnknownVersion(ValueError):
-    """What was written by a later version of the bot."""
+    """Error for a value that a later version of the bot wrote."""
 
 
 class VersionedJson(Generic[T]):
-    """Reads and writes the values of one frozen dataclass, in the one shape that has the number ``version``.
+    """A codec for the values of a frozen dataclass. ``version`` is the only version that it reads and writes.
 
-    Fields that have their defaults are left out. What stands in no field is ignored.
+    Fields with default values are left out. Unknown fields are ignored.
     """
 
     def __init__(self, shape: type[T], version: int) -> None:
@@ -28,12 +28,12 @@ class VersionedJson(Generic[T]):
         self._version = version
 
     def dump(self, value: T) -> dict[str, Any]:
-        """Return an object of JSON."""
+        """Return the value as a JSON object."""
         fields = self._adapter.dump_python(value, mode="json", exclude_defaults=True)
         return {VERSION_FIELD: self._version, **fields}
 
     def load(self, fields: Mapping[str, Any]) -> T:
-        """Read such an object.
+        """Return the value of a JSON object.
 
         Raises:
             UnknownVersion: it has another version.
@@ -47,5 +47,5 @@ class VersionedJson(Generic[T]):
 
     @cached_property
     def _adapter(self) -> TypeAdapter[T]:
-        """It takes milliseconds to build, so that only what is used is built."""
+        """The adapter of the shape. It takes milliseconds to build, so it is built when it is needed."""
         return TypeAdapter(self._shape)

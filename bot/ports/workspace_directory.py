@@ -26,7 +26,7 @@ class UserInfo:
 
 
 class WorkspaceDirectory(Protocol):
-    """Directory of channels and users. Every method may raise SlackRefused or SlackUnavailable."""
+    """Directory of channels and users. Every method may raise SlackCallRefused or SlackUnavailable."""
 
     def fetch_channel(self, channel: str) -> ChannelInfo:
         """Fetch the channel of an id."""
@@ -54,7 +54,7 @@ class WorkspaceDirectory(Protocol):
 
 
 class HomePublisher(Protocol):
-    """App Home, as each user sees it. The method may raise SlackRefused or SlackUnavailable."""
+    """App Home, as each user sees it. The method may raise SlackCallRefused or SlackUnavailable."""
 
     def publish_home(self, user: str, blocks: tuple[dict[str, object], ...]) -> None:
         """Show these blocks to the user."""

@@ -1,1 +1,1 @@
-"""Turns values into text: the Markdown report, Block Kit, the terminal."""
+"""Values as text for people: Block Kit, the Markdown report, the terminal."""

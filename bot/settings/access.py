@@ -1,4 +1,4 @@
-"""Who may ask, how often, and what that may cost."""
+"""Settings for access: who may ask, how often, and at what cost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BUDGET_PROCESSES = (Process.WORKER,)
 
 
 class AccessSettings(SettingsGroup):
-    """Who may ask, how often, and what that may cost."""
+    """Who may ask, how often, and at what cost."""
 
     heading: ClassVar = "Who may ask"
 

@@ -1,4 +1,4 @@
-"""Which models of Claude write, and how much they read."""
+"""Settings for Claude's models, and how much they read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a setting besides its type, default and description: who reads it, and where it may be sent."""
+"""Metadata of settings besides type, default and description: their processes, and where a secret may be sent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DOTENV = ".env"
 
 
 class Process(StrEnum):
-    """Who reads a setting: a process of the Procfile (``prdigest run`` is all three), or single commands."""
+    """A reader of settings: a process of the Procfile (``prdigest run`` is all three), or single commands."""
 
     WEB = "web"
     WORKER = "worker"
@@ -28,11 +28,11 @@ class Process(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SettingUse:
-    """How a setting is used, as metadata of its annotation.
+    """The use of a setting, as metadata of its annotation.
 
-    ``address_field`` is the field with the address that a secret is sent to. ``is_token`` says that the value is
-    one word of visible ASCII, ``prefixes`` what it may begin with if that is known. ``may_be_secret`` is for
-    addresses that may hold a password; what is a ``SecretStr`` need not say so.
+    ``address_field`` is the field with the address that a secret is sent to. ``is_token`` means that the value is
+    one word of visible ASCII; ``prefixes`` are its possible beginnings if they are known. ``may_be_secret`` is for
+    addresses that may hold a password; a ``SecretStr`` needs no such mark.
     """
 
     processes: tuple[Process, ...]
@@ -53,7 +53,7 @@ class SettingsGroup(BaseSettings):
 
 
 def get_setting_use(field: FieldInfo) -> SettingUse:
-    """Return how a setting is used. Raises LookupError where its annotation does not say."""
+    """Return the use of a setting. Raises LookupError if its annotation has none or several."""
     uses = [each for each in field.metadata if isinstance(each, SettingUse)]
     if len(uses) != 1:
         raise LookupError(f"annotate {field} with one SettingUse")
@@ -66,15 +66,15 @@ def is_secret(field: FieldInfo) -> bool:
 
 
 def list_tokens(group: type[SettingsGroup]) -> Mapping[str, tuple[str, ...]]:
-    """Return the variables that hold a token, each with what it may begin with; nothing means anything."""
+    """Return the variables that hold a token with their possible beginnings; an empty tuple allows any."""
     uses = {name: get_setting_use(field) for name, field in group.model_fields.items()}
     return {name.upper(): use.prefixes for name, use in uses.items() if use.is_token}
 
 
 def format_default(field: FieldInfo) -> str:
-    """Return a setting's default as one would write it into ``.env``; empty where unset is the default.
+    """Format a setting's default as in ``.env``; empty if the default is to leave it unset.
 
-    A folder of this user is no default that a document could name.
+    A folder of this user is not a default that a document could name.
     """
     default = field.get_default(call_default_factory=True)
     if not default or isinstance(default, Path):

@@ -1,4 +1,4 @@
-"""What the bot posts, where and when."""
+"""Settings for the content, place and time of digests."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ without_defaults = ["support"]"""
 
 
 def _parse_zone(value: object) -> object:
+    """Parse the name of a time zone. Raises ValueError with advice."""
     return parse_or_advise(parse_zone, value, "use an IANA name, such as America/Los_Angeles")
 
 
@@ -93,6 +94,8 @@ class DigestSettings(SettingsGroup):
     @field_validator("prdigest_repo", mode="before")
     @classmethod
     def _parse_repository(cls, value: object, others: ValidationInfo) -> object:
+        """Parse a repository. Raises ValueError with advice."""
+
         def parse(text: str) -> Repository:
             return Repository.parse(text, derive_web_address(others.data.get("github_api_url", "")))
 
@@ -101,6 +104,7 @@ class DigestSettings(SettingsGroup):
     @field_validator("prdigest_repos", mode="before")
     @classmethod
     def _parse_repositories(cls, value: object, others: ValidationInfo) -> object:
+        """Parse a list of repositories. Raises ValueError with advice."""
         if not isinstance(value, str):
             return value
         return tuple(cls._parse_repository(name, others) for name in split_list(value))

@@ -1,4 +1,4 @@
-"""How the bot reads from GitHub."""
+"""Settings for the access to GitHub."""
 
 from __future__ import annotations
 
@@ -48,5 +48,5 @@ class GitHubSettings(SettingsGroup):
 
     @property
     def github_web_url(self) -> str:
-        """Where the pages are of the GitHub that is asked."""
+        """The address of the pages of the GitHub in use."""
         return derive_web_address(self.github_api_url)

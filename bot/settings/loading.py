@@ -1,4 +1,4 @@
-"""Reads the settings of this process, and says which of them can't be used, and why."""
+"""Loading of the settings of this process, with the reasons why some can't be used."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from bot.settings.model import Settings
 
 @dataclass(frozen=True, slots=True)
 class UsableSettings:
-    """What can be used of the settings. ``problems`` says by variable why the others have their defaults."""
+    """The usable settings. ``problems`` says by variable why the others have their defaults."""
 
     settings: Settings
     problems: Mapping[str, str]
 
 
 def load_usable_settings() -> UsableSettings:
-    """The settings of this process. A file that can't be read at all leaves nothing but defaults."""
+    """Load the settings of this process. If the file can't be read at all, all of them have their defaults."""
     try:
         problems = {**_find_mixed_origins(), **_find_bad_values()}
     except UnicodeDecodeError:
@@ -37,10 +37,10 @@ def load_usable_settings() -> UsableSettings:
 
 
 def _find_mixed_origins() -> dict[str, str]:
-    """Which addresses would be sent a secret that was set in another place, and what to do.
+    """Return the addresses to which a secret from another place would be sent, with advice.
 
-    A file that came with a folder shall not send tokens of the environment to its own host, nor shall a gateway
-    that the environment names for another program get those of the file.
+    A file that came with a folder must not send tokens of the environment to its own host. A gateway that the
+    environment names for another program must not get those of the file.
     """
     environment, file = EnvSettingsSource(Settings)(), DotEnvSettingsSource(Settings)()
     origins = dict.fromkeys(file, DOTENV) | dict.fromkeys(environment, "the environment")
@@ -48,8 +48,8 @@ def _find_mixed_origins() -> dict[str, str]:
     problems: dict[str, str] = {}
     for address, secrets in _group_secrets_by_address().items():
         strays = [name for name in secrets if name in origins and origins[name] != origins.get(address)]
-        usual = Settings.model_fields[address].default
-        if strays and values.get(address, usual) != usual:
+        default = Settings.model_fields[address].default
+        if strays and values.get(address, default) != default:
             problems[address] = (
                 f"it is set in {origins[address]} and {strays[0].upper()} in {origins[strays[0]]}; "
                 "set both in the same place"
@@ -58,7 +58,7 @@ def _find_mixed_origins() -> dict[str, str]:
 
 
 def _group_secrets_by_address() -> dict[str, list[str]]:
-    """Return the secrets that whoever answers at an address is shown, by the field with the address."""
+    """Return the secrets that are sent to an address, by the field with the address."""
     secrets: dict[str, list[str]] = {}
     for name, field in Settings.model_fields.items():
         if address := get_setting_use(field).address_field:
@@ -67,22 +67,22 @@ def _group_secrets_by_address() -> dict[str, list[str]]:
 
 
 def _find_bad_values() -> dict[str, str]:
-    """Which values can't be used, and what to write."""
+    """Return the fields with unusable values, with advice."""
     problems: dict[str, str] = {}
     try:
         Settings()
     except ValidationError as error:
         for each in error.errors():
-            # of several problems of one value the first says what to write
+            # the first of several problems of one value says what to write
             problems.setdefault(str(each["loc"][0]), str(each["msg"]).removeprefix("Value error, ").rstrip("."))
     return problems
 
 
 def load_settings() -> Settings:
-    """The settings of this process.
+    """Load the settings of this process.
 
     Raises:
-        NotSetUp: a value can't be used; the sentence names the variable, never the value.
+        ConfigurationError: a value can't be used; the sentence names the variable, never the value.
     """
     usable = load_usable_settings()
     for name, reason in usable.problems.items():

@@ -1,4 +1,4 @@
-"""Where the bot keeps its data, and how much its processes do at a time."""
+"""Settings for the place of the data, and for the load of the processes."""
 
 from __future__ import annotations
 

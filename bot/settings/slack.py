@@ -1,4 +1,4 @@
-"""How the bot reaches Slack, and Slack the bot."""
+"""Settings for the connection between the bot and Slack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types of values: read from text, and refused with advice that does not repeat what was written."""
+"""Types of values: parsed from text, or refused with advice that does not repeat the text."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from bot.domain.errors import UsageError
 # workspaces and organisations, channels, users
 _SLACK_ID_PATTERN = re.compile(r"[TECGDUW][A-Z0-9]{2,}")
 
-# what stands before keys; no colon and no slash, which separate
+# the prefix of keys, without colon and slash, which are separators
 _PREFIX_PATTERN = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 def split_list(value: str) -> list[str]:
-    """Return what stands between commas or blanks."""
+    """Split a list at commas and blanks."""
     return value.replace(",", " ").split()
 
 
 def parse_or_advise(parse: Callable[[str], object], value: object, advice: str) -> object:
-    """Return the parsed value. What can't be parsed may be a secret in the wrong place, so it is not repeated.
+    """Return the parsed value. A value that can't be parsed may be a misplaced secret, so it is not repeated.
 
     Raises:
         ValueError: with ``advice``.
@@ -39,6 +39,7 @@ def parse_or_advise(parse: Callable[[str], object], value: object, advice: str) 
 
 
 def _check_address(value: str) -> str:
+    """Return an HTTP address. Raises ValueError for another value."""
     address = urlsplit(value)
     if address.scheme not in ("http", "https") or not address.hostname:
         raise ValueError("write it as http://host or https://host")
@@ -46,12 +47,14 @@ def _check_address(value: str) -> str:
 
 
 def _check_slack_id(value: str | None) -> str | None:
+    """Return an id of Slack. Raises ValueError for another value."""
     if value is not None and not _SLACK_ID_PATTERN.fullmatch(value):
         raise ValueError("use an id of Slack, as C0123ABCD; not a name")
     return value
 
 
 def _parse_slack_ids(value: object) -> object:
+    """Parse a list of ids of Slack. Raises ValueError for another value."""
     if not isinstance(value, str):
         return value
     ids = frozenset(split_list(value))
@@ -63,6 +66,7 @@ def _parse_slack_ids(value: object) -> object:
 
 
 def _check_prefix(value: str) -> str:
+    """Return a prefix for keys. Raises ValueError for another value."""
     if value and not _PREFIX_PATTERN.fullmatch(value):
         raise ValueError("use up to 64 letters, digits, dots, dashes and underscores, as in team-a")
     return value

@@ -1,1 +1,1 @@
-"""The pictures of the README, and what makes them."""
+"""The pictures of the README, and the program that takes them."""

@@ -1,6 +1,6 @@
 """``python -m docs.screenshots``: takes the README's pictures of a demo, in light and dark, into this folder.
 
-To be run again when the face changes. The sample day begins at the same morning each time, and questions are
+Run it again when the page's look changes. The sample day begins at the same morning each time, and questions are
 answered by rules, so two runs differ in a few pixels at most.
 """
 
@@ -21,54 +21,54 @@ from tests.browser.steps import close_window, open_details, open_thread, say
 _FOLDER = Path(__file__).parent
 _QUESTION = "which of these touch ROCm?"
 _SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-_NARROW = 360  # pixels: a small telephone
+_NARROW = 360  # pixels: a small phone
 
 
 def main() -> int:
-    """0, or 1 without a browser."""
+    """Take the pictures; return 0, or 1 without a browser."""
     path = executable()
     if path is None:
         sys.stderr.write(f"{MISSING}\n")
         return 1
     with running_demo() as demo, chromium(path) as browser:
-        take(browser, demo.address)
+        take_pictures(browser, demo.address)
     return 0
 
 
-def take(browser: Browser, address: str) -> None:
-    """All of the pictures, of the demo at this address."""
+def take_pictures(browser: Browser, address: str) -> None:
+    """Take all of the pictures of the demo at this address."""
     with browser.new_context(viewport=SIZE, device_scale_factor=1) as context:
         page = context.new_page()
         page.goto(address)
         expect(page.locator("#messages .replies").first).to_be_visible(timeout=30_000)
-        shoot(page, "channel")
+        take_picture(page, "channel")
         open_details(page)
-        shoot(page, "details")
+        take_picture(page, "details")
         close_window(page)
         open_thread(page)
-        ask(page)
-        shoot(page, "thread")
+        ask_question(page)
+        take_picture(page, "thread")
         page.goto(address)
         page.set_viewport_size({"width": _NARROW, "height": SIZE["height"]})
         expect(page.locator("#messages .replies").first).to_be_visible()
-        shoot(page, "narrow")
+        take_picture(page, "narrow")
 
 
-def ask(page: Page) -> None:
-    """A question in the open thread, and the whole of its answer; the question stands at the top."""
+def ask_question(page: Page) -> None:
+    """Ask a question in the open thread and wait for its whole answer; scroll the question to the top."""
     came = say(page, _QUESTION, in_thread=True)
     expect(came.get_by_role("button", name="Good answer")).to_be_visible(timeout=30_000)
     came.first.evaluate("piece => piece.scrollIntoView()")
 
 
-def shoot(page: Page, name: str) -> None:
-    """One picture for each scheme: the channel from its beginning, and nothing that has the focus or the mouse."""
+def take_picture(page: Page, name: str) -> None:
+    """Take one picture for each scheme: the channel from its beginning, without focus or mouse on anything."""
     page.mouse.move(0, 0)
     page.evaluate("document.activeElement.blur(); document.querySelector('#messages').scrollTop = 0")
     for scheme in _SCHEMES:
         page.emulate_media(color_scheme=scheme)
         shown = Image.open(BytesIO(page.screenshot(animations="disabled", caret="hide")))
-        # a page has few colours: with a palette the file is a third as large
+        # a page has few colours: a palette makes the file a third as large
         shown.quantize().save(_FOLDER / f"{name}-{scheme}.png", optimize=True)
 
 

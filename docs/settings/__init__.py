@@ -1,4 +1,4 @@
-"""The documents that are made from the settings: ``.env.example`` and ``docs/settings.md``."""
+"""The documents generated from the settings: ``.env.example`` and ``docs/settings.md``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from bot.settings import GROUPS, Process, SettingsGroup, format_default, get_set
 
 _TEMPLATES = Path(__file__).parent
 _ROOT = _TEMPLATES.parents[1]
-_WIDTH = 115  # characters, as of the code
+_WIDTH = 115  # characters, as in the code
 
 
 def render_documents() -> dict[Path, str]:
     """Return each document's text by its path."""
-    # it writes no HTML, and in an .env nothing must be escaped
+    # the output is no HTML, and an .env must not be escaped
     jinja = Environment(  # noqa: S701
         loader=FileSystemLoader(_TEMPLATES),
         undefined=StrictUndefined,
@@ -54,7 +54,7 @@ def describe_setting(variable: str, field: FieldInfo) -> dict[str, object]:
 
 
 def wrap_comment(text: str) -> str:
-    """Return a paragraph as lines of comment."""
+    """Return a paragraph as comment lines."""
     return textwrap.fill(
         text,
         _WIDTH,
@@ -66,5 +66,5 @@ def wrap_comment(text: str) -> str:
 
 
 def format_cell(text: str) -> str:
-    """Return text for a cell of a Markdown table, which a bar would end."""
+    """Return text for a cell of a Markdown table, with bars escaped."""
     return text.replace("|", r"\|")

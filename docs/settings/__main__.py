@@ -1,4 +1,4 @@
-"""``python -m docs.settings``: writes ``.env.example`` and ``docs/settings.md`` from what the fields say."""
+"""``python -m docs.settings``: writes ``.env.example`` and ``docs/settings.md`` from the settings' fields."""
 
 from __future__ import annotations
 

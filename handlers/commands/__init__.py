@@ -1,1 +1,1 @@
-"""The slash commands, one file each."""
+"""The slash commands, one module each."""

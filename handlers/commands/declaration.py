@@ -1,4 +1,4 @@
-"""What a command is: the one declaration from which its queue, its help and its entry in the manifest derive."""
+"""Declaration of a command, from which its queue, its help and its entry in the manifest derive."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ VerbHandler = Callable[[RequestIntake, SlackRequest, str], str]
 
 
 def _is_never_bare(_: str) -> bool:
+    """Return that no text is the command without one of its words."""
     return False
 
 
@@ -28,14 +29,14 @@ def _is_never_bare(_: str) -> bool:
 class Command(Generic[R]):
     """A slash command, which people may also write to the bot in a message.
 
-    ``description`` and ``hint`` are what Slack shows of it where somebody types; ``usage`` is its help, as mrkdwn,
-    and ``examples`` are its lines in the help of the bot. ``words`` begin it in a message, and ``is_alone`` tells
-    whether a text without one of them is the command all the same.
+    ``description`` and ``hint`` are shown by Slack while somebody types. ``usage`` is its help, as mrkdwn, and
+    ``examples`` are its lines in the help of the bot. ``trigger_words`` begin it in a message; ``is_bare_form``
+    tells whether a text without one of them is the command all the same.
 
-    ``parse`` reads what follows it, as one of the kinds in ``requests``; ``enqueue`` puts the job for that on its
-    queue and returns what to tell the asker at once; ``jobs`` are all the kinds of jobs that it may need. Its
-    ``verbs`` are first words that make it something else; they may stand alone in a message. The button with the
-    action ``share`` asks the same again for everybody.
+    ``parse`` reads the text after it as one of the ``request_types``. ``enqueue`` enqueues the job for that and
+    returns the reply to send at once. ``jobs`` are all kinds of jobs that it may need. ``verbs`` are first words
+    that turn it into something else; they may stand alone in a message. The button with the action
+    ``share_action`` repeats the request for everybody.
     """
 
     name: str
@@ -56,18 +57,20 @@ class Command(Generic[R]):
     def accept_text(
         self, intake: RequestIntake, asker: SlackRequest, text: str, audience: Audience = Audience.CHANNEL
     ) -> str:
-        """Put what a text asks for on a queue; return what to tell the asker.
+        """Enqueue the work that a text asks for, and return the reply to the asker.
 
-        Raises UsageError, StoreUnavailable.
+        Raises:
+            UsageError: the text has a mistake.
+            StoreUnavailable: the work was not enqueued.
         """
         verb, *rest = text.split(maxsplit=1) or [""]
-        accept_verb = self.verbs.get(verb.lower())
-        if accept_verb:
-            return accept_verb(intake, asker, "".join(rest))
+        handle_verb = self.verbs.get(verb.lower())
+        if handle_verb:
+            return handle_verb(intake, asker, "".join(rest))
         return self.enqueue(intake, asker, self.parse(text, intake.build_parse_context(asker)), audience)
 
     def share_request(self, intake: RequestIntake, asker: SlackRequest, request: R) -> str:
-        """Put a request on its queue for everybody to see. Raises UsageError, StoreUnavailable."""
+        """Enqueue a request with an answer for everybody. Raises UsageError or StoreUnavailable."""
         return self.enqueue(intake, asker, request.require_known(intake.repositories), Audience.SHARED)
 
 
@@ -78,7 +81,7 @@ def enqueue_request(
     request: R,
     audience: Audience,
 ) -> None:
-    """Enqueue the job for a request; only the asker sees the answer if they want it so.
+    """Enqueue the job for a request. Only the asker sees the answer of a private one.
 
     Raises StoreUnavailable.
     """
@@ -86,5 +89,5 @@ def enqueue_request(
 
 
 def choose_audience(request: CommandRequest, audience: Audience) -> Audience:
-    """Return who is to see the answer."""
+    """Return the audience of the answer: the asker alone for a private request."""
     return Audience.ASKER if request.is_private else audience

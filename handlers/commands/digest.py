@@ -1,4 +1,4 @@
-"""``/prdigest``: the digest of a day in this channel, once, or several days as one overview."""
+"""``/prdigest``: the digest of a day in this channel, or several days as one overview."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ USAGE = (
 
 
 def _parse_request(text: str, context: ParseContext) -> DigestRequest:
-    """Days begin where the channel's own digests begin them, unless the text names a zone."""
+    """Parse the text. Days begin where those of the channel's own digests do, unless the text names a zone."""
     own = context.zone()
     request = DigestRequest.parse(text, context.repositories, context.today(own), context.today)
     is_other = request.zone is None and request.span.zone != context.today().zone
@@ -42,12 +42,13 @@ def _parse_request(text: str, context: ParseContext) -> DigestRequest:
 def _read_old_payload(
     _: ParseContext, slack_request: Mapping[str, str], repository: str, date: str, zone: str
 ) -> CommandPayload[DigestRequest]:
+    """Return the payload of a job that an earlier version enqueued."""
     request = DigestRequest(Repository.parse(repository), parse_exact_span(date, parse_zone(zone)))
     return CommandPayload(read_slack_request(slack_request), request, Audience.ASKER)
 
 
 OVERVIEW_JOB = make_command_job_type("overview", DigestRequest, _parse_request, QueueName.LONG, LONG_RETRIES)
-# a digest is worth waiting hours for
+# a digest is worth retries over hours
 DIGEST_JOB = JobType(
     "digest",
     CommandPayload[DigestRequest],
@@ -58,9 +59,10 @@ DIGEST_JOB = JobType(
 
 
 def _enqueue_digest(intake: RequestIntake, asker: SlackRequest, request: DigestRequest, audience: Audience) -> str:
+    """Enqueue a digest for the channel or an overview, and return the reply to send at once."""
     is_over = request.span.last < intake.today(request.span.zone).date
     if is_over and len(request.span) == 1 and choose_audience(request, audience) is Audience.CHANNEL:
-        # who asked hears only what went wrong: the digest is for the channel
+        # the asker is told only of a failure: the digest is for the channel
         intake.jobs.send(DIGEST_JOB, CommandPayload(asker, request, Audience.ASKER))
         where = f" ({request.zone})" if request.zone else ""
         return f"The digest of {request.span.title}{where} will be here in a minute, if it is not yet."
@@ -69,12 +71,13 @@ def _enqueue_digest(intake: RequestIntake, asker: SlackRequest, request: DigestR
 
 
 def _answer_overview(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer:
+    """Build the overview. Raises UsageError if the asker may not have it here."""
     services.subscriptions.permissions.require_presence(asker)
     return services.answers.build_overview(request, asker.name, asker.channel)
 
 
 def _post_digest(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer | None:
-    """Post the digest of a day; the asker is told where it stands if it was there already."""
+    """Post the digest of a day. Return its address to the asker if it was already posted."""
     services.subscriptions.permissions.require_presence(asker)
     spec = DigestSpec(asker.channel, request.repository, request.span)
     published = services.subscriptions.delivery.post_digest(spec)

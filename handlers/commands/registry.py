@@ -1,4 +1,4 @@
-"""The commands, and what derives from all of them together."""
+"""The commands, and everything that derives from all of them together."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from handlers.intake import RequestIntake
 
 @dataclass(frozen=True, slots=True)
 class CommandRegistry:
-    """Commands, in the order in which the help and the manifest name them."""
+    """The commands, in the order of the help and the manifest."""
 
     commands: tuple[Command[Any], ...]
 
     @property
     def jobs(self) -> CommandJobs:
-        """What workers know of them."""
+        """The jobs and the examples of all commands, for workers."""
         jobs = tuple(job for command in self.commands for job in command.jobs)
         return CommandJobs(jobs, tuple(example for command in self.commands for example in command.examples))
 
     @property
     def verbs(self) -> Mapping[str, VerbHandler]:
-        """What their verbs do, by word in small letters."""
-        return {verb: accept for command in self.commands for verb, accept in command.verbs.items()}
+        """The handlers of all verbs, by word in lower case."""
+        return {verb: handle for command in self.commands for verb, handle in command.verbs.items()}
 
     def find_by_word(self, word: str) -> Command[Any] | None:
-        """Return the command that a word in small letters begins."""
+        """Return the command that a word in lower case begins, None if there is none."""
         return next((command for command in self.commands if word in command.trigger_words), None)
 
     def find_by_text(self, text: str) -> Command[Any] | None:
-        """Return the command that a text is without any of its words."""
+        """Return the command that a text is without any of its words, None if there is none."""
         return next((command for command in self.commands if command.is_bare_form(text)), None)
 
 
@@ -46,10 +46,10 @@ COMMANDS = CommandRegistry((summary.COMMAND, risks.COMMAND, digest.COMMAND))
 
 
 def register_commands(app: App, intake: RequestIntake, commands: CommandRegistry) -> None:
-    """Listen to the commands."""
+    """Register the listeners for the commands."""
 
     def listen(declared: Command[Any]) -> None:
-        # Bolt gives its arguments by their names
+        # Bolt passes its arguments by name
         @app.command(declared.name)
         def answer(ack: Ack, command: dict[str, Any]) -> None:
             ack(_answer_command(intake, declared, command))
@@ -59,6 +59,7 @@ def register_commands(app: App, intake: RequestIntake, commands: CommandRegistry
 
 
 def _answer_command(intake: RequestIntake, command: Command[Any], payload: Mapping[str, Any]) -> str:
+    """Return the help of a command, or the reply of the intake."""
     asker, text = requests.parse_command(payload), redact_text(str(payload.get("text") or "").strip())
     asks_for_help = text.lower() == "help" or (command.needs_text and not text)
     return intake.handle_command(

@@ -1,4 +1,4 @@
-"""``/prrisks 7d path:vllm/v1``: what was taken back in some days, and what deserves a second look.
+"""``/prrisks 7d path:vllm/v1``: the reverts of some days, and the changes that deserve a second look.
 
 ``/prrisks score 90d``: how good such lists were.
 """
@@ -32,20 +32,23 @@ USAGE = (
     f"`/prrisks score 90d` says how good my lists were (up to {MAX_SCORE_DAYS} days)."
 )
 
-# the files of more than a hundred pull requests may have to be asked for; quick answers shall not wait behind that
+# the files of more than a hundred pull requests may have to be fetched; quick answers must not wait behind that
 _MAX_QUICK_DAYS = 3
 _LIST_MEANING = "what was taken back, and what deserves a second look"
 
 
 def _parse_list(text: str, context: ParseContext) -> RisksRequest:
+    """Parse the request for a list."""
     return RisksRequest.parse(text, context.repositories, context.today())
 
 
 def _parse_score(text: str, context: ParseContext) -> ScoreRequest:
+    """Parse the request for the score of past lists."""
     return ScoreRequest.parse(text, context.repositories, context.today())
 
 
 def _parse_request(text: str, context: ParseContext) -> RisksRequest | ScoreRequest:
+    """Parse the text as one of both requests."""
     return _parse_score(text, context) if is_score_request(text) else _parse_list(text, context)
 
 
@@ -57,6 +60,7 @@ SCORE_JOB = make_command_job_type("score", ScoreRequest, _parse_score)
 def _enqueue_risks(
     intake: RequestIntake, asker: SlackRequest, request: RisksRequest | ScoreRequest, audience: Audience
 ) -> str:
+    """Enqueue a list or a score, and return the reply to send at once."""
     if isinstance(request, ScoreRequest):
         enqueue_request(intake, SCORE_JOB, asker, request, audience)
         return escape_mrkdwn(f"Looking at what became of the lists of {request.repository}, {request.span.title}…")
@@ -68,10 +72,12 @@ def _enqueue_risks(
 
 
 def _answer_list(services: CommandServices, request: RisksRequest, asker: SlackRequest) -> Answer:
+    """Build the risk list."""
     return services.answers.build_risks(request, asker.name)
 
 
 def _answer_score(services: CommandServices, request: ScoreRequest, asker: SlackRequest) -> Answer:
+    """Build the score of past lists."""
     return services.answers.build_score(request, asker.name)
 
 

@@ -13,7 +13,7 @@ from bot.domain.conversations.slack_text import restore_bot_text
 from bot.domain.errors import UsageError
 from bot.domain.subscriptions.request import ID_PATTERN, SubscriptionRequest, SubscriptionSelector
 from bot.render.conversations.greetings import HelpExample
-from bot.render.subscriptions import subscription_list
+from bot.render.subscriptions import sentences, subscription_list
 from bot.render.subscriptions.form import FILTER, FORM, ZONE, FormErrors, parse_form, suggest_zones
 from bot.services.jobs.job_types import CHANGE_SUBSCRIPTION, SHOW_HOME, SHOW_PREVIEW, parse_preview
 from bot.services.jobs.job_types import SHOW_FORM as OPEN_FORM
@@ -32,11 +32,6 @@ USAGE = (
     "alone), or `/prdigest schedule` for a form. `/prdigest list`, `pause`, `resume`, `unsubscribe`; `test` shows "
     "you a preview, posting nothing."
 )
-_OLD_FORM_SENTENCE = "This form is of another version of mine: close it and open it again."
-_NO_TRIGGER_SENTENCE = (
-    "Slack opens a form only after a command: type /prdigest schedule, or write me subscribe at 09:00."
-)
-_PREVIEW_STARTED = "Looking at yesterday for a preview…"
 
 EXAMPLE = HelpExample(
     "subscribe at 09:00",
@@ -46,7 +41,7 @@ EXAMPLE = HelpExample(
 
 
 def register_subscription_listeners(app: App, intake: RequestIntake) -> None:
-    """Listen to App Home, the form and its pickers."""
+    """Register the listeners for App Home, the form and its pickers."""
 
     @app.event("app_home_opened")
     def home(body: dict[str, Any], event: dict[str, Any]) -> None:
@@ -70,64 +65,69 @@ def register_subscription_listeners(app: App, intake: RequestIntake) -> None:
 
 
 def _accept_form(intake: RequestIntake, body: dict[str, Any]) -> dict[str, str]:
-    """Return what is wrong with a form, by its fields; nothing where its work is on the queue."""
+    """Enqueue the change that a form asks for. Return the errors by field, none if it was enqueued."""
     asker = requests.parse_form(body)
     try:
-        wish, channel, replaces = parse_form(body["view"], intake.repositories)
+        subscription, channel, replaces = parse_form(body["view"], intake.repositories)
     except FormErrors as error:
         return error.errors
     except (KeyError, ValueError) as error:
         log.warning("a form that can't be read [%s]: %r", asker.reference, error)
-        return {FILTER: _OLD_FORM_SENTENCE}
+        return {FILTER: sentences.FORM_OUTDATED}
 
     def accept() -> str:
-        payload = SubscriptionPayload(asker, SUBSCRIBE, wish, channel=channel, replaces=replaces)
+        payload = SubscriptionPayload(asker, SUBSCRIBE, subscription, channel=channel, replaces=replaces)
         intake.jobs.send(CHANGE_SUBSCRIPTION, payload)
         return ""
 
-    words = intake.handle_command(asker, accept)
-    return {FILTER: restore_bot_text(words)} if words else {}
+    reply = intake.handle_command(asker, accept)
+    return {FILTER: restore_bot_text(reply)} if reply else {}
 
 
 def _enqueue_subscription(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
-    wish = SubscriptionRequest.parse(text, intake.repositories)
-    intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, SUBSCRIBE, wish))
+    """Enqueue a new subscription."""
+    subscription = SubscriptionRequest.parse(text, intake.repositories)
+    intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, SUBSCRIBE, subscription))
     return ""
 
 
 def _make_change_handler(verb: str) -> VerbHandler:
+    """Return a handler that enqueues a change of subscriptions."""
+
     def accept(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
-        which = SubscriptionSelector.parse(text, intake.repositories)
-        intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, verb, which=which))
+        selector = SubscriptionSelector.parse(text, intake.repositories)
+        intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, verb, which=selector))
         return ""
 
     return accept
 
 
 def _enqueue_list(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
+    """Enqueue the list of subscriptions. Raises UsageError if there is further text."""
     if text:
-        raise UsageError("The list takes no words: it shows all that comes to this channel.")
+        raise UsageError(sentences.LIST_TAKES_NO_WORDS)
     intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, LIST))
     return ""
 
 
 def _enqueue_preview(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
+    """Enqueue a preview of a digest."""
     intake.jobs.send(SHOW_PREVIEW, parse_preview(asker, text, intake.repositories))
-    return _PREVIEW_STARTED
+    return sentences.PREVIEW_STARTED
 
 
 def _enqueue_form(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
+    """Enqueue the form. Raises UsageError without a trigger, or for text that is not an id."""
     if not asker.trigger:
-        raise UsageError(_NO_TRIGGER_SENTENCE)
+        raise UsageError(sentences.FORM_NEEDS_COMMAND)
     if text and not ID_PATTERN.fullmatch(text):
-        raise UsageError(
-            "The form asks for all there is: write schedule alone, or with an id that the list shows."
-        )
+        raise UsageError(sentences.FORM_TAKES_NO_WORDS)
     intake.jobs.send(OPEN_FORM, FormPayload(asker, text))
     return ""
 
 
 def _enqueue_new_form(intake: RequestIntake, asker: SlackRequest, _: str) -> str:
+    """Enqueue an empty form."""
     return _enqueue_form(intake, asker, "")
 
 
@@ -140,7 +140,7 @@ VERBS: Mapping[str, VerbHandler] = {
     TEST_VERB: _enqueue_preview,
     SCHEDULE_VERB: _enqueue_form,
 }
-# the buttons do what the verbs do; they carry an id
+# buttons do the same as verbs, with an id
 BUTTONS: Mapping[str, VerbHandler] = {
     subscription_list.PAUSE: VERBS[PAUSE],
     subscription_list.RESUME: VERBS[RESUME],

@@ -1,4 +1,4 @@
-"""``/prsummary 35617``: one pull request, or a few."""
+"""``/prsummary 35617``: the summary of one pull request, or of a few."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ _REFERENCE_PATTERN = re.compile(r"(?:[\w.-]+/[\w.-]+)?#?\d{1,9}|https?://\S+/pul
 
 
 def is_only_references(text: str) -> bool:
-    """Tell whether a text is nothing but pull requests, such as ``#35617, 35618 private``."""
-    named = [word for word in re.split(r"[\s,]+", text) if word and word.lower() != PRIVATE_WORD]
-    return bool(named) and all(map(_REFERENCE_PATTERN.fullmatch, named))
+    """Return whether a text consists of pull requests alone, such as ``#35617, 35618 private``."""
+    words = [word for word in re.split(r"[\s,]+", text) if word and word.lower() != PRIVATE_WORD]
+    return bool(words) and all(map(_REFERENCE_PATTERN.fullmatch, words))
 
 
 def _parse_request(text: str, context: ParseContext) -> SummaryRequest:
+    """Parse the pull requests that the text names."""
     return SummaryRequest.parse(text, context.repositories)
 
 
@@ -41,26 +42,30 @@ SUMMARY_JOB = make_command_job_type("summary", SummaryRequest, _parse_request)
 def _enqueue_summary(
     intake: RequestIntake, asker: SlackRequest, request: SummaryRequest, audience: Audience
 ) -> str:
+    """Enqueue the summaries, and return the reply to send at once."""
     enqueue_request(intake, SUMMARY_JOB, asker, request, audience)
-    named = ", ".join(f"#{reference.number}" for reference in request.references)
-    return f"Looking at {named}…"
+    numbers = ", ".join(f"#{reference.number}" for reference in request.references)
+    return f"Looking at {numbers}…"
 
 
 def _answer_each(services: CommandServices, payload: CommandPayload[SummaryRequest]) -> None:
-    """Read all at once, answer in the order in which they were named."""
+    """Build all summaries at once, and post them in the order of the request."""
     asker, references = payload.asker, payload.request.require_known(services.repositories).references
-    with deadlines.reserve_time(services.replies.promises.reply_reserve):
-        crew = DeadlineExecutor(len(references), "summary")
-        made = {named: crew.submit(services.answers.build_summary, named, asker.name) for named in references}
-    late: RateLimited | None = None
-    for named, answer in made.items():
+    with deadlines.reserve_time(services.replies.response_times.reply_reserve):
+        executor = DeadlineExecutor(len(references), "summary")
+        summaries = {
+            reference: executor.submit(services.answers.build_summary, reference, asker.name)
+            for reference in references
+        }
+    rate_limit: RateLimited | None = None
+    for reference, answer in summaries.items():
         try:
-            services.replies.give_answer(asker, str(named), payload.audience, partial(wait_for_result, answer))
+            services.replies.give_answer(asker, str(reference), payload.audience, partial(wait_for_result, answer))
         except RateLimited as error:
-            # the others need not wait until this one may be read
-            late = error
-    if late:
-        raise late
+            # the others need not wait for the end of the limit
+            rate_limit = error
+    if rate_limit:
+        raise rate_limit
 
 
 COMMAND = Command(

@@ -1,6 +1,6 @@
-"""A Slack on the loopback: its Web API with the limits and the errors of the real one, and people who use it.
+"""A local Slack on the loopback: its Web API with the limits and errors of the real one, and people who use it.
 
-It knows no bot: whoever runs it says what the bot is called and may do. ``python -m localslack`` shows it in a
+It knows no bot: the caller says what the bot is called and what it may do. ``python -m localslack`` shows it in a
 browser.
 """
 

@@ -1,4 +1,4 @@
-"""The command line: starts a local Slack for somebody's bot, and says what the bot needs to know of it."""
+"""The command line: starts a local Slack for any bot and prints what the bot needs to connect to it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from localslack.launch import Addresses, Launch, start
+from localslack.launch import Addresses, LaunchOptions, start
 from localslack.manifest import Manifest, SlashCommand, read_manifest
 
 _TOKEN_BYTES = 16
 
 
 def _check_url(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """Refuse what is no ``http://`` address: the bot runs on this machine, or in a container of it."""
+    """Refuse any address but ``http://``: the bot runs on this machine or in a container on it."""
     if value is None:
         return None
     url = urlsplit(value)
@@ -30,7 +30,7 @@ def _check_url(_: click.Context, __: click.Parameter, value: str | None) -> str 
 
 
 def _check_commands(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[SlashCommand, ...]:
-    """Refuse what Slack would not take as a command: it is a slash and a name without blanks."""
+    """Refuse what Slack does not accept as a command, which is a slash and a name without blanks."""
     for value in values:
         if not value.startswith("/") or len(value.split()) != 1 or value == "/":
             raise click.BadParameter(f"{value!r} is no command: it begins with a slash and has no blanks")
@@ -95,7 +95,7 @@ def main(  # noqa: PLR0913 (one for each option)
     if socket_mode == bool(bot_url):
         raise click.UsageError("Say how the bot hears from Slack: --bot-url http://..., or --socket-mode.")
     app = replace(manifest, name=bot_name or manifest.name, commands=(*manifest.commands, *commands))
-    launch = Launch(
+    launch = LaunchOptions(
         app,
         bot_url,
         signing_secret or secrets.token_hex(_TOKEN_BYTES),
@@ -106,17 +106,17 @@ def main(  # noqa: PLR0913 (one for each option)
         port,
         api_port,
     )
-    _serve(launch, opens=opens)
+    _serve_until_stopped(launch, opens=opens)
 
 
-def _serve(launch: Launch, *, opens: bool) -> None:
+def _serve_until_stopped(launch: LaunchOptions, *, opens: bool) -> None:
     """Run until Ctrl-C or SIGTERM."""
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
     try:
         with start(launch) as addresses:
-            click.echo(_describe(launch, addresses))
+            click.echo(_format_instructions(launch, addresses))
             if opens:
                 webbrowser.open(addresses.page)
             stopped.wait()
@@ -131,8 +131,8 @@ def _serve(launch: Launch, *, opens: bool) -> None:
         ) from error
 
 
-def _describe(launch: Launch, addresses: Addresses) -> str:
-    """Return what the person reads: the page, and what to give to the bot."""
+def _format_instructions(launch: LaunchOptions, addresses: Addresses) -> str:
+    """Return the text for the person: the page's address, and the settings for the bot."""
     over_http = f"SLACK_SIGNING_SECRET={launch.signing_secret}", f"What happens is sent to {launch.bot_url}"
     over_socket = f"SLACK_APP_TOKEN={launch.app_token}", "What happens is sent through the bot's WebSocket"
     credential, way = over_http if launch.bot_url else over_socket

@@ -1,10 +1,10 @@
-"""What Slack refuses an app, and what nobody can do in Slack's client."""
+"""Errors: Slack's refusals to an app, and actions that are impossible in Slack's client."""
 
 from __future__ import annotations
 
 
 class SlackError(Exception):
-    """An answer with ``ok`` false: Slack's error ``code``, and in ``more`` the fields that come with it."""
+    """A response with ``ok`` false: Slack's error ``code``, and in ``more`` the fields beside it."""
 
     def __init__(self, code: str, **more: str) -> None:
         super().__init__(code)
@@ -13,7 +13,7 @@ class SlackError(Exception):
 
 
 class InvalidAction(Exception):
-    """Something that a person can't do, or that Slack does not understand of an app's answer, in one sentence."""
+    """An action that a person can't do, or an app's answer that Slack does not understand, as one sentence."""
 
 
 def raise_error(code: str | None) -> None:

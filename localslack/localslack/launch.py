@@ -23,10 +23,10 @@ _POSTS_PER_SECOND = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
-    """What is to be started: the app, how it hears from Slack, its credentials, and where the parts are served.
+class LaunchOptions:
+    """The app, the transport of its events, its credentials and the ports to serve on.
 
-    Without a ``bot_url`` the bot opens WebSockets (Socket Mode). A port of 0 is any that is free.
+    Without a ``bot_url`` the bot opens WebSockets (Socket Mode). A port of 0 is any free one.
     """
 
     app: Manifest
@@ -42,22 +42,22 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where it runs: the page, with the token that opens it, and the Web API, as clients want its base address."""
+    """Addresses of a running local Slack: the page, with its access token, and the base address of the Web API."""
 
     page: str
     api: str
 
 
 @contextmanager
-def start(launch: Launch) -> Iterator[Addresses]:
-    """Run it while the context lasts.
+def start(launch: LaunchOptions) -> Iterator[Addresses]:
+    """Run the local Slack while the context lasts.
 
     Raises:
-        OSError: a port can't be had.
-        ModuleNotFoundError: the library that Socket Mode needs is not installed.
+        OSError: a port is not available.
+        ModuleNotFoundError: the library for Socket Mode is not installed.
     """
     with ExitStack() as parts:
-        link, transport = _open_way(launch, parts)
+        link, transport = _open_transport(launch, parts)
         slack = parts.enter_context(_make_slack(launch, link))
         slack.set_person(YOU, name="You", tz=launch.zone.key)
         slack.enable_home(enabled=launch.app.has_home)
@@ -65,7 +65,7 @@ def start(launch: Launch) -> Iterator[Addresses]:
         page = make_page(
             slack,
             transport,
-            _describe(launch.app),
+            _make_about(launch.app),
             secrets.token_urlsafe(),
             reader=reader,
             commands=launch.app.commands,
@@ -76,12 +76,12 @@ def start(launch: Launch) -> Iterator[Addresses]:
         yield Addresses(page.address, f"{slack.url}/api/")
 
 
-def _open_way(launch: Launch, parts: ExitStack) -> tuple[Callable[[], str], Transport]:
-    """Return what gives the address of a WebSocket, and the way to the bot."""
+def _open_transport(launch: LaunchOptions, parts: ExitStack) -> tuple[Callable[[], str], Transport]:
+    """Return the function that makes WebSocket addresses, and the transport to the bot."""
     url = launch.bot_url
     if url is not None:
         return refuse_socket, HttpTransport(url, launch.signing_secret)
-    # its library is wanted by nobody else
+    # only Socket Mode needs its library
     from localslack.socket_mode import SocketModeServer, SocketTransport  # noqa: PLC0415
 
     socket = SocketModeServer()
@@ -89,7 +89,7 @@ def _open_way(launch: Launch, parts: ExitStack) -> tuple[Callable[[], str], Tran
     return socket.make_address, SocketTransport(socket)
 
 
-def _make_slack(launch: Launch, link: Callable[[], str]) -> LocalSlack:
+def _make_slack(launch: LaunchOptions, link: Callable[[], str]) -> LocalSlack:
     return LocalSlack(
         launch.bot_token,
         scopes=launch.app.scopes,
@@ -103,7 +103,7 @@ def _make_slack(launch: Launch, link: Callable[[], str]) -> LocalSlack:
     )
 
 
-def _describe(app: Manifest) -> About:
-    """Return what the page says at its top and what it offers to try."""
+def _make_about(app: Manifest) -> About:
+    """Return the page's heading and its suggestions."""
     tries = (*(Suggestion(command.name) for command in app.commands[:3]), Suggestion(f"@{app.name} hello"))
     return About(f"{app.name} in a local Slack", tries=tries)

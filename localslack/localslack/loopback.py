@@ -1,4 +1,4 @@
-"""A loopback HTTP server: the local Slack is built on it, and so are the tests' GitHub and Claude."""
+"""A loopback HTTP server: the base of the local Slack and of the tests' GitHub and Claude."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit
 
-_DIGITS = 12  # of a length that is worth reading
+_MAX_LENGTH_DIGITS = 12  # of a content length
 
 
 @dataclass(frozen=True)
 class Request:
-    """One HTTP request as a server sees it; header names are lower case."""
+    """One HTTP request as the server sees it; header names are lower case."""
 
     method: str
     path: str
@@ -26,22 +26,23 @@ class Request:
     body: bytes
 
     def json(self) -> Any:
+        """Parse the body as JSON; an empty body is None. Raises ValueError if it is not JSON."""
         return json.loads(self.body or b"null")
 
-    def arguments(self) -> dict[str, Any]:
-        """Return query, form or JSON arguments in one mapping: Slack's clients use all three."""
-        found: dict[str, Any] = dict(self.query)
+    def read_arguments(self) -> dict[str, Any]:
+        """Return query, form and JSON arguments in one mapping: Slack's clients use all three."""
+        arguments: dict[str, Any] = dict(self.query)
         kind = self.headers.get("content-type", "")
         if kind.startswith("application/json") and self.body:
-            found.update(self.json())
+            arguments.update(self.json())
         elif kind.startswith("application/x-www-form-urlencoded"):
-            found.update(parse_qsl(self.body.decode(), keep_blank_values=True))
-        return found
+            arguments.update(parse_qsl(self.body.decode(), keep_blank_values=True))
+        return arguments
 
 
 @dataclass(frozen=True)
 class Response:
-    """What a server answers. ``chunks`` is a body sent piece by piece, as for server-sent events."""
+    """An answer of the server. ``chunks`` is a body sent piece by piece, as for server-sent events."""
 
     status: int = 200
     body: bytes = b""
@@ -50,12 +51,13 @@ class Response:
 
     @classmethod
     def of_json(cls, value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-        found = {"Content-Type": "application/json; charset=utf-8", **(headers or {})}
-        return cls(status, json.dumps(value).encode(), found)
+        """Return a response whose body is the value as JSON."""
+        all_headers = {"Content-Type": "application/json; charset=utf-8", **(headers or {})}
+        return cls(status, json.dumps(value).encode(), all_headers)
 
 
 class HangUp(Exception):
-    """Raised to close the connection without an answer."""
+    """The signal to close the connection without an answer."""
 
 
 class _Server(ThreadingHTTPServer):
@@ -66,20 +68,20 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, served: Loopback, port: int) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.served = served
-        self._is_over = False
+        self._is_stopped = False
 
     def run(self) -> None:
-        """Serve until ``end``. The standard ``serve_forever`` looks for its end all the time, also when idle."""
-        while not self._is_over:
+        """Serve until ``end`` is called. Unlike the standard ``serve_forever``, it does not poll while idle."""
+        while not self._is_stopped:
             self.handle_request()
 
     def end(self) -> None:
-        self._is_over = True
+        self._is_stopped = True
         with suppress(OSError):
             socket.create_connection(("127.0.0.1", self.server_port), timeout=1).close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: a client that went away is no news."""
+        """Ignore the error: a client that disconnects is not worth a report."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -87,26 +89,26 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     server: _Server
 
-    def _serve(self) -> None:
+    def _serve_request(self) -> None:
         try:
-            request = self._read()
+            request = self._read_request()
         except ValueError as error:
-            # the rest of it is not read, so that nothing can come after it
+            # the body is not read, so the connection can't take another request
             self.close_connection = True
-            self._send(Response(400, f"{error}".encode(), {"Content-Type": "text/plain"}))
+            self._send_response(Response(400, f"{error}".encode(), {"Content-Type": "text/plain"}))
             return
         try:
-            self._send(self.server.served.handle(request))
+            self._send_response(self.server.served.handle(request))
         except HangUp:
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
 
-    def _read(self) -> Request:
-        """Read the request. Raises ValueError where it can't be read, or should not be."""
+    def _read_request(self) -> Request:
+        """Read the request. Raises ValueError if it is unreadable or too large."""
         url, length = urlsplit(self.path), self.headers.get("Content-Length") or "0"
         if "Transfer-Encoding" in self.headers or not (length.isascii() and length.isdecimal()):
             raise ValueError("say the length of the body")
-        if len(length) > _DIGITS or int(length) > self.server.served.most_bytes:
+        if len(length) > _MAX_LENGTH_DIGITS or int(length) > self.server.served.max_bytes:
             raise ValueError("the body is too large")
         return Request(
             self.command,
@@ -116,7 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.rfile.read(int(length)),
         )
 
-    def _send(self, response: Response) -> None:
+    def _send_response(self, response: Response) -> None:
         self.send_response(response.status)
         for name, value in response.headers.items():
             self.send_header(name, value)
@@ -132,19 +134,20 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(chunk)
             self.wfile.flush()
 
-    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 (the names are the base class's)
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve_request  # noqa: N815 (the names are the base class's)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the name is the base class's)
-        """Say nothing: what is asked is kept in lists instead."""
+        """Log nothing: the servers keep their requests in lists."""
 
 
 class Loopback:
-    """Base of the servers: a context manager that serves ``handle`` on 127.0.0.1, at a free port if it is 0.
+    """Base class of the servers: a context manager that serves ``handle`` on 127.0.0.1.
 
-    ``most_bytes`` is the longest body that is read. Raises OSError where the port can't be had.
+    A ``port`` of 0 is any free one; ``max_bytes`` is the longest body that it reads. Raises OSError if the port is
+    not available.
     """
 
-    most_bytes = 100_000_000
+    max_bytes = 100_000_000
 
     def __init__(self, port: int = 0) -> None:
         self._server = _Server(self, port)
@@ -156,6 +159,7 @@ class Loopback:
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def handle(self, request: Request) -> Response:
+        """Answer one request. Subclasses implement it."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:

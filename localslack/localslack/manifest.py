@@ -1,4 +1,4 @@
-"""The manifest of a Slack app, as far as the local Slack follows it."""
+"""The manifest of a Slack app, as far as the local Slack uses it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BOT = "bot"
 
 @dataclass(frozen=True, slots=True)
 class SlashCommand:
-    """A slash command as Slack shows it to whoever types a slash."""
+    """A slash command as Slack shows it to a person who types a slash."""
 
     name: str
     hint: str = ""
@@ -24,7 +24,7 @@ class SlashCommand:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What the app is called, its slash commands, the scopes of its bot, and whether it has a Home tab."""
+    """The app's name, its slash commands, the scopes of its bot, and whether it has a Home tab."""
 
     name: str = _BOT
     commands: tuple[SlashCommand, ...] = ()
@@ -33,23 +33,23 @@ class Manifest:
 
 
 def read_manifest(text: str) -> Manifest:
-    """Return what the JSON of a manifest says. Raises ValueError, with one sentence, where it is none."""
+    """Parse a manifest in JSON. Raises ValueError, with one sentence, if it is not a manifest."""
     try:
-        found = json.loads(text)
+        manifest = json.loads(text)
         return Manifest(
-            _read_name(found),
-            tuple(map(_read_command, _get(found, "features").get("slash_commands", ()))),
-            frozenset(_get(found, "oauth_config", "scopes").get("bot", ALL_SCOPES)),
-            bool(_get(found, "features", "app_home").get("home_tab_enabled", False)),
+            _read_name(manifest),
+            tuple(map(_read_command, _get_section(manifest, "features").get("slash_commands", ()))),
+            frozenset(_get_section(manifest, "oauth_config", "scopes").get("bot", ALL_SCOPES)),
+            bool(_get_section(manifest, "features", "app_home").get("home_tab_enabled", False)),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError("This is no manifest of a Slack app in JSON.") from error
 
 
 def _read_name(manifest: Json) -> str:
-    """Return what mentions name: the bot; an app without one is called as Slack shows the app."""
-    own = _get(manifest, "features", "bot_user").get("display_name")
-    return str(own or _get(manifest, "display_information").get("name") or _BOT)
+    """Return the bot's display name, or the app's name if the bot has none, as Slack does."""
+    own = _get_section(manifest, "features", "bot_user").get("display_name")
+    return str(own or _get_section(manifest, "display_information").get("name") or _BOT)
 
 
 def _read_command(command: Json) -> SlashCommand:
@@ -57,8 +57,8 @@ def _read_command(command: Json) -> SlashCommand:
     return SlashCommand(name, str(command.get("usage_hint") or ""), str(command.get("description") or ""))
 
 
-def _get(manifest: Json, *path: str) -> Json:
-    """Return the object at the path; an empty one where the manifest does not say it."""
+def _get_section(manifest: Json, *path: str) -> Json:
+    """Return the object at the path, or an empty one where the manifest has none."""
     for name in path:
         manifest = manifest.get(name) or {}
     return manifest

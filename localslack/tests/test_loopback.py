@@ -12,7 +12,7 @@ from localslack.loopback import Loopback, Request, Response
 
 
 class Echo(Loopback):
-    most_bytes = 5
+    max_bytes = 5
 
     def handle(self, request: Request) -> Response:
         return Response(200, request.body)

@@ -110,7 +110,7 @@ def connected(app: App, slack: SlackEmulator, ping_interval: float = 0.2) -> Ite
     handler = SocketModeHandler(app, slack.app_token, ping_interval=ping_interval, logger=quiet())
     try:
         handler.client.connect()
-        slack.socket.wait(before + 1)
+        slack.socket.wait_for_connections(before + 1)
         yield handler
     finally:
         # wakes the client's queue, which it would wait on for a second

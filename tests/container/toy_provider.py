@@ -102,7 +102,7 @@ def _events(answer: httpx2.Response) -> Iterator[ChatEvent]:
             case {"used": [int(read), int(written)]}:
                 yield TurnUsage(Usage(read, written))
             case {"end": True}:
-                yield TurnEnd(Turn("model", given=tuple(said)))
+                yield TurnEnd(Turn("model", model_blocks=tuple(said)))
 
 
 TOY = ModelProvider(

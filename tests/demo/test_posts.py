@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from localslack.blockkit import Names, render_document, render_message, render_view
-from localslack.testing.html import Parsed, parse_html
+from localslack.testing.html import ParsedHtml, parse_html
 
 from bot.demo.sample.sources import SampleSources
 from bot.domain.digest.models import Digest
@@ -45,14 +45,14 @@ ENTRY = SAMPLE.entries[0]
 Json = dict[str, Any]
 
 
-def assert_whole(found: Parsed, blocks: Sequence[Any]) -> None:
+def assert_whole(found: ParsedHtml, blocks: Sequence[Any]) -> None:
     """Every text of the blocks is there to be read, or is said before something is done."""
     assert found.find_by_class("bk-unknown") == []
     asked = "".join(tag.attributes.get(name, "") for tag in found.tags for name in ("data-confirm", "title"))
     assert [text for text in strings(blocks) if text not in found.text and text not in asked] == []
 
 
-def show(post: Post, **more: Any) -> Parsed:
+def show(post: Post, **more: Any) -> ParsedHtml:
     return parse_html(render_message({"ts": "1.0", **post.build_payload(), **more}, NAMES))
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from bot.domain.errors import UsageError
-from evals.cases import Case, Suite, load
-from evals.scoring import mark
+from evals.cases import Case, Suite, load_suite
+from evals.scoring import mark_answer
 from tests.emulators.claude.server import Step, Text, ToolUse, default_answer
 from tests.helpers.builders import SHARED, needs_shared
 from tests.helpers.command import ROOT, Caught, Start, executed, started
@@ -98,7 +98,7 @@ class TestAsProcess:
 @needs_shared
 @pytest.mark.parametrize("file", sorted((ROOT / "evals" / "questions").glob("*.toml")), ids=lambda file: file.stem)
 def test_the_projects_questions_speak_of_what_was_merged(file: Path) -> None:
-    suite = load(file)
+    suite = load_suite(file)
     with world("") as there:
         merged = {record["number"] for record in replay(there.github, SHARED, suite.date)}
     asked = [case for thread in suite.thread for case in thread.question]
@@ -121,10 +121,10 @@ class TestMarks:
         ],
     )
     def test_what_is_wrong_is_said(self, fields: dict[str, Any], answer: str, missing: tuple[str, ...]) -> None:
-        assert mark(Case(ask="?", **fields), answer, {}, 0.0, 0.0).missing == missing
+        assert mark_answer(Case(ask="?", **fields), answer, {}, 0.0, 0.0).missing == missing
 
     def test_a_quote_in_the_right_pull_request_counts(self) -> None:
-        found = mark(Case(ask="?", cites=(7,)), "x", {"citations": [{"number": 7}]}, 0.0, 0.0)
+        found = mark_answer(Case(ask="?", cites=(7,)), "x", {"citations": [{"number": 7}]}, 0.0, 0.0)
         assert (found.missing, found.facts, found.held) == ((), 1.0, 1)
 
 
@@ -143,11 +143,11 @@ class TestMarks:
 def test_a_file_that_can_not_be_used_is_refused_in_a_sentence(text: str, said: str, questions: Path) -> None:
     questions.write_text(text)
     with pytest.raises(UsageError, match=said):
-        load(questions)
+        load_suite(questions)
 
 
 def test_a_file_is_read_as_it_stands(questions: Path) -> None:
-    suite = load(questions)
+    suite = load_suite(questions)
     assert isinstance(suite, Suite)
     assert [len(thread.question) for thread in suite.thread] == [2]
     assert str(suite) == "octo/engine 2026-02-28"

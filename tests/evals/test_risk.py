@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.domain.risk.assessment import RULES_VERSION
-from evals.pack import outcomes_in, pulls_in
+from evals.pack import read_outcomes, read_pulls
 from tests.helpers.command import Caught
 
 pytestmark = pytest.mark.slow
@@ -48,7 +48,7 @@ def evals(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_record_is_read_with_what_happened_and_since_when(pack: Path) -> None:
-    pulls, outcomes = pulls_in(pack), outcomes_in(pack)
+    pulls, outcomes = read_pulls(pack), read_outcomes(pack)
     assert [pull.number for pull in pulls] == list(range(1, 11))
     assert [file.previous_path for file in pulls[4].files or ()] == ["engine/part1.py"]
     assert {number: sorted(outcome.labels) for number, outcome in outcomes.items()} == {

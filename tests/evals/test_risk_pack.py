@@ -18,7 +18,7 @@ from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
 from bot.domain.risk.assessment import RULES_VERSION, assess_pull_request
 from bot.services.history.clone_history import read_clone_history
 from bot.services.history.merge_timeline import build_past
-from evals.pack import LABELS, REPOSITORY, history_in, outcomes_in, pulls_in
+from evals.pack import LABELS, REPOSITORY, read_history, read_outcomes, read_pulls
 from tests.helpers.builders import SHARED, needs_shared
 from tests.helpers.clones import Builder, building, needs_git
 
@@ -33,12 +33,12 @@ pytestmark = [pytest.mark.slow, needs_shared]
 
 @pytest.fixture(scope="module")
 def everything() -> tuple[PullRequest, ...]:
-    return pulls_in(PACK)
+    return read_pulls(PACK)
 
 
 @pytest.fixture(scope="module")
 def outcomes() -> dict[int, LabelledOutcome]:
-    return outcomes_in(PACK)
+    return read_outcomes(PACK)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ class TestPublishedFigures:
 
     def test_so_many_happened_and_were_known(self, measurement: Measurement, pulls: list[PullRequest]) -> None:
         assert (len(pulls), measurement.days) == (2573, 93)
-        assert [measurement.count_positives(label, known=True) for label in "RHY"] == [42, 52, 184]
+        assert [measurement.count_positives(label, include_known=True) for label in "RHY"] == [42, 52, 184]
         assert [measurement.count_positives(label) for label in "RHY"] == [25, 32, 164]
 
     @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ class TestRules:
         *,
         by_titles: bool,
     ) -> None:
-        past = history_in(PACK, by_titles=by_titles).past
+        past = read_history(PACK, by_titles=by_titles).past
         ranking = measurement.measure_ranking(
             "rules", [assess_pull_request(pull, DEFAULT_PATH_CLASSES, past).points for pull in pulls]
         )

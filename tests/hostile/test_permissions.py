@@ -107,7 +107,7 @@ def by_command_in_it(there: Stage, action: Action) -> None:
     """As if it was typed in the channel, whoever they are."""
     sent = there.person.send_command("/prdigest", "help", there.side).payload
     forged = there.forged(sent) | {"channel_id": there.target, "text": f"{_VERBS[action]} all"}
-    there.person._deliver("slash_commands", forged)
+    there.person._deliver_payload("slash_commands", forged)
 
 
 def by_mention(there: Stage, action: Action) -> None:
@@ -150,7 +150,7 @@ def sent_form(there: Stage, replaces: str, at: str) -> None:
     values["filter"]["filter"]["value"] = "" if replaces else "label:rocm"
     known = json.loads(forged["view"]["private_metadata"])
     forged["view"]["private_metadata"] = json.dumps({**known, "channel": there.target, "id": replaces})
-    there.person._deliver("interactive", forged)
+    there.person._deliver_payload("interactive", forged)
 
 
 # --- what came of it
@@ -195,7 +195,9 @@ def try_see(there: Stage, action: Action) -> set[bool]:
     is_home = there.made.id in home(there.bot, there.person)
     sent = there.person.send_command("/prdigest", "help", there.side).payload
     before = len(there.bot.whispered(there.person))
-    there.person._deliver("slash_commands", there.forged(sent) | {"channel_id": there.target, "text": "list"})
+    there.person._deliver_payload(
+        "slash_commands", there.forged(sent) | {"channel_id": there.target, "text": "list"}
+    )
     shown = there.bot.whispered(there.person)[before:]
     return {is_home, any(there.made.id in as_read(each) for each in shown if each.get("blocks"))}
 
@@ -233,7 +235,7 @@ def try_digest(there: Stage, action: Action) -> set[bool]:
     text = f"{dt.datetime.now(there.bot.zone).date() - dt.timedelta(days=1)}"
     forged = there.forged(sent) | {"channel_id": there.target, "text": text}
     before = len(there.posts())
-    there.person._deliver("slash_commands", forged)
+    there.person._deliver_payload("slash_commands", forged)
     return {len(there.posts()) > before}
 
 

@@ -123,7 +123,7 @@ def test_a_day_of_forged_titles_and_names_of_files(bot: Bot) -> None:
         lead, *_ = bot.posted(channel)
         (report,) = [file for file in bot.world.slack.files if channel in file["channels"]]
         assert set(_hosts(report["content"].decode())) == {"github.com"}
-        live = bot.world.slack.collect_live(channel, lead["ts"])
+        live = bot.world.slack.collect_live_parts(channel, lead["ts"])
         assert not [each for each in live if "evil.example" in each]
 
 

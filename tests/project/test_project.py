@@ -29,11 +29,11 @@ class TestManifest:
         assert all(len(command.name) <= 32 for command in COMMANDS.commands)
 
     def test_a_command_that_it_lacks_or_that_nobody_declares_is_one_clear_sentence(self) -> None:
-        fewer, other = CommandRegistry(COMMANDS.commands[:-1]), replace(COMMANDS.commands[-1], hint="[7d]")
+        fewer, last = CommandRegistry(COMMANDS.commands[:-1]), COMMANDS.commands[-1]
         [unknown] = find_faults(self.manifest, fewer)
-        assert unknown == "manifest.json names /prdigest, which is not declared: take it out of slash_commands."
-        [changed] = find_faults(self.manifest, CommandRegistry((*fewer.commands, other)))
-        assert changed.startswith("manifest.json says other things of /prdigest than its declaration: write {")
+        assert unknown == f"manifest.json names {last.name}, which is not declared: take it out of slash_commands."
+        [changed] = find_faults(self.manifest, CommandRegistry((*fewer.commands, replace(last, hint="[7d]"))))
+        assert changed.startswith(f"manifest.json says other things of {last.name} than its declaration: write {{")
         assert '"usage_hint": "[7d]"' in changed
 
     def test_it_asks_for_what_the_bot_listens_to(self) -> None:

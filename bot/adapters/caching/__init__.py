@@ -1,4 +1,4 @@
-"""Sources with a cache in front of them, for any vendor."""
+"""Caches in front of sources of any vendor."""
 
 from __future__ import annotations
 

@@ -16,27 +16,27 @@ _FILES = TypeAdapter(tuple[ChangedFile, ...])
 
 
 class FileCache:
-    """``PullRequests`` that asks the one behind it only once for the files of a commit."""
+    """``PullRequests`` that asks the source only once for the files of a commit."""
 
-    def __init__(self, behind: PullRequests, cache: Cache) -> None:
-        self._behind = behind
+    def __init__(self, source: PullRequests, cache: Cache) -> None:
+        self._source = source
         self._cache = cache
 
     def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
         """List a day's merges without the cache: it is one call, and must be fresh."""
-        return self._behind.list_merged(repository, day)
+        return self._source.list_merged(repository, day)
 
     def fetch_pull_request(self, repository: Repository, number: int) -> PullRequest:
         """Fetch a pull request without the cache."""
-        return self._behind.fetch_pull_request(repository, number)
+        return self._source.fetch_pull_request(repository, number)
 
     def load_files(self, pull: PullRequest) -> PullRequest:
-        """The pull request with its files, from the cache where they are."""
+        """Return the pull request with its files, from the cache if it has them."""
         key = CHANGED_FILES.build_key(pull.repository, pull.number, pull.commit)
-        found = load_or_none(_FILES, self._cache.get(key))
-        if found is not None:
-            return replace(pull, files=found)
-        loaded = self._behind.load_files(pull)
+        files = load_or_none(_FILES, self._cache.get(key))
+        if files is not None:
+            return replace(pull, files=files)
+        loaded = self._source.load_files(pull)
         if loaded.files:
             self._cache.put(key, _FILES.dump_json(loaded.files).decode(), CHANGED_FILES.lifetime)
         return loaded

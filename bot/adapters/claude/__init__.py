@@ -1,7 +1,7 @@
-"""Claude: answers of a schema, and talks with tools.
+"""Adapter for Claude: answers in a schema, and conversations with tools.
 
-The SDK takes one to three seconds of processor time to import, more than all the rest together: it is imported
-when a model is really asked. The doctor does without it.
+The SDK takes one to three seconds of processor time to import, more than everything else together. It is imported
+when a model is really called. The doctor works without it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from bot.ports.probes import ModelProbe
 
 
 def _open_connection(access: ModelAccess) -> ModelConnection:
+    """Open a connection. This imports the SDK."""
     from bot.adapters.claude.connection import ClaudeConnection  # noqa: PLC0415
 
     return ClaudeConnection(access)
 
 
 def _make_probe(access: ModelAccess, timeout: float) -> ModelProbe:
+    """Create the doctor's probe, without the SDK."""
     from bot.adapters.claude.probe import ClaudeProbe  # noqa: PLC0415
 
     return ClaudeProbe(access.key, access.address, timeout)

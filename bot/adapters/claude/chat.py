@@ -1,4 +1,4 @@
-"""Claude as a ``ChatModel``: a talk with tools whose words come as they are written."""
+"""Claude as a ``ChatModel``: a conversation with tools, streamed as it is written."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from bot.domain.errors import ModelBusy, ModelRefusal
 from bot.domain.operations.usage import Usage
 from bot.ports import Chat, ChatEvent, TextDelta, TextPart, ToolCall, ToolResult, Turn, TurnEnd, TurnUsage
 
-# what stands at the beginning of every talk on the same days; morning questions come within the hour
+# the beginning of every conversation about the same days; questions of a morning come within the hour
 _CACHE_FOR_HOUR = {"type": "ephemeral", "ttl": "1h"}
-# the talk so far; the next round, or the next question, comes soon
+# the conversation so far; the next round, or the next question, comes soon
 _CACHE_FOR_MINUTES = {"type": "ephemeral", "ttl": "5m"}
-# the events after which the service has told more of what the turn takes
+# the events that report more of the turn's usage
 _USAGE_EVENTS = {"message_start", "message_delta"}
-# seconds; what is left at the very end is still enough for a word
+# seconds; with less, a call at the very end could not even begin its answer
 _MIN_TIMEOUT = 1.0
 
 
@@ -43,9 +43,9 @@ class ClaudeChat:
 
     @run_in_own_context
     def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
-        """Ask for the next turn. See :class:`bot.ports.ChatModel`."""
+        """Ask for the model's next turn. See :class:`bot.ports.ChatModel`."""
         try:
-            # a stream in which only pings come is never silent, and the SDK tells of none
+            # a stream of pings alone is never silent, and the SDK does not report them
             with (
                 bound_requests(max(_MIN_TIMEOUT, chat.seconds)),
                 self._client.messages.stream(**_build_request(chat)) as stream,
@@ -63,7 +63,7 @@ class ClaudeChat:
 
 
 def _iterate_deltas(stream: MessageStream[Any]) -> Generator[ChatEvent, None, Message | None]:
-    """Yield words and usage; return the message, None where what came was not one of Claude's."""
+    """Yield text and usage; return the message, None if the answer was not Claude's. Raises ModelBusy."""
     is_begun = is_over = False
     for event in _iterate_events(stream):
         is_begun = is_begun or event.type == "message_start"
@@ -78,7 +78,13 @@ def _iterate_deltas(stream: MessageStream[Any]) -> Generator[ChatEvent, None, Me
 
 
 def _iterate_events(stream: MessageStream[Any]) -> Iterator[Any]:
-    """What comes, of what has a type. The SDK believes whatever it gets, and trips over what is not Claude's."""
+    """Yield the events that have a type.
+
+    The SDK does not check what it receives, and fails on answers that are not Claude's.
+
+    Raises:
+        ModelBusy: the SDK failed.
+    """
     try:
         for event in stream:
             if isinstance(getattr(event, "type", None), str):
@@ -90,27 +96,35 @@ def _iterate_events(stream: MessageStream[Any]) -> Iterator[Any]:
 
 
 def _read_usage(stream: MessageStream[Any]) -> Usage | None:
-    """What it took, as far as the service has told."""
+    """Return the usage that the service has reported so far, None if there is none."""
     snapshot = stream._current_snapshot_or_none()
     return convert_usage(snapshot.usage) if snapshot and snapshot.usage else None
 
 
 def _finish_turn(message: Message) -> Iterator[ChatEvent]:
-    """The stop reason first: a refused turn may still hold words."""
+    """Yield the tool calls and the end of a complete message.
+
+    The stop reason is checked first, because a refused turn may still hold text.
+
+    Raises:
+        ModelRefusal: the model declined.
+    """
     if message.stop_reason == "refusal":
         raise ModelRefusal("the model declined to answer")
-    # of a turn that was cut the last call may be half
+    # the last call of a turn that was cut may be incomplete
     if message.stop_reason == "tool_use":
         yield from (_parse_tool_call(block) for block in message.content if block.type == "tool_use")
-    given = tuple(block.model_dump(mode="json", exclude_none=True) for block in message.content)
-    yield TurnEnd(Turn("model", given=given), is_cut=message.stop_reason in TRUNCATION_REASONS)
+    blocks = tuple(block.model_dump(mode="json", exclude_none=True) for block in message.content)
+    yield TurnEnd(Turn("model", model_blocks=blocks), is_cut=message.stop_reason in TRUNCATION_REASONS)
 
 
 def _parse_tool_call(block: ToolUseBlock) -> ToolCall:
+    """Return the call of a block. Arguments that are not an object count as none."""
     return ToolCall(block.id, block.name, block.input if isinstance(block.input, Mapping) else {})
 
 
 def _build_request(chat: Chat) -> dict[str, Any]:
+    """Return the arguments of the SDK's call for a turn."""
     return {
         "model": chat.model,
         "max_tokens": chat.max_tokens,
@@ -124,9 +138,9 @@ def _build_request(chat: Chat) -> dict[str, Any]:
 
 
 def _build_messages(turns: Sequence[Turn]) -> list[dict[str, Any]]:
-    """The turns as the service takes them, less those that say nothing; all of them are kept for some minutes."""
-    said = [(_MESSAGE_ROLES[turn.by], _build_content(turn)) for turn in turns]
-    messages: list[dict[str, Any]] = [{"role": role, "content": content} for role, content in said if content]
+    """Return the turns in the service's format, without empty ones. All of them are cached for five minutes."""
+    contents = [(_MESSAGE_ROLES[turn.by], _build_content(turn)) for turn in turns]
+    messages: list[dict[str, Any]] = [{"role": role, "content": content} for role, content in contents if content]
     messages[-1]["content"][-1]["cache_control"] = _CACHE_FOR_MINUTES
     return messages
 
@@ -135,13 +149,17 @@ _MESSAGE_ROLES = {"person": "user", "model": "assistant"}
 
 
 def _build_content(turn: Turn) -> list[dict[str, Any]]:
-    """Blank text is left out: models write it before a call, and the service refuses to get it back."""
-    blocks = [dict(block) for block in turn.given] or [_build_block(part) for part in turn.parts]
+    """Return the blocks of a turn without blank text.
+
+    Models write blank text before a call, but the service does not accept it in a request.
+    """
+    blocks = [dict(block) for block in turn.model_blocks] or [_build_block(part) for part in turn.parts]
     return [block for block in blocks if block["type"] != "text" or block["text"].strip()]
 
 
 def _build_block(part: TextPart | ToolResult) -> dict[str, Any]:
+    """Return a part in the service's format."""
     if isinstance(part, ToolResult):
-        found = {"type": "tool_result", "tool_use_id": part.call, "content": part.text}
-        return found | ({"is_error": True} if part.is_error else {})
+        result = {"type": "tool_result", "tool_use_id": part.call, "content": part.text}
+        return result | ({"is_error": True} if part.is_error else {})
     return {"type": "text", "text": part.text, **({"cache_control": _CACHE_FOR_HOUR} if part.stable else {})}

@@ -1,4 +1,4 @@
-"""Claude as a ``Model``: JSON of a schema, one call, failures in the words of the domain."""
+"""Claude as a ``Model``: one call for JSON in a schema, with errors of the domain."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ from bot.adapters.http.bounded_calls import bound_requests
 from bot.domain.errors import ModelAnswerTruncated, ModelRefusal
 from bot.ports import Completion, Prompt
 
-# seconds of silence in one call; a summary takes 2 to 10, and whoever waits for a digest waits for the slowest
+# seconds of silence in one call; a summary takes 2 to 10, and a digest waits for the slowest one
 SILENCE_SECONDS = 60.0
 # seconds for one call from its beginning to the last byte: all that silence, and half as much for an answer that
-# comes slowly; asking begins no later try than that (bot.services.summaries.structured_completion)
+# arrives slowly; no later attempt begins after that time (bot.services.summaries.structured_completion)
 CALL_SECONDS = 90.0
 
 
 def make_claude_client(api_key: str, base_url: str | None) -> Anthropic:
-    """A client that leaves retries to the caller: the SDK's would honour a Retry-After of any length."""
+    """Create a client without retries, which are up to the caller.
+
+    The SDK's own retries would wait for a Retry-After of any length.
+    """
     return Anthropic(
         api_key=api_key,
         base_url=base_url,
@@ -36,7 +39,7 @@ def make_claude_client(api_key: str, base_url: str | None) -> Anthropic:
 
 
 class ClaudeModel:
-    """``Model`` over the Messages API. May be shared by threads. ``seconds`` is how long one call may take."""
+    """``Model`` over the Messages API. May be shared by threads. ``seconds`` is the time limit of one call."""
 
     def __init__(self, client: Anthropic, seconds: float = CALL_SECONDS) -> None:
         self._client = client
@@ -56,6 +59,7 @@ class ClaudeModel:
         return _parse_completion(message)
 
     def _send_prompt(self, prompt: Prompt) -> object:
+        """Send a prompt, and return the SDK's answer, which may not be a message."""
         return self._client.messages.create(
             model=prompt.model,
             max_tokens=prompt.max_tokens,
@@ -66,7 +70,14 @@ class ClaudeModel:
 
 
 def _parse_completion(message: Message) -> Completion:
-    """The stop reason first: a refused or cut answer may still look like JSON."""
+    """Return the completion of a message.
+
+    The stop reason is checked first, because a refused or cut answer may still look like JSON.
+
+    Raises:
+        ModelRefusal: the model declined.
+        ModelAnswerTruncated: the answer was cut at its length limit.
+    """
     usage = convert_usage(message.usage)
     if message.stop_reason == "refusal":
         raise ModelRefusal("the model declined to summarise it", usage)

@@ -1,4 +1,4 @@
-"""Claude's models over one client of its SDK."""
+"""Connection to Claude's models over one client of its SDK."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.ports import Chat, ChatEvent, Completion, ModelAccess, Prompt
 
 
 class ClaudeConnection:
-    """:class:`bot.ports.ModelConnection`."""
+    """``ModelConnection`` over the Messages API."""
 
     def __init__(self, access: ModelAccess) -> None:
         self._client = make_claude_client(access.key, access.address)
@@ -22,9 +22,9 @@ class ClaudeConnection:
         return self._model.complete(prompt)
 
     def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
-        """Ask for the next turn. See :class:`bot.ports.ChatModel`."""
+        """Ask for the model's next turn. See :class:`bot.ports.ChatModel`."""
         return self._chat.stream_turn(chat)
 
     def close(self) -> None:
-        """Let go of the client."""
+        """Close the client."""
         self._client.close()

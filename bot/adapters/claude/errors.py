@@ -1,4 +1,4 @@
-"""What goes wrong with Claude, in the words of the domain, and what a call took."""
+"""Translation of Claude's errors and token counts into values of the domain."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from bot.domain.operations.usage import Usage
 
 log = logging.getLogger(__name__)
 
-# why the model stopped where it was not done
+# stop reasons of answers that are incomplete
 TRUNCATION_REASONS = ("max_tokens", "model_context_window_exceeded")
 _KEY_ADVICE = "Claude refuses the key: check ANTHROPIC_API_KEY."
 _MODEL_ADVICE = "Claude has no model of that name: check PRDIGEST_SUMMARY_MODEL and PRDIGEST_ANSWER_MODEL."
 _ADDRESS_ADVICE = "Something else than Claude answers: check ANTHROPIC_BASE_URL."
 _ADVICE_BY_STATUS = {401: _KEY_ADVICE, 403: _KEY_ADVICE, 404: _MODEL_ADVICE}
-# what an error event in the middle of a stream, whose status was a success, may say that passes by itself
+# temporary errors in error events of a stream whose status was a success
 _TRANSIENT_TYPES = {"overloaded_error", "rate_limit_error", "api_error", "timeout_error"}
 
-# how a call ends without an answer: by the service, the network, or at its deadline
+# errors of the service, of the network, and of the deadline
 CALL_ERRORS = (DeadlineExceeded, anthropic.APIError)
 CallError = DeadlineExceeded | anthropic.APIError
 
 
 class OperatorAdvice:
-    """Tells whoever runs the bot, once, what readers of an answer have no use for."""
+    """Advice for operators in the log, each sentence once. It is of no use to readers of an answer."""
 
     def __init__(self) -> None:
         self._logged_advice: set[str] = set()
 
     def log_advice(self, error: CallError) -> None:
-        """If a setting may be at fault, say which; if our request is, say what the service says of it."""
+        """Log which setting may be at fault or, if the service refuses our request, its message."""
         if isinstance(error, anthropic.APIStatusError):
             status = error.status_code
             self._log_once(
@@ -46,7 +46,10 @@ class OperatorAdvice:
             )
 
     def report_wrong_service(self) -> ModelBusy:
-        """A page of whoever stands between comes as it is, whatever the SDK's types say."""
+        """Return the error for an answer that is not Claude's, and log advice.
+
+        The page of a proxy is returned as it came, whatever the SDK's types declare.
+        """
         self._log_once(_ADDRESS_ADVICE)
         return ModelBusy(sentences.WRONG_SERVICE)
 
@@ -57,7 +60,7 @@ class OperatorAdvice:
 
 
 def translate_claude_errors(error: CallError) -> ModelError:
-    """The error as the services know it."""
+    """Return the error of the domain."""
     if isinstance(error, DeadlineExceeded | anthropic.APITimeoutError):
         return ModelBusy(sentences.MODEL_TIMED_OUT)
     if isinstance(error, anthropic.APIStatusError):
@@ -65,19 +68,20 @@ def translate_claude_errors(error: CallError) -> ModelError:
     return ModelBusy(sentences.MODEL_UNREACHABLE)
 
 
-def convert_usage(used: BilledUsage) -> Usage:
-    """What a call took; of what was written to the prompt cache, the part that is kept for an hour costs more."""
-    hourly = used.cache_creation.ephemeral_1h_input_tokens if used.cache_creation else 0
+def convert_usage(billed: BilledUsage) -> Usage:
+    """Return the usage of a call. Cache writes that are kept for an hour cost more, so they are counted apart."""
+    hourly = billed.cache_creation.ephemeral_1h_input_tokens if billed.cache_creation else 0
     return Usage(
-        input=used.input_tokens,
-        output=used.output_tokens,
-        cache_read=used.cache_read_input_tokens or 0,
-        cache_write=(used.cache_creation_input_tokens or 0) - hourly,
+        input=billed.input_tokens,
+        output=billed.output_tokens,
+        cache_read=billed.cache_read_input_tokens or 0,
+        cache_write=(billed.cache_creation_input_tokens or 0) - hourly,
         cache_write_hour=hourly,
     )
 
 
 def _translate_status(error: anthropic.APIStatusError) -> ModelError:
+    """Return the error of the domain for an error status."""
     status = error.status_code
     if status in (401, 403):
         return ModelRequestRejected(sentences.KEY_REFUSED)
@@ -91,6 +95,7 @@ def _translate_status(error: anthropic.APIStatusError) -> ModelError:
 
 
 def _read_error_type(error: anthropic.APIStatusError) -> str:
+    """Return the type of an error in the body of the answer, empty if there is none."""
     body = error.body if isinstance(error.body, dict) else {}
     detail = body.get("error")
     return str(detail.get("type")) if isinstance(detail, dict) else ""

@@ -1,6 +1,6 @@
-"""Claude as the doctor asks it: once, with little patience, and never for words.
+"""Check of Claude for the doctor: one attempt with a short timeout, which asks for no text.
 
-Without its SDK, which takes longer to import than all that the doctor does.
+It works without the SDK, which takes longer to import than the whole doctor runs.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from bot.adapters.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.adapters.http.httpx_trace import track_connections
 from bot.domain.errors import ModelBusy, ModelRequestRejected
 
-# which the SDK asks for too
+# the version that the SDK asks for too
 _API_VERSION = "2026-10-21"
 _KEY_REFUSALS = {401, 403}
-# of the key and the model: so answers what passes messages on and has no such address
+# these say nothing about key and model: a gateway that passes messages on but has no such address answers so
 _INCONCLUSIVE = {400, 404, 405, 501}
 
 
@@ -37,7 +37,7 @@ class ClaudeProbe:
         self._timeout = timeout
 
     def has_model(self, model: str) -> bool | None:
-        """Whether the key may use a model of that name; None where only a message would show it."""
+        """Return whether the key may use a model of that name, None if only a message would show it."""
         answer = self._request_model(model)
         if answer.status_code in _KEY_REFUSALS:
             raise ModelRequestRejected(KEY_REFUSED)
@@ -50,6 +50,7 @@ class ClaudeProbe:
         return True
 
     def _request_model(self, model: str) -> httpx2.Response:
+        """Request the description of a model. Raises ModelBusy and ModelRequestRejected."""
         address = self._address + quote(model, safe="")
         try:
             with (
@@ -61,7 +62,7 @@ class ClaudeProbe:
         except DeadlineExceeded as error:
             raise ModelBusy(MODEL_TIMED_OUT) from error
         except UnicodeEncodeError as error:
-            # no header holds such a key
+            # such a key does not fit into a header
             raise ModelRequestRejected(KEY_REFUSED) from error
         except httpx2.TimeoutException as error:
             raise ModelBusy(MODEL_TIMED_OUT) from error
@@ -70,14 +71,14 @@ class ClaudeProbe:
 
 
 def _parse_object(answer: httpx2.Response) -> dict[str, Any]:
-    """The object of an answer; a page of whoever stands between is an empty one."""
+    """Return the object of an answer, empty for another answer, such as the page of a proxy."""
     try:
-        found = answer.json()
+        body = answer.json()
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return body if isinstance(body, dict) else {}
 
 
 def _is_missing(answer: httpx2.Response, model: str) -> bool:
-    """Whether Claude itself says that there is no such model; an address that is not there is another 404."""
+    """Return whether Claude itself reports that there is no such model; a missing address is another 404."""
     return _parse_object(answer).get("error") == {"type": "not_found_error", "message": f"model: {model}"}

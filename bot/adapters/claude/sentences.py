@@ -1,4 +1,4 @@
-"""What is said of a failed call to Claude, by whoever asks with its SDK and by the doctor, who does without."""
+"""Sentences about failed calls to Claude, for the adapter with the SDK and the doctor without it."""
 
 from __future__ import annotations
 

@@ -91,17 +91,17 @@ def try_lock(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
     return True
 
 
-def _wait_until_unused(path: Path, patience: float) -> None:
-    """Wait until no other client was connected for ``patience`` seconds, then stop the server.
+def _wait_until_unused(path: Path, idle_seconds: float) -> None:
+    """Wait until no other client was connected for ``idle_seconds``, then stop the server.
 
     Return as well if somebody else stopped it.
     """
     with suppress(RedisError), make_socket_client(path) as client:
         unused_since = time.monotonic()
-        while time.monotonic() - unused_since < patience:
+        while time.monotonic() - unused_since < idle_seconds:
             time.sleep(LINGER_SECONDS / 10)
             if _count_other_clients(client):
-                unused_since, patience = time.monotonic(), LINGER_SECONDS
+                unused_since, idle_seconds = time.monotonic(), LINGER_SECONDS
         client.shutdown(nosave=True)
 
 

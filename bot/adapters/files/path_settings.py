@@ -88,7 +88,8 @@ def read_path_settings(file: Path) -> PathSettings:
     """Read the path classes from a file.
 
     Raises:
-        NotSetUp: the file can't be used; the sentence names the file and the table, and says what to write.
+        ConfigurationError: the file can't be used; the sentence names the file and the table, and says what to
+            write.
     """
     try:
         with file.open("rb") as opened:
@@ -104,7 +105,7 @@ def read_path_settings(file: Path) -> PathSettings:
 
 
 def _parse_toml(file: Path, content: bytes) -> dict[str, Any]:
-    """Parse the content of the file. Raise NotSetUp if it is not TOML in UTF-8."""
+    """Parse the content of the file. Raise ConfigurationError if it is not TOML in UTF-8."""
     try:
         return tomllib.loads(content.decode())
     except UnicodeDecodeError as error:
@@ -117,7 +118,7 @@ def _parse_toml(file: Path, content: bytes) -> dict[str, Any]:
 
 
 def _build_settings(file: Path, tables: dict[str, Any]) -> tuple[dict[str, PathClasses], PathClasses]:
-    """Return the classes by repository, and those of all other repositories. Raise NotSetUp."""
+    """Return the classes by repository, and those of all other repositories. Raise ConfigurationError."""
     by_repository: dict[str, PathClasses] = {}
     for name, table in tables.items():
         key = _parse_key(file, name, table)
@@ -129,7 +130,7 @@ def _build_settings(file: Path, tables: dict[str, Any]) -> tuple[dict[str, PathC
 
 
 def _parse_key(file: Path, name: str, table: object) -> str:
-    """Return the repository of a table in lower case, or ``*``. Raise NotSetUp for another name."""
+    """Return the repository of a table in lower case, or ``*``. Raise ConfigurationError for another name."""
     if not isinstance(table, dict):
         raise _build_error(file, f'{quote_input(name)} stands in no table: write ["owner/name"] above it')
     try:
@@ -139,7 +140,7 @@ def _parse_key(file: Path, name: str, table: object) -> str:
 
 
 def _parse_table(file: Path, name: str, table: object) -> _PathTable:
-    """Return a valid table. Raise NotSetUp with the first error of another one."""
+    """Return a valid table. Raise ConfigurationError with the first error of another one."""
     try:
         return _PathTable.model_validate(table)
     except ValidationError as error:
@@ -166,7 +167,7 @@ def _suggest_class(key: str) -> str:
 
 
 def _build_error(file: Path, reason: str, table: str = "") -> ConfigurationError:
-    """Return the error for the file, or for one of its tables. ``said`` is the clause that says what is wrong."""
+    """Return the error for the file, or for one of its tables. ``reason`` is a clause about the problem."""
     where = f"{SETTING_NAME}, {collapse_lines(str(file))}"
     inside = f', table ["{truncate_text(collapse_lines(table), 100)}"]' if table else ""
     return ConfigurationError(f"{where}{inside}: {reason}.")

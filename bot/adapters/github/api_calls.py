@@ -34,7 +34,8 @@ def prepare_token(requester: Requester) -> None:
     For an installation of a GitHub App, fetch one if it is missing or expired.
 
     Raises:
-        NotSetUp: there is no such installation. Checked here because its 404 would look like that of another call.
+        ConfigurationError: there is no such installation. Checked here because its 404 would look like that of
+            another call.
     """
     try:
         _ = requester.auth and requester.auth.token
@@ -52,7 +53,7 @@ def request_data(
     PyGithub's own parsing fails at a number of 4,301 digits.
 
     Raises:
-        NotSetUp: no GitHub App is installed where the settings say.
+        ConfigurationError: no GitHub App is installed where the settings say.
         GitHubUnavailable: the answer is not JSON at all.
         UnreadableResponse: the answer begins as JSON and can't be parsed.
         GithubException, RequestException: what PyGithub raises.
@@ -87,7 +88,7 @@ def run_graphql_query(
     """Run a query and return its data and the errors about it.
 
     Raises:
-        NotSetUp: there is no GraphQL endpoint where GITHUB_API_URL says.
+        ConfigurationError: there is no GraphQL endpoint where GITHUB_API_URL says.
         Exception: everything that ``request_object`` raises.
     """
     try:

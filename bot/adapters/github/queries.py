@@ -108,7 +108,7 @@ ALL_QUERIES = {"recent": RECENT_QUERY, "past": PAST_QUERY, "history": HISTORY_QU
 
 
 def parse_pull_request(repository: Repository, node: Mapping[str, Any], number: int) -> PullRequest:
-    """Return the pull request of a ``RuleFacts`` node. Missing and wrong values are replaced, never an error."""
+    """Return the pull request of a ``Facts`` fragment. Missing and wrong values are replaced, never an error."""
     merged_at = parse_instant(node.get("mergedAt"))
     commit = parse_node(node.get("mergeCommit"))
     state = node.get("state")

@@ -30,12 +30,12 @@ _THREAD_ADAPTERS = threading.local()
 class BoundedRetry(GithubRetry):
     """Retry policy of GitHub that gives up at once if GitHub asks for a longer pause than the time left."""
 
-    def increment(self, *arguments: Any, **named: Any) -> Self:
+    def increment(self, *arguments: Any, **keywords: Any) -> Self:
         """Return the state for the next attempt.
 
         Raise the error that ends the call if another attempt is useless.
         """
-        error, response = named.get("error"), named.get("response")
+        error, response = keywords.get("error"), keywords.get("response")
         if error is not None and bounded_calls.is_call_over():
             raise error
         pause = (response is not None and self.get_retry_after(response)) or 0.0
@@ -43,7 +43,7 @@ class BoundedRetry(GithubRetry):
             headers = dict(response.headers)
             response.close()
             raise RateLimitExceededExceedsMaxWait(response.status, None, headers, wait=pause)
-        next_state: Self = super().increment(*arguments, **named)  # type: ignore[assignment]
+        next_state: Self = super().increment(*arguments, **keywords)  # type: ignore[assignment]
         return next_state
 
     def get_retry_after(self, response: Any) -> float | None:
@@ -71,8 +71,8 @@ class BoundedRetry(GithubRetry):
 class _PersistentConnection:
     """Connection that uses sockets kept per thread. PyGithub creates a new connection object for each call."""
 
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
         self.session.mount(f"{self.protocol}://", _get_adapter(self.protocol, self.retry))  # type: ignore[attr-defined]
 
     def close(self) -> None:
@@ -102,5 +102,5 @@ def make_github(**options: Any) -> Github:
     """
     Requester.injectConnectionClasses(_PlainConnection, _SecureConnection)
     # no pause between calls: eight at a time are far below GitHub's limit of a hundred
-    pace: dict[str, Any] = {"seconds_between_requests": None, "seconds_between_writes": None}
-    return Github(user_agent="prdigest", api_version=API_VERSION, **pace, **options)
+    no_pauses: dict[str, Any] = {"seconds_between_requests": None, "seconds_between_writes": None}
+    return Github(user_agent="prdigest", api_version=API_VERSION, **no_pauses, **options)

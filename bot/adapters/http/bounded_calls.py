@@ -32,8 +32,8 @@ class _BoundedCall:
         self._seconds = seconds
         self._limit = limit
         self._lock = threading.Lock()
-        self._used: socket.socket | None = None
-        self._held: socket.socket | None = None
+        self._connection: socket.socket | None = None
+        self._duplicate: socket.socket | None = None
         self.is_over = self._is_closed = False
         self.end = 0.0
         self.restart_clock()
@@ -46,14 +46,14 @@ class _BoundedCall:
         """Suspend the limit of a single request until the next one begins."""
         self.end = self._limit.end
 
-    def hold_connection(self, used: socket.socket) -> None:
+    def hold_connection(self, connection: socket.socket) -> None:
         """Keep a duplicate of the connection. It stays valid if the original becomes TLS or is closed."""
         with self._lock:
             self._release_connection()
             if self._is_closed:
                 return
-            self._used = used
-            self._held = socket.fromfd(used.fileno(), used.family, used.type)
+            self._connection = connection
+            self._duplicate = socket.fromfd(connection.fileno(), connection.family, connection.type)
             if self.is_over:
                 self._shut_connection()
 
@@ -69,11 +69,11 @@ class _BoundedCall:
         with self._lock:
             self._is_closed = True
             self._release_connection()
-            if self.is_over and self._used:
+            if self.is_over and self._connection:
                 # an incomplete answer, which nobody closes, would keep it open
                 with suppress(OSError):
-                    socket.close(self._used.detach())
-            self._used = None
+                    socket.close(self._connection.detach())
+            self._connection = None
 
     def build_error(self) -> BaseException:
         """Return the error that says why the call was ended."""
@@ -85,16 +85,16 @@ class _BoundedCall:
 
     def _shut_connection(self) -> None:
         """Shut the connection down. The caller holds the lock."""
-        if self._held:
+        if self._duplicate:
             # the connection may be closed already
             with suppress(OSError):
-                self._held.shutdown(socket.SHUT_RDWR)
+                self._duplicate.shutdown(socket.SHUT_RDWR)
 
     def _release_connection(self) -> None:
         """Close the duplicate of the connection. The caller holds the lock."""
-        if self._held:
-            self._held.close()
-            self._held = None
+        if self._duplicate:
+            self._duplicate.close()
+            self._duplicate = None
 
 
 class _DeadlineWatch:
@@ -171,7 +171,7 @@ def bound_requests(seconds: float) -> Iterator[None]:
         raise call.build_error()
 
 
-def register_connection(used: socket.socket, *, is_new_request: bool = True) -> None:
+def register_connection(connection: socket.socket, *, is_new_request: bool = True) -> None:
     """Register the connection that the current call uses for a request.
 
     The time of the request begins now, unless it is part of another request.
@@ -179,7 +179,7 @@ def register_connection(used: socket.socket, *, is_new_request: bool = True) -> 
     if call := _CURRENT_CALL.get():
         if is_new_request:
             call.restart_clock()
-        call.hold_connection(used)
+        call.hold_connection(connection)
 
 
 def pause_call(seconds: float) -> None:

@@ -1,8 +1,8 @@
-"""Generators over bounded calls: what bounds the call does not bound whoever reads.
+"""Generators over bounded calls, whose limits do not apply to their readers.
 
 A generator that waits at its ``yield`` shares the context variables of its reader. One that waits within
-:func:`bot.adapters.http.bounded_calls.bounded` would have the reader's own calls noted as its own, and could not
-be closed by another thread, where the variable was never set.
+:func:`bot.adapters.http.bounded_calls.bound_requests` would count the reader's own calls as its own, and could not
+be closed by another thread, in which the variable was never set.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ T = TypeVar("T")
 
 
 def run_in_own_context(
-    make: Callable[P, Generator[T, None, None]],
+    make_generator: Callable[P, Generator[T, None, None]],
 ) -> Callable[P, Generator[T, None, None]]:
-    """Run each step of a generator, its end too, in one context: a copy of the one in which it begins."""
+    """Run each step of a generator, and its end, in one context: a copy of the one in which it begins."""
 
-    @wraps(make)
-    def stepped(*args: P.args, **kwargs: P.kwargs) -> Generator[T, None, None]:
-        context, steps = copy_context(), make(*args, **kwargs)
+    @wraps(make_generator)
+    def run_steps(*args: P.args, **kwargs: P.kwargs) -> Generator[T, None, None]:
+        context, steps = copy_context(), make_generator(*args, **kwargs)
         try:
             while True:
                 try:
@@ -34,4 +34,4 @@ def run_in_own_context(
         finally:
             context.run(steps.close)
 
-    return stepped
+    return run_steps

@@ -34,10 +34,10 @@ class TrackedConnection:
         super().connect()  # type: ignore[misc]
         self._register_socket()
 
-    def putrequest(self, *arguments: Any, **named: Any) -> None:
+    def putrequest(self, *arguments: Any, **keywords: Any) -> None:
         """Begin a request."""
         self._register_socket()
-        super().putrequest(*arguments, **named)  # type: ignore[misc]
+        super().putrequest(*arguments, **keywords)  # type: ignore[misc]
 
     def _register_socket(self) -> None:
         """Register the socket if it is open."""
@@ -66,17 +66,17 @@ class _TrackedHTTPSHandler(HTTPSHandler):
 
     def __init__(self) -> None:
         super().__init__()
-        self._given = ssl.create_default_context()
+        self._context = ssl.create_default_context()
 
     def https_open(self, req: Request) -> HTTPResponse:
         """Open an HTTPS address."""
-        return self.do_open(_TrackedHTTPSConnection, req, context=self._given)
+        return self.do_open(_TrackedHTTPSConnection, req, context=self._context)
 
 
 class _NoRedirectHandler(HTTPRedirectHandler):
     """Handler that treats each redirect as an error. Slack sends none, and its token must go nowhere else."""
 
-    def redirect_request(self, *_arguments: Any, **_named: Any) -> None:
+    def redirect_request(self, *_arguments: Any, **_keywords: Any) -> None:
         """Follow no redirect."""
 
 
@@ -113,14 +113,14 @@ class _TrackedHTTPSPool(urllib3.HTTPSConnectionPool):
 class TrackingAdapter(requests.adapters.HTTPAdapter):
     """Adapter for requests with pools of tracked connections, also through a proxy."""
 
-    def init_poolmanager(self, *arguments: Any, **named: Any) -> None:
+    def init_poolmanager(self, *arguments: Any, **keywords: Any) -> None:
         """Create the pools."""
-        super().init_poolmanager(*arguments, **named)
+        super().init_poolmanager(*arguments, **keywords)
         _set_pool_classes(self.poolmanager)
 
-    def proxy_manager_for(self, proxy: str, **named: Any) -> PoolManager:
+    def proxy_manager_for(self, proxy: str, **keywords: Any) -> PoolManager:
         """Create the pools of a proxy."""
-        manager: PoolManager = super().proxy_manager_for(proxy, **named)
+        manager: PoolManager = super().proxy_manager_for(proxy, **keywords)
         _set_pool_classes(manager)
         return manager
 

@@ -1,4 +1,4 @@
-"""All that is stored, on a Redis or Valkey server."""
+"""Adapter for all stored data, on a Redis or Valkey server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections to Redis, and the cache that is kept there, which expires."""
+"""Connections to Redis, and the cache, in which every key expires."""
 
 from __future__ import annotations
 
@@ -34,44 +34,46 @@ _PLAIN_TAG, _ZLIB_TAG = b"p", b"z"
 
 @dataclass(frozen=True, slots=True)
 class RedisTimeouts:
-    """How long to wait for a server: seconds to connect, for an answer, and how often to try again."""
+    """Timeouts for a server: seconds to connect and to wait for an answer, and the number of retries."""
 
     connect: float = 5.0
     answer: float = 15.0
     retries: int = 3
 
 
-# Slack gives three seconds for an answer; someone who waits behind it is better told to try again
+# Slack allows three seconds for an answer; a person who waits behind it is better asked to try again
 SHORT_TIMEOUTS = RedisTimeouts(connect=0.5, answer=0.9, retries=1)
 
 
-def connect_server(url: str, *, connections: int = 32, patience: RedisTimeouts = RedisTimeouts()) -> Redis:
-    """A client of a Redis or Valkey server: ``redis://``, ``rediss://`` or ``unix://``. Connects when first used.
+def connect_server(url: str, *, connections: int = 32, timeouts: RedisTimeouts = RedisTimeouts()) -> Redis:
+    """Create a client of a Redis or Valkey server: ``redis://``, ``rediss://`` or ``unix://``.
+
+    It connects when it is first used.
 
     Raises:
-        StoreUnavailable: the address is none.
+        StoreUnavailable: the address is not one.
     """
     try:
-        pool = BlockingConnectionPool.from_url(url, max_connections=connections, **_build_pool_options(patience))
+        pool = BlockingConnectionPool.from_url(url, max_connections=connections, **_build_pool_options(timeouts))
     except ValueError as error:
         raise StoreUnavailable("REDIS_URL is no address: write it as redis://host:6379/0.") from error
     return Redis.from_pool(pool)
 
 
-def _build_pool_options(patience: RedisTimeouts) -> dict[str, Any]:
-    """The same as options of a pool and its connections."""
+def _build_pool_options(timeouts: RedisTimeouts) -> dict[str, Any]:
+    """Return the timeouts as options of a pool and its connections."""
     return {
-        "timeout": patience.connect + patience.answer,
-        "socket_timeout": patience.answer,
-        "socket_connect_timeout": patience.connect,
-        "retry": Retry(ExponentialBackoff(cap=1.0, base=0.05), patience.retries),
+        "timeout": timeouts.connect + timeouts.answer,
+        "socket_timeout": timeouts.answer,
+        "socket_connect_timeout": timeouts.connect,
+        "retry": Retry(ExponentialBackoff(cap=1.0, base=0.05), timeouts.retries),
     }
 
 
-def connect_embedded(state: Path, patience: RedisTimeouts = RedisTimeouts()) -> Redis:
-    """A client of the embedded store, connected: the store stays as long as somebody is.
+def connect_embedded(state: Path, timeouts: RedisTimeouts = RedisTimeouts()) -> Redis:
+    """Connect a client to the embedded store, which runs as long as it has clients.
 
-    If the store is killed, connecting anew starts it again.
+    If the store is killed, a new connection starts it again.
 
     Raises:
         StoreUnavailable: it can't be started.
@@ -80,8 +82,8 @@ def connect_embedded(state: Path, patience: RedisTimeouts = RedisTimeouts()) -> 
     pool = BlockingConnectionPool(  # type: ignore[no-untyped-call]
         connection_class=RestartingConnection,
         path=os.fspath(get_socket_path(state)),
-        revive=StoreRestarter(lambda: start_embedded(state), patience.connect),
-        **_build_pool_options(patience),
+        restarter=StoreRestarter(lambda: start_embedded(state), timeouts.connect),
+        **_build_pool_options(timeouts),
     )
     client = Redis.from_pool(pool)
     try:
@@ -97,7 +99,7 @@ def require_single_server(client: Redis) -> None:
     """Refuse a cluster: keys that are written together would be on several servers.
 
     Raises:
-        StoreUnavailable: it is one, or does not answer.
+        StoreUnavailable: it is a cluster, or does not answer.
     """
     with translate_redis_errors():
         if client.info("cluster").get("cluster_enabled"):
@@ -105,7 +107,7 @@ def require_single_server(client: Redis) -> None:
 
 
 def require_durable(client: Redis) -> None:
-    """Refuse a server that may drop keys without an expiry when it runs full: records would be lost silently.
+    """Refuse a server that may drop keys without an expiry when it is full: records would be lost silently.
 
     Raises:
         StoreUnavailable: its ``maxmemory-policy`` is one of ``allkeys-…``, it is a cluster, or it does not answer.
@@ -128,38 +130,40 @@ class RedisCache:
         self._keys = keys
 
     def get(self, key: str) -> str | None:
-        """The value, or None."""
+        """Return the value of a key, None if there is none or it is unreadable."""
         with translate_redis_errors():
-            found = self._client.get(self._keys.add_prefix(key))
+            data = self._client.get(self._keys.add_prefix(key))
         try:
-            return unpack_value(found) if isinstance(found, bytes) else None
+            return unpack_value(data) if isinstance(data, bytes) else None
         except (zlib.error, UnicodeDecodeError):
             log.warning("what the cache holds of %s can't be read, it is made again", key)
             return None
 
     def put(self, key: str, value: str, lifetime: timedelta) -> None:
-        """Keep a value for a time."""
+        """Store a value for a time."""
         with translate_redis_errors():
             self._client.set(self._keys.add_prefix(key), pack_value(value), ex=lifetime)
 
     def add(self, key: str, value: str, lifetime: timedelta) -> bool:
-        """Keep a value where there is none; whether there was none."""
+        """Store a value for a time unless the key has one; return whether it was stored."""
         with translate_redis_errors():
             return bool(self._client.set(self._keys.add_prefix(key), pack_value(value), ex=lifetime, nx=True))
 
     @contextmanager
     def acquire_lease(self, name: str) -> Iterator[None]:
-        """Wait for the lease of that name and hold it. Raises OutOfTime where it is not free in time."""
-        with translate_redis_errors(), hold_lease(self._client, self._keys, name) as held:
-            if not held:
+        """Wait for the lease of that name and hold it. Raises TimeLimitExceeded if it is not free in time."""
+        with translate_redis_errors(), hold_lease(self._client, self._keys, name) as is_held:
+            if not is_held:
                 raise TimeLimitExceeded(deadlines.TOO_LONG)
             yield
 
 
 def pack_value(value: str) -> bytes:
+    """Return a text as stored bytes: compressed if it is long, after a tag that says so."""
     data = value.encode()
     return _ZLIB_TAG + zlib.compress(data) if len(data) >= _MIN_COMPRESSED_BYTES else _PLAIN_TAG + data
 
 
 def unpack_value(data: bytes) -> str:
+    """Return the text of stored bytes. Raises zlib.error or UnicodeDecodeError for what is not packed."""
     return (zlib.decompress(data[1:]) if data[:1] == _ZLIB_TAG else data[1:]).decode()

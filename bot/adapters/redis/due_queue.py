@@ -1,4 +1,4 @@
-"""What is planned and what was done, on Redis: subscriptions, the agenda, the journal. None of it expires."""
+"""Subscriptions, the queue of due items, and the log of runs, on Redis. None of them expires."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from bot.ports.cached_json import load_or_none
 
 log = logging.getLogger(__name__)
 
-# a year of one digest a day, or a week of fifty channels; kilobytes
+# a year of one digest a day, or a week of fifty channels; this takes kilobytes
 _MAX_RUNS = 400
 _SUBSCRIPTION_ADAPTER = TypeAdapter(Subscription)
 _RUN_ADAPTER = TypeAdapter(Run)
-# whole seconds in both places: what is compared was written by us
+# scores and arguments are whole seconds, so that they compare as equal texts
 _MOVE_SCRIPT = """
 local moved = 0
 for i = 1, #ARGV, 3 do
@@ -41,47 +41,50 @@ return moved
 
 
 class RedisSubscriptionRepository:
-    """``SubscriptionStore`` as a hash."""
+    """``SubscriptionStore`` on Redis, as a hash."""
 
     def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
         self._key = keys.add_prefix(SUBSCRIPTIONS.build_key())
 
     def list_all(self) -> Sequence[Subscription]:
-        """Every one."""
+        """List all subscriptions."""
         with translate_redis_errors():
-            found = cast("dict[bytes, bytes]", self._client.hgetall(self._key))
-        return tuple(each for value in found.values() if (each := _parse_subscription(value)))
+            values = cast("dict[bytes, bytes]", self._client.hgetall(self._key))
+        return tuple(subscription for value in values.values() if (subscription := _parse_subscription(value)))
 
     def get(self, name: str) -> Subscription | None:
-        """The one of that id."""
+        """Return the subscription of an id. Raises ValidationError if it is unreadable."""
         with translate_redis_errors():
-            found = cast("bytes | None", self._client.hget(self._key, name))
-        return _SUBSCRIPTION_ADAPTER.validate_json(unpack_value(found)) if found else None
+            value = cast("bytes | None", self._client.hget(self._key, name))
+        return _SUBSCRIPTION_ADAPTER.validate_json(unpack_value(value)) if value else None
 
     def get_many(self, names: Sequence[str]) -> Mapping[str, Subscription]:
-        """The ones of these ids."""
+        """Return the subscriptions of these ids by id."""
         if not names:
             return {}
         with translate_redis_errors():
-            found = cast("list[bytes | None]", self._client.hmget(self._key, list(names)))
-        read = ((name, _parse_subscription(value)) for name, value in zip(names, found, strict=True) if value)
-        return {name: subscription for name, subscription in read if subscription}
+            values = cast("list[bytes | None]", self._client.hmget(self._key, list(names)))
+        parsed = ((name, _parse_subscription(value)) for name, value in zip(names, values, strict=True) if value)
+        return {name: subscription for name, subscription in parsed if subscription}
 
     def put(self, subscription: Subscription) -> None:
-        """Keep it."""
+        """Store a subscription."""
         with translate_redis_errors():
             value = pack_value(_SUBSCRIPTION_ADAPTER.dump_json(subscription).decode())
             self._client.hset(self._key, subscription.id, cast("str", value))
 
     def remove(self, name: str) -> None:
-        """Forget it."""
+        """Remove a subscription."""
         with translate_redis_errors():
             self._client.hdel(self._key, name)
 
 
 class RedisDueQueue:
-    """``DueQueue`` as a sorted set, by seconds since 1970: one look finds what is due, however much is planned."""
+    """``DueQueue`` on Redis, as a sorted set by seconds since 1970.
+
+    One call finds all due items, however many are planned.
+    """
 
     def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
@@ -89,54 +92,54 @@ class RedisDueQueue:
         self._move_script = client.register_script(_MOVE_SCRIPT)
 
     def list_due(self, now: datetime) -> Sequence[tuple[DueItem, datetime]]:
-        """Return all that was to be done by now."""
+        """List the items that are due by ``now``."""
         with translate_redis_errors():
-            found = cast(
+            scores = cast(
                 "list[tuple[bytes, float]]",
                 self._client.zrangebyscore(self._key, "-inf", _to_timestamp(now), withscores=True),
             )
-        return [(item, _from_timestamp(score)) for member, score in found if (item := _parse_item(member))]
+        return [(item, _from_timestamp(score)) for member, score in scores if (item := _parse_item(member))]
 
     def get_time(self, item: DueItem) -> datetime | None:
-        """Return when it is to be done."""
+        """Return when an item is due."""
         with translate_redis_errors():
-            found = self._client.zscore(self._key, format_item(item))
-        return None if found is None else _from_timestamp(found)
+            score = self._client.zscore(self._key, format_item(item))
+        return None if score is None else _from_timestamp(score)
 
     def get_times(self, items: Sequence[DueItem]) -> Sequence[datetime | None]:
-        """Return when each is to be done."""
+        """Return when each item is due."""
         if not items:
             return ()
         with translate_redis_errors():
-            found = self._client.zmscore(self._key, [format_item(item) for item in items])
-        return [None if score is None else _from_timestamp(score) for score in found]
+            scores = self._client.zmscore(self._key, [format_item(item) for item in items])
+        return [None if score is None else _from_timestamp(score) for score in scores]
 
     def put(self, item: DueItem, instant: datetime) -> None:
-        """Plan it."""
+        """Plan an item for an instant."""
         with translate_redis_errors():
             self._client.zadd(self._key, {format_item(item): _to_timestamp(instant)})
 
     def add(self, item: DueItem, instant: datetime) -> None:
-        """Plan it, unless it is there."""
+        """Plan an item unless it is planned already."""
         with translate_redis_errors():
             self._client.zadd(self._key, {format_item(item): _to_timestamp(instant)}, nx=True)
 
     def move(self, item: DueItem, before: datetime, after: datetime) -> bool:
-        """Plan it for later, if nobody has moved it."""
+        """Plan an item for ``after`` unless somebody else has moved it."""
         return bool(self._move_all([(item, before, after)]))
 
     def move_all(self, moves: Sequence[tuple[DueItem, datetime, datetime]]) -> None:
-        """Do the same for many."""
+        """Move many items in one call."""
         if moves:
             self._move_all(moves)
 
     def drop(self, item: DueItem) -> None:
-        """Plan it no more."""
+        """Remove an item."""
         with translate_redis_errors():
             self._client.zrem(self._key, format_item(item))
 
     def _move_all(self, moves: Sequence[tuple[DueItem, datetime, datetime]]) -> int:
-        """Return how many were moved."""
+        """Move items, and return how many were moved."""
         texts = [
             (format_item(item), str(_to_timestamp(before)), str(_to_timestamp(after)))
             for item, before, after in moves
@@ -146,7 +149,7 @@ class RedisDueQueue:
 
 
 class RedisRunLog:
-    """``RunLog`` as a list."""
+    """``RunLog`` on Redis, as a list."""
 
     def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
@@ -154,33 +157,36 @@ class RedisRunLog:
 
     def add_run(self, run: Run) -> None:
         """Add a run."""
-        with translate_redis_errors(), self._client.pipeline() as together:
-            together.lpush(self._key, cast("str", pack_value(_RUN_ADAPTER.dump_json(run).decode())))
-            together.ltrim(self._key, 0, _MAX_RUNS - 1)
-            together.execute()
+        with translate_redis_errors(), self._client.pipeline() as pipeline:
+            pipeline.lpush(self._key, cast("str", pack_value(_RUN_ADAPTER.dump_json(run).decode())))
+            pipeline.ltrim(self._key, 0, _MAX_RUNS - 1)
+            pipeline.execute()
 
     def list_recent(self, count: int) -> Sequence[Run]:
-        """The last ones, newest first."""
+        """List the last runs, newest first."""
         with translate_redis_errors():
-            found = cast("list[bytes]", self._client.lrange(self._key, 0, count - 1))
-        return tuple(_RUN_ADAPTER.validate_json(unpack_value(line)) for line in found)
+            lines = cast("list[bytes]", self._client.lrange(self._key, 0, count - 1))
+        return tuple(_RUN_ADAPTER.validate_json(unpack_value(line)) for line in lines)
 
 
 @lru_cache(maxsize=1_024)
-def _parse_subscription(kept: bytes) -> Subscription | None:
-    """One that can't be read, as of a zone that is not known here, keeps nobody from theirs.
+def _parse_subscription(value: bytes) -> Subscription | None:
+    """Return a subscription, None if it is unreadable, such as one with a zone that is unknown here.
 
-    They are read each minute and seldom change.
+    An unreadable one keeps nobody else from theirs. Subscriptions are read each minute and seldom change.
     """
-    found = load_or_none(_SUBSCRIPTION_ADAPTER, unpack_value(kept))
-    if found is None:
-        log.error("a subscription can't be read: %s", unpack_value(kept))
-    return found
+    subscription = load_or_none(_SUBSCRIPTION_ADAPTER, unpack_value(value))
+    if subscription is None:
+        log.error("a subscription can't be read: %s", unpack_value(value))
+    return subscription
 
 
 @lru_cache(maxsize=1_024)
 def _parse_item(member: bytes) -> DueItem | None:
-    """Leave alone what another version planned, or nobody; it stays due, and the log has it once."""
+    """Return the item of a member of the set, None for one that this version does not know.
+
+    An unknown item stays due, and the log has it once.
+    """
     text = member.decode(errors="replace")
     item = parse_item(text)
     if item is None:

@@ -1,4 +1,4 @@
-"""What a Redis server refuses or fails at, as one sentence that names the cause and what to do about it."""
+"""Errors of a Redis server as one sentence that names the cause and what to do about it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MISSING_RIGHTS = (
 _CONNECTION_CLOSED = (
     "The store closes the connection: see that it runs, or write rediss:// in REDIS_URL if it wants TLS."
 )
-# the first word of what a server answers, by its protocol
+# the first word of an error of a server, by its protocol
 _SENTENCES_BY_CODE = {
     "NOAUTH": "The store wants a password: write it into REDIS_URL as redis://:password@host:6379/0.",
     "WRONGPASS": _WRONG_PASSWORD,
@@ -37,7 +37,7 @@ _SENTENCES_BY_CODE = {
     ),
     **dict.fromkeys(("CLUSTERDOWN", "MOVED", "ASK", "TRYAGAIN", "CROSSSLOT"), CLUSTER_UNSUPPORTED),
 }
-# in the sentence of an error that has no such word, or that a script or a pipeline passed on
+# parts of errors that have no such word, or that a script or a pipeline passed on
 _SENTENCES_BY_TEXT = {
     "ACL failure in script": _MISSING_RIGHTS,
     "max number of clients": "The store takes no more connections: raise maxclients of the server.",
@@ -49,13 +49,13 @@ _UNVERIFIED_CERTIFICATE = (
     "The store's certificate can't be verified: give its authority in REDIS_URL as ?ssl_ca_certs=/path/to/ca.pem."
 )
 _COMMAND_REFUSED = "The store refuses a command: see the log of the server."
-# a pipeline says first which of its commands failed
+# a pipeline first names the command that failed
 _ERROR_CODE = re.compile(r"(?:Command # \d+ .* of pipeline caused error: )?([A-Z]+) ", re.S)
 
 
 @contextmanager
 def translate_redis_errors() -> Iterator[None]:
-    """Turn what redis-py raises into StoreUnavailable."""
+    """Raise StoreUnavailable in place of what redis-py raises in the block."""
     try:
         yield
     except RedisError as error:
@@ -63,12 +63,12 @@ def translate_redis_errors() -> Iterator[None]:
 
 
 def describe_redis_error(error: RedisError) -> str:
-    """The cause of an error and what to do about it, in one sentence. It repeats nothing that the server said."""
+    """Return the cause of an error and what to do about it, in one sentence without the server's own words."""
     return _describe_server_error(error) or _describe_tls_error(error) or _describe_other_error(error)
 
 
 def _describe_server_error(error: RedisError) -> str | None:
-    """Of an error that the server answered with."""
+    """Return the sentence for an error that the server answered with, None for another error."""
     text = str(error)
     code = error.status_code or (written[1] if (written := _ERROR_CODE.match(text)) else "")
     if sentence := _SENTENCES_BY_CODE.get(code):
@@ -77,7 +77,7 @@ def _describe_server_error(error: RedisError) -> str | None:
 
 
 def _describe_tls_error(error: RedisError) -> str | None:
-    """Of a failed handshake, which redis-py wraps."""
+    """Return the sentence for a failed handshake, which redis-py wraps, None for another error."""
     causes = _list_causes(error)
     if any(isinstance(each, ssl.SSLCertVerificationError) for each in causes):
         return _UNVERIFIED_CERTIFICATE
@@ -86,13 +86,14 @@ def _describe_tls_error(error: RedisError) -> str | None:
 
 
 def _describe_other_error(error: RedisError) -> str:
+    """Return the sentence for an error that no other function knows."""
     if isinstance(error, AuthenticationError):
         return _WRONG_PASSWORD
     return _COMMAND_REFUSED if isinstance(error, ResponseError) else _UNREACHABLE
 
 
 def _list_causes(error: BaseException) -> list[BaseException]:
-    """The error and those that led to it, the last first."""
+    """Return the error and those that led to it, the last first."""
     causes: list[BaseException] = []
     current: BaseException | None = error
     while current is not None and current not in causes:

@@ -21,14 +21,14 @@ class RedisFeedbackStore:
         self._keys = keys
 
     def put(self, name: str, vote: str) -> None:
-        """Keep a vote, in place of the one of that name."""
+        """Store a vote in place of an earlier one of that name."""
         with translate_redis_errors():
             self._client.hset(self._keys.add_prefix(VOTES.build_key()), name, pack_value(vote))
 
     def list_votes(self) -> Iterator[str]:
-        """Every vote."""
+        """Yield all votes."""
         with translate_redis_errors():
-            found = cast(
+            votes = cast(
                 "Iterator[tuple[bytes, bytes]]", self._client.hscan_iter(self._keys.add_prefix(VOTES.build_key()))
             )
-            yield from (unpack_value(vote) for _, vote in found)
+            yield from (unpack_value(vote) for _, vote in votes)

@@ -1,4 +1,4 @@
-"""The keys of one deployment: what stands before each of them, so that several can share a server."""
+"""Keys of one deployment: a prefix before each of them, so that several can share a server."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import cast
 
 from redis import Redis
 
-# it stands in none of our names before their first colon, so that no key can be read as another deployment's
+# no name has it before its first colon, so no key can be mistaken for another deployment's
 _SEPARATOR = "/"
 _GLOB_CHARACTERS = re.compile(r"([*?\[\]\\^-])")
 
 
 @dataclass(frozen=True, slots=True)
 class Keyspace:
-    """Makes keys of names and names of keys. Without a ``prefix`` they are the same."""
+    """Conversion of names to keys and back. Without a ``prefix`` they are the same."""
 
     prefix: str = ""
 
     def add_prefix(self, name: str) -> str:
-        """The key of a name."""
+        """Return the key of a name."""
         return f"{self._key_prefix}{name}"
 
     def iterate_names(self, client: Redis, pattern: str = "*") -> Iterator[str]:
-        """The names of this deployment's keys in a store that match a pattern. Raises RedisError."""
+        """Yield the names of this deployment's keys in a store that match a pattern. Raises RedisError."""
         escaped = _GLOB_CHARACTERS.sub(r"\\\1", self._key_prefix)
         for key in client.scan_iter(f"{escaped}{pattern}", count=1_000):
             name = cast("bytes", key).decode(errors="replace").removeprefix(self._key_prefix)
@@ -38,5 +38,5 @@ class Keyspace:
         return f"{self.prefix}{_SEPARATOR}" if self.prefix else ""
 
 
-# of a store that nobody shares
+# for a store that is not shared
 UNPREFIXED = Keyspace()

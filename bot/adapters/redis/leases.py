@@ -1,4 +1,4 @@
-"""Leases on Redis: one holder at a time across threads, processes and machines; a dead holder's lease ends."""
+"""Leases on Redis: one holder at a time across threads, processes and machines. A dead holder's lease expires."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ log = logging.getLogger(__name__)
 # seconds
 LEASE_SECONDS = LEASE.lifetime.total_seconds()
 _POLL_SECONDS = 0.1
-# seconds between two looks whether the process ends
+# seconds between two checks whether the process ends
 _SHUTDOWN_CHECK_SECONDS = 1.0
 
 
 @contextmanager
-def hold_lease(client: Redis, keys: Keyspace, name: str, *, patience: float | None = None) -> Iterator[bool]:
-    """Hold the lease ``name`` while the block runs; yields whether it is held.
+def hold_lease(client: Redis, keys: Keyspace, name: str, *, timeout: float | None = None) -> Iterator[bool]:
+    """Hold the lease ``name`` while the block runs; yield whether it is held.
 
-    The block begins once the lease is free, or without it after ``patience`` seconds if that is given, or when the
-    work may take no longer (:mod:`bot.services.operations.deadlines`).
+    The block begins once the lease is free. It begins without the lease after ``timeout`` seconds (None: no
+    timeout), or at the deadline of the work (:mod:`bot.services.operations.deadlines`).
 
     Raises:
         ProcessShutdown: the process ends.
@@ -44,8 +44,8 @@ def hold_lease(client: Redis, keys: Keyspace, name: str, *, patience: float | No
         sleep=_POLL_SECONDS,
         thread_local=False,
     )
-    held = _acquire_lock(lock, min(math.inf if patience is None else patience, deadlines.get_seconds_left()))
-    if not held:
+    is_held = _acquire_lock(lock, min(math.inf if timeout is None else timeout, deadlines.get_seconds_left()))
+    if not is_held:
         yield False
         return
     try:
@@ -55,9 +55,9 @@ def hold_lease(client: Redis, keys: Keyspace, name: str, *, patience: float | No
         _release_lock(lock, name)
 
 
-def _acquire_lock(lock: Lock, patience: float) -> bool:
-    """Wait for it; whether it was to be had within that many seconds."""
-    end = time.monotonic() + patience
+def _acquire_lock(lock: Lock, timeout: float) -> bool:
+    """Wait for a lock, and return whether it was acquired within ``timeout`` seconds."""
+    end = time.monotonic() + timeout
     while True:
         if lock.acquire(blocking_timeout=max(0.0, min(_SHUTDOWN_CHECK_SECONDS, end - time.monotonic()))):
             return True
@@ -68,19 +68,21 @@ def _acquire_lock(lock: Lock, patience: float) -> bool:
 
 @contextmanager
 def _renew_in_background(lock: Lock) -> Iterator[None]:
-    done = threading.Event()
-    renewer = threading.Thread(target=_renew_until_done, args=(lock, done), daemon=True, name="lease")
+    """Renew a lock in a thread during the block."""
+    stopped = threading.Event()
+    renewer = threading.Thread(target=_renew_until_done, args=(lock, stopped), daemon=True, name="lease")
     renewer.start()
     try:
         yield
     finally:
-        done.set()
-        # it may just wait for a store that is away
+        stopped.set()
+        # the thread may be waiting for a store that is away
         renewer.join(LEASE_SECONDS)
 
 
-def _renew_until_done(lock: Lock, done: threading.Event) -> None:
-    while not done.wait(LEASE_SECONDS / 3):
+def _renew_until_done(lock: Lock, stopped: threading.Event) -> None:
+    """Renew a lock three times in its lifetime, until ``stopped`` is set or the lock is lost."""
+    while not stopped.wait(LEASE_SECONDS / 3):
         try:
             lock.reacquire()
         except LockNotOwnedError:
@@ -91,6 +93,7 @@ def _renew_until_done(lock: Lock, done: threading.Event) -> None:
 
 
 def _release_lock(lock: Lock, name: str) -> None:
+    """Release a lock. One that has expired is logged."""
     try:
         lock.release()
     except LockNotOwnedError:

@@ -1,4 +1,4 @@
-"""Whose a store is, on Redis: a string without expiry. It stays behind when records are exported."""
+"""The workspace that owns a store, on Redis: a string without expiry. It is not exported."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class RedisWorkspaceOwner:
         self._key = keys.add_prefix(STORE_OWNER.build_key())
 
     def read_workspace(self) -> str | None:
-        """The id of the workspace."""
+        """Return the id of the workspace, None if there is none."""
         with translate_redis_errors():
             owner = cast("bytes | None", self._client.get(self._key))
         return None if owner is None else owner.decode(errors="replace")
 
     def claim_workspace(self, workspace: str) -> str:
-        """Write it down where nobody has."""
+        """Make a workspace the owner if there is none, and return the owner."""
         with translate_redis_errors():
             self._client.set(self._key, workspace, nx=True)
         return self.read_workspace() or workspace

@@ -1,4 +1,4 @@
-"""Which digests of a repository were posted, on Redis. None of it expires."""
+"""Index of a repository's posted digests, on Redis. It does not expire."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from bot.domain.pull_requests.models import Repository
 
 
 class RedisPostedDigestIndex:
-    """``PostedDigestIndex``: a sorted set for each repository, by the Unix time at which the last day ended."""
+    """``PostedDigestIndex`` on Redis: a sorted set for each repository, by the Unix time at which days ended."""
 
     def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
         self._keys = keys
 
     def add(self, repository: Repository, end: datetime, key: str) -> None:
-        """Note a digest."""
+        """Add a digest."""
         with translate_redis_errors():
             self._client.zadd(self._keys.add_prefix(_build_index_key(repository)), {key: int(end.timestamp())})
 
     def list_between(self, repository: Repository, since: datetime, until: datetime) -> Sequence[str]:
-        """The keys of those whose last day ended from ``since`` to ``until``."""
+        """List the keys of the digests whose last day ended from ``since`` to ``until``."""
         first, last = int(since.timestamp()), int(until.timestamp())
         with translate_redis_errors():
-            found = cast(
+            members = cast(
                 "list[bytes]",
                 self._client.zrangebyscore(self._keys.add_prefix(_build_index_key(repository)), first, last),
             )
-        return tuple(key.decode() for key in found)
+        return tuple(member.decode() for member in members)
 
 
 def _build_index_key(repository: Repository) -> str:
-    """GitHub's names are the same in any case."""
+    """Return the key of a repository's index. GitHub ignores the case of names."""
     return POSTED_DIGEST_INDEX.build_key(str(repository).lower())

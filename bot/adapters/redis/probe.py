@@ -1,4 +1,4 @@
-"""The store as the doctor asks it: once, with little patience."""
+"""Checks of the store for the doctor: one attempt each, with a short timeout."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bot.domain.keyspace.keys import WRITE_PROBE, build_jobs_key
 from bot.domain.operations.lane import QueueName
 from bot.ports.probes import ServerStatus
 
-# as Dramatiq names it
+# Dramatiq's own name
 _HEARTBEATS_NAME = build_jobs_key("__heartbeats__")
 QUEUE_NAMES = tuple(lane.value for lane in QueueName)
 _HIDDEN_ADDRESS = "the server of REDIS_URL"
@@ -33,7 +33,7 @@ class RedisProbe:
         self._keys = keys
 
     def read_status(self) -> ServerStatus:
-        """What it says of its memory, its files and its time. A cluster says no more than that it is one."""
+        """Return the status that the server reports. Raises StoreUnavailable for a cluster."""
         require_single_server(self._client)
         with translate_redis_errors():
             memory = self._client.info("memory")
@@ -48,41 +48,47 @@ class RedisProbe:
         )
 
     def require_durable(self) -> None:
-        """Nothing that has to stay may be dropped."""
+        """Raise StoreUnavailable if the server may drop data that has to stay."""
         require_durable(self._client)
 
     def describe_schema(self) -> str:
-        """An older version is left for the bot to migrate: who only looks changes nothing."""
-        found = read_version(self._client, self._keys)
-        return f"version {found}" + ("" if found == CURRENT_SCHEMA else ", migrated when the bot starts")
+        """Return the version of the stored data in a few words.
+
+        An older version is left for the bot to migrate: a check changes nothing.
+        """
+        version = read_version(self._client, self._keys)
+        return f"version {version}" + ("" if version == CURRENT_SCHEMA else ", migrated when the bot starts")
 
     def check_writing(self) -> None:
-        """A key that is gone after a minute."""
+        """Write a key that expires after a minute."""
         with translate_redis_errors():
             self._client.set(self._keys.add_prefix(WRITE_PROBE.build_key()), "1", ex=WRITE_PROBE.lifetime)
 
     def read_owner(self) -> str | None:
-        """As the bot wrote it down at its first start."""
+        """Return the id of the workspace that the bot stored at its first start."""
         return RedisWorkspaceOwner(self._client, self._keys).read_workspace()
 
     def read_heartbeats(self) -> Mapping[str, datetime]:
-        """Dramatiq notes one at every command, of workers and of those who put jobs on queues."""
+        """Return the heartbeats that Dramatiq stores at every command, for workers and for senders of jobs."""
         with translate_redis_errors():
-            found = cast(
+            scores = cast(
                 "list[tuple[bytes, float]]",
                 self._client.zrange(self._keys.add_prefix(_HEARTBEATS_NAME), 0, -1, withscores=True),
             )
-        return {name.decode(): datetime.fromtimestamp(score / 1_000, UTC) for name, score in found}
+        return {name.decode(): datetime.fromtimestamp(score / 1_000, UTC) for name, score in scores}
 
     def count_waiting_jobs(self) -> Mapping[str, int]:
-        """By queue, all of them."""
+        """Return the number of waiting jobs of every queue."""
         with translate_redis_errors():
             return {
                 queue: self._client.llen(self._keys.add_prefix(build_jobs_key(queue))) for queue in QUEUE_NAMES
             }
 
     def _read_snapshot_setting(self) -> str | None:
-        """Hosted servers let nobody read their configuration."""
+        """Return "snapshots" if the server writes them, else an empty text.
+
+        Return None if it does not show its configuration. Hosted servers show it to nobody.
+        """
         try:
             points = cast("dict[str, str]", self._client.config_get("save")).get("save")
         except ResponseError:
@@ -91,12 +97,12 @@ class RedisProbe:
 
 
 def redact_address(url: str) -> str:
-    """The address of a server without what may be secret: user, password, options."""
+    """Return the address of a server without possibly secret parts: user, password, options."""
     try:
         parts = urlsplit(url)
     except ValueError:
         return _HIDDEN_ADDRESS
     if "@" in parts.path + parts.query + parts.fragment:
-        # a password that was not written as in an address ends up anywhere
+        # a password that is not escaped as in an address ends up anywhere
         return _HIDDEN_ADDRESS
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

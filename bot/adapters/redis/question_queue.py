@@ -1,4 +1,4 @@
-"""Questions that wait for their turn, and dollars that were spent, on Redis."""
+"""Queues of questions, and the counters of spent dollars, on Redis."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ from bot.domain.operations.budget import BudgetHold
 log = logging.getLogger(__name__)
 
 _MICRODOLLARS = 1_000_000
-# seconds
 _HOLD_SECONDS = int(BUDGET_HOLDS.lifetime.total_seconds())
-# KEYS: for each name the counter of what was spent, then for each its reservations by the end of their time, as a
-# token, a colon and millionths of a dollar. ARGV: the reservation to add, its seconds, how many names; then for
-# each cap the place of its name, and its millionths
+# KEYS: for each name the counter of spent millionths, then for each name its reservations by the time at which
+# they expire, as a token, a colon and millionths of a dollar. ARGV: the reservation to add, its seconds, the
+# number of names; then for each cap the position of its name, and its millionths
 _HOLD_SCRIPT = """
 local now = tonumber(redis.call('TIME')[1])
 local names = tonumber(ARGV[3])
@@ -54,30 +53,31 @@ return -1
 
 
 class RedisQuestionQueue:
-    """``DiffLine`` as a sorted set for each thread, by the time of asking: who joins twice waits once."""
+    """``QuestionQueue`` on Redis: a sorted set for each thread, by the time of asking, so nobody waits twice."""
 
     def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
         self._keys = keys
 
     def add_question(self, place: str, question: Question) -> None:
-        """Wait."""
+        """Add a question."""
         key = self._keys.add_prefix(_build_queue_name(place))
-        with translate_redis_errors(), self._client.pipeline() as together:
-            together.zadd(key, {_dump_question(question): float(question.ts)})
-            together.expire(key, QUESTION_QUEUE.lifetime)
-            together.execute()
+        with translate_redis_errors(), self._client.pipeline() as pipeline:
+            pipeline.zadd(key, {_dump_question(question): float(question.ts)})
+            pipeline.expire(key, QUESTION_QUEUE.lifetime)
+            pipeline.execute()
 
     def get_first(self, place: str) -> Question | None:
-        """Whose turn it is."""
+        """Return the question whose turn it is, None if none waits."""
         with translate_redis_errors():
-            found = cast("list[bytes]", self._client.zrange(self._keys.add_prefix(_build_queue_name(place)), 0, 0))
-        return _load_question(found[0]) if found else None
+            first = cast("list[bytes]", self._client.zrange(self._keys.add_prefix(_build_queue_name(place)), 0, 0))
+        return _load_question(first[0]) if first else None
 
     def remove_question(self, place: str, question: Question) -> None:
-        """This one has its answer.
+        """Remove a question that is answered.
 
-        It goes by its time: what another version wrote of it has other fields, and would never be removed.
+        It is found by its time: the fields that another version wrote differ, so it would never be removed by
+        them.
         """
         ts = float(question.ts)
         with translate_redis_errors():
@@ -85,47 +85,46 @@ class RedisQuestionQueue:
 
     @contextmanager
     def try_lock(self, place: str) -> Iterator[bool]:
-        """Whether nobody else serves this line."""
+        """Lock the queue of a thread, and yield whether that succeeded."""
         with (
             translate_redis_errors(),
-            hold_lease(self._client, self._keys, _build_queue_name(place), patience=0) as held,
+            hold_lease(self._client, self._keys, _build_queue_name(place), timeout=0) as is_held,
         ):
-            yield held
+            yield is_held
 
 
 class RedisSpendingStore:
-    """``SpendingStore`` as counters of millionths of a dollar, with what is reserved in a "
-    "sorted set beside each."""
+    """``SpendingStore`` on Redis: counters of millionths of a dollar, each with a sorted set of reservations."""
 
-    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED, held_seconds: int = _HOLD_SECONDS) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED, hold_seconds: int = _HOLD_SECONDS) -> None:
         self._client = client
         self._keys = keys
         self._hold_script = client.register_script(_HOLD_SCRIPT)
-        self._held_seconds = held_seconds
+        self._hold_seconds = hold_seconds
 
     def get_spending(self, name: str) -> float:
-        """All that was settled."""
+        """Return the settled dollars of a name."""
         with translate_redis_errors():
-            found = cast("bytes | None", self._client.get(self._build_spent_key(name)))
-        return int(found or 0) / _MICRODOLLARS
+            value = cast("bytes | None", self._client.get(self._build_spent_key(name)))
+        return int(value or 0) / _MICRODOLLARS
 
     def reserve_budget(self, hold: BudgetHold, caps: Sequence[tuple[str, float]]) -> int | None:
-        """Reserve dollars below all caps."""
+        """Reserve dollars if all sums are below their caps."""
         keys = [*map(self._build_spent_key, hold.names), *map(self._build_holds_key, hold.names)]
-        placed = [(hold.names.index(name) + 1, round(dollars * _MICRODOLLARS)) for name, dollars in caps]
-        said: list[str | int] = [_format_hold(hold), self._held_seconds, len(hold.names), *chain(*placed)]
+        limits = [(hold.names.index(name) + 1, round(dollars * _MICRODOLLARS)) for name, dollars in caps]
+        arguments: list[str | int] = [_format_hold(hold), self._hold_seconds, len(hold.names), *chain(*limits)]
         with translate_redis_errors():
-            refused = int(cast("int", self._hold_script(keys, said)))
-        return None if refused < 0 else refused
+            reached = int(cast("int", self._hold_script(keys, arguments)))
+        return None if reached < 0 else reached
 
     def settle_hold(self, hold: BudgetHold, dollars: float) -> None:
-        """Add what it was in the end, in the place of what was reserved."""
-        with translate_redis_errors(), self._client.pipeline() as together:
+        """Replace a reservation by the dollars that were really spent."""
+        with translate_redis_errors(), self._client.pipeline() as pipeline:
             for name in hold.names:
-                together.zrem(self._build_holds_key(name), _format_hold(hold))
-                together.incrby(self._build_spent_key(name), round(dollars * _MICRODOLLARS))
-                together.expire(self._build_spent_key(name), SPENDING.lifetime)
-            together.execute()
+                pipeline.zrem(self._build_holds_key(name), _format_hold(hold))
+                pipeline.incrby(self._build_spent_key(name), round(dollars * _MICRODOLLARS))
+                pipeline.expire(self._build_spent_key(name), SPENDING.lifetime)
+            pipeline.execute()
 
     def _build_spent_key(self, name: str) -> str:
         return self._keys.add_prefix(SPENDING.build_key(name))
@@ -146,6 +145,6 @@ def _dump_question(question: Question) -> str:
     return json.dumps(asdict(question), sort_keys=True)
 
 
-def _load_question(found: bytes) -> Question:
-    fields = json.loads(found)
+def _load_question(data: bytes) -> Question:
+    fields = json.loads(data)
     return Question(SlackRequest(**fields["visit"]), fields["text"], fields["ts"])

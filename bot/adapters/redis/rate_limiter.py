@@ -1,4 +1,4 @@
-"""How often somebody may ask, counted on Redis for all processes."""
+"""Limit on how often a person may ask, counted on Redis for all processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bot.domain.keyspace.keys import REQUEST_RATE
 
 
 class RedisRateLimiter:
-    """``RateLimiter``: up to ``limit`` requests of a name within a minute."""
+    """``RateLimiter`` on Redis: up to ``limit`` requests of a name in a minute."""
 
     def __init__(self, client: Redis, limit: int, keys: Keyspace = UNPREFIXED) -> None:
         self._backend = RedisBackend(client=client)
@@ -20,7 +20,7 @@ class RedisRateLimiter:
         self._keys = keys
 
     def try_acquire(self, name: str) -> bool:
-        """Count a request; whether it is within the limit. A refused one does not count."""
+        """Count a request, and return whether it is within the limit. A refused one does not count."""
         key = self._keys.add_prefix(REQUEST_RATE.build_key(name))
         seconds = int(REQUEST_RATE.lifetime.total_seconds())
         window = WindowRateLimiter(self._backend, key, limit=self._limit, window=seconds)  # type: ignore[no-untyped-call]

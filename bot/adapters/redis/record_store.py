@@ -1,4 +1,4 @@
-"""Records on Redis: what was posted, answered and reported."""
+"""Records on Redis, such as those of posts, answers and reports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ R = TypeVar("R", bound=Record)
 
 
 class RedisRecordStore(Generic[R]):
-    """``RecordStore`` on Redis: one hash under each key, without expiry unless there is a ``lifetime``."""
+    """``RecordStore`` on Redis: one hash for each key, without expiry unless there is a ``lifetime``."""
 
     def __init__(
         self, client: Redis, codec: RecordCodec[R], lifetime: timedelta | None = None, keys: Keyspace = UNPREFIXED
@@ -32,57 +32,57 @@ class RedisRecordStore(Generic[R]):
         self._lifetime = lifetime
 
     def load(self, key: str) -> R:
-        """Return the record."""
+        """Return the record of a key."""
         with translate_redis_errors():
             hashed = cast("dict[bytes, bytes]", self._client.hgetall(self._keys.add_prefix(key)))
         return self._load_record(hashed)
 
     def load_each(self, keys: Sequence[str]) -> Sequence[R]:
         """Return the record of each key."""
-        with translate_redis_errors(), self._client.pipeline(transaction=False) as together:
+        with translate_redis_errors(), self._client.pipeline(transaction=False) as pipeline:
             for key in keys:
-                together.hgetall(self._keys.add_prefix(key))
-            hashes = cast("list[dict[bytes, bytes]]", together.execute())
+                pipeline.hgetall(self._keys.add_prefix(key))
+            hashes = cast("list[dict[bytes, bytes]]", pipeline.execute())
         return [self._load_record(hashed) for hashed in hashes]
 
     def save(self, key: str, before: R, after: R) -> R:
-        """Write what differs, all or none."""
+        """Write the fields that differ, all or none."""
         changes = self._codec.dump_changes(before, after)
         if changes:
-            with translate_redis_errors(), self._client.pipeline() as together:
-                together.hset(
+            with translate_redis_errors(), self._client.pipeline() as pipeline:
+                pipeline.hset(
                     self._keys.add_prefix(key),
                     mapping={name: pack_value(value) for name, value in changes.items()},
                 )
-                self._set_expiry(together, key)
-                together.execute()
+                self._set_expiry(pipeline, key)
+                pipeline.execute()
         return after
 
     def claim(self, key: str, before: R, after: R) -> R:
-        """Write what differs where nobody has."""
-        with translate_redis_errors(), self._client.pipeline() as together:
+        """Write the fields that differ if nobody has written them."""
+        with translate_redis_errors(), self._client.pipeline() as pipeline:
             for name, value in self._codec.dump_claims(before, after).items():
-                together.hsetnx(self._keys.add_prefix(key), name, pack_value(value))
-            count = len(together)
-            self._set_expiry(together, key)
-            if not all(together.execute()[:count]):
+                pipeline.hsetnx(self._keys.add_prefix(key), name, pack_value(value))
+            count = len(pipeline)
+            self._set_expiry(pipeline, key)
+            if not all(pipeline.execute()[:count]):
                 raise PostingInProgress(_POSTING_ELSEWHERE)
         return after
 
-    def _set_expiry(self, together: Redis, key: str) -> None:
+    def _set_expiry(self, pipeline: Redis, key: str) -> None:
         if self._lifetime:
-            together.expire(self._keys.add_prefix(key), self._lifetime)
+            pipeline.expire(self._keys.add_prefix(key), self._lifetime)
 
     def _load_record(self, hashed: dict[bytes, bytes]) -> R:
         return self._codec.load({name.decode(): unpack_value(value) for name, value in hashed.items()})
 
     @contextmanager
     def hold_lock(self, key: str) -> Iterator[None]:
-        """Hold the right to go on with it; waits long enough to inherit it from a process that died."""
+        """Hold the lock of a record. Wait long enough to get it from a process that died."""
         with (
             translate_redis_errors(),
-            hold_lease(self._client, self._keys, key, patience=2 * LEASE_SECONDS) as held,
+            hold_lease(self._client, self._keys, key, timeout=2 * LEASE_SECONDS) as is_held,
         ):
-            if not held:
+            if not is_held:
                 raise PostingInProgress(_POSTING_ELSEWHERE)
             yield

@@ -1,4 +1,4 @@
-"""Connections to the embedded store that start it again where it has died."""
+"""Connections to the embedded store that start it again if it has died."""
 
 from __future__ import annotations
 
@@ -16,23 +16,26 @@ log = logging.getLogger(__name__)
 
 
 class StoreRestarter:
-    """Starts the store in a thread of its own, one at a time; who asks meanwhile waits for the same one."""
+    """Restarts the store in a thread, one at a time. Callers meanwhile wait for the same restart."""
 
-    def __init__(self, start: Callable[[], object], patience: float) -> None:
-        """``start`` returns when the store runs; who asks waits ``patience`` seconds for that at most."""
+    def __init__(self, start: Callable[[], object], timeout: float) -> None:
+        """Create a restarter.
+
+        ``start`` returns when the store runs. Callers wait for that for at most ``timeout`` seconds.
+        """
         self._start = start
-        self._patience = patience
+        self._timeout = timeout
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
     def restart_store(self) -> None:
-        """Start it, or wait for whoever starts it."""
+        """Start the store, or wait for a start that is under way."""
         with self._lock:
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._start_store, daemon=True, name="revive")
                 self._thread.start()
             thread = self._thread
-        thread.join(self._patience)
+        thread.join(self._timeout)
 
     def _start_store(self) -> None:
         try:
@@ -44,11 +47,11 @@ class StoreRestarter:
 
 
 class RestartingConnection(UnixDomainSocketConnection):
-    """A connection to a socket where somebody has to listen."""
+    """A connection to a socket that restarts the store if nobody listens there."""
 
-    def __init__(self, *, revive: StoreRestarter, **options: Any) -> None:
+    def __init__(self, *, restarter: StoreRestarter, **options: Any) -> None:
         super().__init__(**options)  # type: ignore[no-untyped-call]
-        self._restarter = revive
+        self._restarter = restarter
 
     def _connect(self) -> socket.socket:
         try:

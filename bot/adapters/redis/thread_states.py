@@ -1,4 +1,4 @@
-"""What is known of threads, on Redis: a string for each, without expiry."""
+"""States of threads, on Redis: a string for each, without expiry."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class RedisThreadStateStore:
         self._cache = RedisCache(client, keys)
 
     def get(self, key: str) -> str | None:
-        """The text, or None; None also where it can't be read, as Slack still has the thread."""
+        """Return the state of a key, None if there is none or it is unreadable: Slack still has the thread."""
         return self._cache.get(key)
 
     def put(self, key: str, text: str) -> None:
-        """Keep a text."""
+        """Store a state."""
         with translate_redis_errors():
             self._client.set(self._keys.add_prefix(key), pack_value(text))

@@ -1,4 +1,4 @@
-"""The message of one answer: each method is a call of the Web API, whose errors are those of the domain."""
+"""The message of one answer. Each method is a call of the Web API, with errors of the domain."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.text.strings import truncate_text
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 
-# what stands where there are no words yet, or more to come
+# shown in place of text that is still to come
 WRITING_MARK = "…"
-# what notifications show; Slack refuses an edit with more than 4,000 characters of it, five for an escaped one
+# characters of the text for notifications: Slack refuses an edit with more than 4,000, and escaping takes up to 5
 _MAX_FALLBACK = 800
 _MAX_STATUS = 50
 _MARKDOWN_LINK = re.compile(r"\[([^\[\]]*)\]\(https://[^()\s]*\)")
@@ -25,64 +25,66 @@ BlocksBelow = Sequence[Mapping[str, Any]]
 
 
 class AnswerMessage:
-    """One message in a thread, below a question. All methods may raise SlackRefused or SlackUnavailable.
+    """One message in a thread, below a question. All methods may raise SlackCallRefused or SlackUnavailable.
 
-    ``patient`` is the client that waits where Slack asks for it, ``hurried`` the one that never does: what comes
-    in between is not worth it, for the next call brings it too. ``begun`` is told the timestamp ``ts`` once there
-    is a message.
+    ``retrying_client`` waits when Slack asks for it. ``no_retry_client`` never does: pieces in between are not
+    worth a wait, because the next call contains them too. ``on_begin`` is called with the timestamp once there is
+    a message.
     """
 
     def __init__(
         self,
-        patient: WebClient,
-        hurried: WebClient,
+        retrying_client: WebClient,
+        no_retry_client: WebClient,
         slack_request: SlackRequest,
         key: str,
-        begun: Callable[[str], None],
+        on_begin: Callable[[str], None],
         ts: str = "",
     ) -> None:
-        self._retrying_client = patient
-        self._no_retry_client = hurried
-        self._visit = slack_request
+        self._retrying_client = retrying_client
+        self._no_retry_client = no_retry_client
+        self._slack_request = slack_request
         self._key = key
-        self._on_begin = begun
+        self._on_begin = on_begin
         self.ts = ts
 
     @property
     def reference(self) -> str:
-        """How logs name the question."""
-        return self._visit.reference
+        """The name of the question in logs."""
+        return self._slack_request.reference
 
     def set_status(self, doing: str) -> None:
-        """Say below the thread what the bot does, or nothing any more."""
-        with translate_slack_errors(self._visit.channel):
+        """Show below the thread what the bot does, or remove the status if ``doing`` is empty."""
+        with translate_slack_errors(self._slack_request.channel):
             self._no_retry_client.assistant_threads_setStatus(
-                channel_id=self._visit.channel,
-                thread_ts=self._visit.thread,
+                channel_id=self._slack_request.channel,
+                thread_ts=self._slack_request.thread,
                 status=truncate_text(doing, _MAX_STATUS),
             )
 
     def start_stream(self, text: str) -> None:
         """Begin a message that streams."""
-        with translate_slack_errors(self._visit.channel):
+        with translate_slack_errors(self._slack_request.channel):
             answer = self._no_retry_client.chat_startStream(
-                channel=self._visit.channel,
-                thread_ts=self._visit.thread,
+                channel=self._slack_request.channel,
+                thread_ts=self._slack_request.thread,
                 markdown_text=text,
-                **_build_recipient(self._visit),
+                **_build_recipient(self._slack_request),
             )
         self._set_timestamp(str(answer["ts"]))
 
     def append_to_stream(self, text: str) -> None:
-        """Add to the stream."""
-        with translate_slack_errors(self._visit.channel):
-            self._no_retry_client.chat_appendStream(channel=self._visit.channel, ts=self.ts, markdown_text=text)
+        """Add text to the stream."""
+        with translate_slack_errors(self._slack_request.channel):
+            self._no_retry_client.chat_appendStream(
+                channel=self._slack_request.channel, ts=self.ts, markdown_text=text
+            )
 
     def complete_stream(self, rest: str, below: BlocksBelow) -> None:
-        """End the stream with the rest of the answer, and what stands below it."""
-        with translate_slack_errors(self._visit.channel):
+        """End the stream with the rest of the answer and the blocks below it."""
+        with translate_slack_errors(self._slack_request.channel):
             self._retrying_client.chat_stopStream(
-                channel=self._visit.channel,
+                channel=self._slack_request.channel,
                 ts=self.ts,
                 markdown_text=rest or None,
                 blocks=[dict(block) for block in below],
@@ -90,16 +92,16 @@ class AnswerMessage:
             )
 
     def stop_stream(self, *, is_last: bool) -> None:
-        """End the stream as it is; ``is_last`` as in :meth:`edit`."""
-        with translate_slack_errors(self._visit.channel):
-            self._select_client(is_last=is_last).chat_stopStream(channel=self._visit.channel, ts=self.ts)
+        """End the stream without more text. ``is_last`` is as in :meth:`edit_answer`."""
+        with translate_slack_errors(self._slack_request.channel):
+            self._select_client(is_last=is_last).chat_stopStream(channel=self._slack_request.channel, ts=self.ts)
 
     def post_answer(self, text: str, below: BlocksBelow = (), *, mark: str = "") -> None:
-        """Post it at once; ``mark`` stands after its text. It carries its key, so that it is found again."""
-        with translate_slack_errors(self._visit.channel):
+        """Post a message with its key, so that it can be found. ``mark`` follows its text."""
+        with translate_slack_errors(self._slack_request.channel):
             answer = self._retrying_client.chat_postMessage(
-                channel=self._visit.channel,
-                thread_ts=self._visit.thread,
+                channel=self._slack_request.channel,
+                thread_ts=self._slack_request.thread,
                 text=_format_fallback(text),
                 blocks=_build_blocks(text + mark, below),
                 metadata=write_metadata(PostMetadata(self._key)),
@@ -109,10 +111,10 @@ class AnswerMessage:
         self._set_timestamp(str(answer["ts"]))
 
     def edit_answer(self, text: str, below: BlocksBelow = (), *, is_last: bool) -> None:
-        """Put this in its place; ``is_last``: it is the whole answer, and worth waiting for."""
-        with translate_slack_errors(self._visit.channel):
+        """Replace the content of the message. ``is_last`` means that it is the whole answer, and worth a wait."""
+        with translate_slack_errors(self._slack_request.channel):
             self._select_client(is_last=is_last).chat_update(
-                channel=self._visit.channel,
+                channel=self._slack_request.channel,
                 ts=self.ts,
                 text=_format_fallback(text),
                 blocks=_build_blocks(text, below),
@@ -121,15 +123,20 @@ class AnswerMessage:
             )
 
     def _select_client(self, *, is_last: bool) -> WebClient:
+        """Return the client that waits for the last call, else the one that never does."""
         return self._retrying_client if is_last else self._no_retry_client
 
     def _set_timestamp(self, ts: str) -> None:
+        """Keep the timestamp of the message and report it."""
         self.ts = ts
         self._on_begin(ts)
 
 
 def _build_recipient(slack_request: SlackRequest) -> dict[str, Any]:
-    """For whom it streams; in direct messages Slack knows, and has been seen to refuse being told."""
+    """Return the arguments that name the recipient of a stream.
+
+    In direct messages Slack knows the recipient, and has refused calls that name one.
+    """
     return (
         {}
         if slack_request.is_direct
@@ -138,9 +145,10 @@ def _build_recipient(slack_request: SlackRequest) -> dict[str, Any]:
 
 
 def _build_blocks(text: str, below: BlocksBelow) -> list[dict[str, Any]]:
+    """Return the blocks of a message."""
     return [{"type": "markdown", "text": text or WRITING_MARK}, *(dict(block) for block in below)]
 
 
 def _format_fallback(text: str) -> str:
-    """Without the addresses of links, which nobody wants to hear."""
+    """Return the text for notifications, without the addresses of links, which are no use in speech."""
     return escape_mrkdwn(truncate_text(_MARKDOWN_LINK.sub(r"\1", text), _MAX_FALLBACK)) or WRITING_MARK

@@ -1,12 +1,12 @@
-"""The states of an answer that is being shown, and what leads from one to the next.
+"""States of an answer that is being shown, and the transitions between them.
 
 ::
 
     New ──> Streaming ──> Finished        Slack streams it
-     │          └──> Editing ──> Finished  the stream is over, or what it showed was replaced
+     │          └──> Editing ──> Finished  the stream is over, or its text was replaced
      ├──> Editing                          Slack does not stream here
-     ├──> Hidden ──> Finished              Slack takes no message now
-     └──> Unknown                          nobody knows whether there is one
+     ├──> Hidden ──> Finished              Slack accepts no message now
+     └──> Unknown                          it is unknown whether there is a message
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bot.domain.errors import SlackCallRefused, SlackUnavailable
 
 log = logging.getLogger(__name__)
 
-# codes of Slack: a stream that has ended, or that the asker stopped, and an edit of a message that streams
+# Slack's errors for a stream that has ended, one that the asker stopped, and an edit of a message that streams
 STREAM_ENDED, STOPPED_BY_USER = "message_not_in_streaming_state", "stopped_by_user"
 _STREAM_CONFLICT = "streaming_state_conflict"
 # characters that are worth a call
@@ -29,9 +29,9 @@ _MIN_APPENDED = 200
 
 @dataclass(frozen=True, slots=True)
 class DisplayState:
-    """How an answer is shown now: ``sent`` is the Markdown that Slack shows. Each method returns the next state.
+    """A state of the display. ``sent`` is the Markdown that Slack shows. Each method returns the next state.
 
-    What is not said otherwise below is what a state does that waits for the end.
+    By default a state shows nothing before the end of the answer.
     """
 
     message: AnswerMessage
@@ -40,54 +40,59 @@ class DisplayState:
 
     @property
     def can_show_status(self) -> bool:
-        """Whether a status stands where the answer will."""
+        """Whether a status can stand in place of the answer."""
         return False
 
     def is_worth_sending(self, text: str) -> bool:
-        """Whether that text is so much more than what is shown that it is worth a call."""
+        """Return whether a text is so much longer than what is shown that it is worth a call."""
         return len(text) - len(self.sent) >= _MIN_APPENDED
 
     def send(self, text: str) -> DisplayState:
-        """Show all of the text there is so far. Raises SlackRefused, SlackUnavailable."""
+        """Show the text so far. Raises SlackCallRefused or SlackUnavailable."""
         return self
 
     def handle_refusal(self, error: SlackCallRefused, text: str) -> DisplayState:
-        """Go on after Slack refused ``send``. Raises SlackUnavailable."""
+        """Continue after Slack refused ``send``. Raises SlackUnavailable."""
         return self
 
     def handle_no_response(self, error: SlackUnavailable) -> DisplayState:
-        """Go on where nobody knows whether Slack did what ``send`` asks for: an edit is right in either case."""
+        """Continue when it is unknown whether ``send`` had its effect. An edit is right in either case."""
         return self
 
     def handle_replacement(self) -> DisplayState:
-        """Go on where what is shown is not the beginning of the answer any more."""
+        """Continue when the text shown is not the beginning of the answer any more."""
         return self
 
     def handle_stop(self) -> DisplayState:
-        """Go on where the asker stopped the answer."""
+        """Continue after the asker stopped the answer."""
         return Editing(self.message, self.throttle, self.sent)
 
     def finish_answer(self, text: str, below: BlocksBelow) -> DisplayState:
-        """Make it the whole answer, with blocks below. Raises SlackRefused, SlackUnavailable."""
+        """Show the whole answer, with blocks below it. Raises SlackCallRefused or SlackUnavailable."""
         self.throttle.wait_until_free()
         self.message.post_answer(text, below)
         return Finished(self.message, self.throttle, text)
 
 
 class New(DisplayState):
-    """There is no message yet."""
+    """State without a message."""
 
     @property
     def can_show_status(self) -> bool:
+        """True: there is no message yet."""
         return True
 
     def send(self, text: str) -> DisplayState:
+        """Start a stream."""
         self.message.start_stream(text)
         self.throttle.delay_sending(APPEND_PAUSE)
         return Streaming(self.message, self.throttle, text)
 
     def handle_refusal(self, error: SlackCallRefused, text: str) -> DisplayState:
-        """Post what there is, to edit it. Where Slack takes no post either, the end of the answer will say so."""
+        """Post the text so far, to edit it later.
+
+        If Slack refuses the post too, the call at the end of the answer reports that.
+        """
         log.info("Slack does not stream here [%s]: %s", self.message.reference, error.code)
         try:
             self.message.post_answer(text, mark=WRITING_MARK)
@@ -98,51 +103,59 @@ class New(DisplayState):
         return Editing(self.message, self.throttle, text)
 
     def handle_no_response(self, error: SlackUnavailable) -> DisplayState:
+        """Go to ``Unknown``: there may be a stream."""
         return Unknown(self.message, self.throttle, error=error)
 
 
 class Hidden(DisplayState):
-    """Slack takes no message: what it says to the whole answer counts."""
+    """State in which Slack accepts no message. Only its response to the whole answer counts."""
 
     @property
     def can_show_status(self) -> bool:
+        """True: there is no message."""
         return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown(DisplayState):
-    """There may be a message: somebody must look before the answer is posted."""
+    """State in which there may be a message. Look for it before the answer is posted."""
 
     error: SlackUnavailable
 
     @property
     def can_show_status(self) -> bool:
+        """True: no message is known."""
         return True
 
     def finish_answer(self, text: str, below: BlocksBelow) -> DisplayState:
+        """Raise the error that left the state of the message unknown."""
         raise self.error
 
 
 class Streaming(DisplayState):
-    """The message streams: it can be added to, and not be edited."""
+    """State of a message that streams: text can be added, but not changed."""
 
     def send(self, text: str) -> DisplayState:
+        """Add the new text to the stream."""
         self.message.append_to_stream(text[len(self.sent) :])
         self.throttle.delay_sending(APPEND_PAUSE)
         return replace(self, sent=text)
 
     def handle_refusal(self, error: SlackCallRefused, text: str) -> DisplayState:
+        """Go on by editing: the stream is over, or does not accept text."""
         log.info("the stream is over [%s]: %s", self.message.reference, error.code)
         return self._switch_to_editing(is_open=error.code != STREAM_ENDED)
 
     def handle_no_response(self, error: SlackUnavailable) -> DisplayState:
+        """Go on by editing: the stream may lack the text."""
         return self._switch_to_editing(is_open=True)
 
     def handle_replacement(self) -> DisplayState:
+        """Go on by editing: a stream can't be changed."""
         return self._switch_to_editing(is_open=True)
 
     def finish_answer(self, text: str, below: BlocksBelow) -> DisplayState:
-        """End the stream with the rest, or edit. A stream that the asker stopped stays as far as it came."""
+        """End the stream with the rest of the answer, or edit. A stream that the asker stopped keeps its text."""
         self.throttle.wait_until_free()
         if not text.startswith(self.sent):
             return self._switch_to_editing(is_open=True).finish_answer(text, below)
@@ -155,19 +168,25 @@ class Streaming(DisplayState):
         return Finished(self.message, self.throttle, text)
 
     def _switch_to_editing(self, *, is_open: bool) -> Editing:
+        """Return the state for edits. ``is_open`` means that the stream may still run."""
         return Editing(self.message, self.throttle, self.sent, is_open)
 
 
 @dataclass(frozen=True, slots=True)
 class Editing(DisplayState):
-    """The message is edited. ``is_open``: it is known to stream; of one that was begun before, Slack says so."""
+    """State of a message that is edited.
+
+    ``is_open`` means that it is known to stream. For a message of an earlier attempt, Slack reports it.
+    """
 
     is_open: bool = False
 
     def is_worth_sending(self, text: str) -> bool:
+        """Return True: the throttle limits the number of edits."""
         return True
 
     def send(self, text: str) -> DisplayState:
+        """Replace the text. A failure is only logged, because the next edit contains the text too."""
         closed = self._end_stream(is_last=False)
         try:
             closed._edit_message(text, (), is_last=False)
@@ -178,17 +197,19 @@ class Editing(DisplayState):
         return replace(closed, sent=text)
 
     def finish_answer(self, text: str, below: BlocksBelow) -> DisplayState:
+        """Replace the text by the whole answer."""
         self.throttle.wait_until_free()
         self._end_stream(is_last=True)._edit_message(text, below, is_last=True)
         return Finished(self.message, self.throttle, text)
 
     def _end_stream(self, *, is_last: bool) -> Editing:
-        """End the stream, if there is one."""
+        """End the stream if there is one."""
         if self.is_open:
             self._stop_stream(is_last=is_last)
         return replace(self, is_open=False)
 
     def _edit_message(self, text: str, below: BlocksBelow, *, is_last: bool) -> None:
+        """Edit the message. If it streams, end the stream and edit again."""
         try:
             self.message.edit_answer(text, below, is_last=is_last)
         except SlackCallRefused as error:
@@ -198,7 +219,7 @@ class Editing(DisplayState):
             self.message.edit_answer(text, below, is_last=is_last)
 
     def _stop_stream(self, *, is_last: bool) -> None:
-        """A message that streams can't be edited."""
+        """Stop the stream, because a message that streams can't be edited. One that has ended is only logged."""
         try:
             self.message.stop_stream(is_last=is_last)
         except SlackCallRefused as error:
@@ -206,8 +227,8 @@ class Editing(DisplayState):
 
 
 class Finished(DisplayState):
-    """It is the whole answer."""
+    """State of a message that holds the whole answer."""
 
     def finish_answer(self, text: str, below: BlocksBelow) -> DisplayState:
-        """Put something else in its place."""
+        """Replace the answer by another one."""
         return Editing(self.message, self.throttle, self.sent).finish_answer(text, below)

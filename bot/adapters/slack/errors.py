@@ -41,7 +41,7 @@ def translate_slack_errors(channel: str = "", token: str = _BOT_TOKEN) -> Iterat
     ``channel`` and ``token`` are what the sentence names if the call failed because of them.
 
     Raises:
-        SlackRefused: the call had no effect.
+        SlackCallRefused: the call had no effect.
         SlackUnavailable: the call may have had its effect.
     """
     try:

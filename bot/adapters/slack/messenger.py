@@ -25,16 +25,16 @@ _TIMEOUT = 30
 
 
 def make_slack_client(
-    token: str, base_url: str, seconds: float = _TIMEOUT, pace: PostThrottle | None = None
+    token: str, base_url: str, seconds: float = _TIMEOUT, throttle: PostThrottle | None = None
 ) -> WebClient:
     """Create a client that waits out short rate limits and repeats no call that may have had its effect.
 
     Neither server errors (the first call may have posted) nor lost connections lead to a retry. ``seconds`` is the
-    time limit of one request. Posts keep to ``pace``, if there is one.
+    time limit of one request. ``throttle`` delays posts, if there is one.
     """
-    turn = pace.wait_for_turn if pace else None
+    wait_for_turn = throttle.wait_for_turn if throttle else None
     return BoundedWebClient(
-        token, turn, base_url=base_url, timeout=seconds, retry_handlers=[RateLimitRetryHandler()]
+        token, wait_for_turn, base_url=base_url, timeout=seconds, retry_handlers=[RateLimitRetryHandler()]
     )
 
 
@@ -42,7 +42,7 @@ def open_direct_messages(client: WebClient, user: str) -> str:
     """Return the channel of the direct messages between the bot and a user. Open it if there is none.
 
     Raises:
-        SlackRefused, SlackUnavailable: the call failed.
+        SlackCallRefused, SlackUnavailable: the call failed.
     """
     with translate_slack_errors():
         return str(client.conversations_open(users=user)["channel"]["id"])
@@ -102,10 +102,10 @@ class SlackMessenger:
     def find_posts(self, channel: str, since: datetime, thread: str | None = None) -> dict[str, str]:
         """Find the bot's own messages that have a key, and return their timestamps by that key."""
         with translate_slack_errors(channel):
-            found = (
+            messages = (
                 self._iterate_history(channel, since) if thread is None else self._iterate_replies(channel, thread)
             )
-            own = [(read_metadata(message).key, message["ts"]) for message in found if self.is_own(message)]
+            own = [(read_metadata(message).key, message["ts"]) for message in messages if self.is_own(message)]
             return {key: ts for key, ts in own if key}
 
     def list_own_replies(self, channel: str, thread: str, since: str) -> list[tuple[str, str]]:

@@ -27,7 +27,7 @@ class PostThrottle:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = deadlines.sleep,
     ) -> None:
-        """``clock`` gives seconds that only go up, and ``sleep`` lets so many of them go by."""
+        """Create a throttle. ``clock`` returns seconds that only go up; ``sleep`` takes seconds."""
         self._clock = clock
         self._sleep = sleep
         self._free: dict[str, float] = {}

@@ -24,11 +24,12 @@ class SlackThreads:
 
 
 def _parse_message(message: Mapping[str, Any], *, is_own: bool) -> ThreadMessage:
-    carried = read_metadata(message) if is_own else PostMetadata()
+    """Return a message. The metadata of messages of others does not count."""
+    metadata = read_metadata(message) if is_own else PostMetadata()
     return ThreadMessage(
         ts=str(message["ts"]),
         text=str(message.get("text") or ""),
         is_own=is_own,
-        key=carried.key,
-        about=carried.about,
+        key=metadata.key,
+        about=metadata.about,
     )

@@ -40,7 +40,7 @@ class BoundedWebClient(WebClient):
         _install_opener(self.proxy)
         self.proxy = None
 
-    def api_call(self, api_method: str, **named: Any) -> SlackResponse:
+    def api_call(self, api_method: str, **keywords: Any) -> SlackResponse:
         """Call a method of the Web API.
 
         Raises:
@@ -48,14 +48,14 @@ class BoundedWebClient(WebClient):
             Exception: what the SDK raises, and what waiting for a turn raises.
         """
         if self._turn and api_method == "chat.postMessage":
-            self._turn(str(named["json"]["channel"]))
+            self._turn(str(keywords["json"]["channel"]))
         with bound_requests(self.timeout):
-            return super().api_call(api_method, **named)
+            return super().api_call(api_method, **keywords)
 
-    def files_upload_v2(self, **named: Any) -> SlackResponse:
+    def files_upload_v2(self, **keywords: Any) -> SlackResponse:
         """Upload a file, whose bytes do not go through :meth:`api_call`. Raise ``DeadlineExceeded`` too."""
         with bound_requests(self.timeout):
-            return super().files_upload_v2(**named)
+            return super().files_upload_v2(**keywords)
 
 
 def send_to_hook(url: str, seconds: float, **message: Any) -> WebhookResponse:

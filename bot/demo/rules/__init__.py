@@ -1,1 +1,1 @@
-"""How questions are answered without a model: what is asked, which tools tell it, and how it is said."""
+"""Answers without a model: what a question asks, which tools it needs, and how the answer is worded."""

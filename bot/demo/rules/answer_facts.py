@@ -1,4 +1,4 @@
-"""A question with all that was found for it."""
+"""A question with everything that the tools found for it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CAVEAT_PATTERN = re.compile(r"merged, newest first \[([^\]]+)\]")
 
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
-    """What is asked, and all that was found for it."""
+    """A question, the record of its thread, and the tool uses for it."""
 
     question: ParsedQuestion
     record: str
@@ -25,26 +25,26 @@ class AnswerContext:
 
     @property
     def list_texts(self) -> list[str]:
-        """What was listed."""
+        """The texts of all lists."""
         return [each.text for each in self.tool_uses if each.name == LIST_TOOL and not each.is_error]
 
     @property
     def pull_requests(self) -> Mapping[int, PullRequestFacts]:
-        """Those that were read one by one."""
+        """The pull requests that were read one by one, by number."""
         texts = (each.text for each in self.tool_uses if each.name == PULL_REQUEST_TOOL and not each.is_error)
-        return {number: told for text in texts for number, told in parse_pull_requests(text).items()}
+        return {number: pull for text in texts for number, pull in parse_pull_requests(text).items()}
 
     @property
     def listed_pull_requests(self) -> list[PullRequestFacts]:
-        """Those of the first list, or of them those that are asked about."""
+        """The pull requests of the first list, or those of them that the question is about."""
         listed = parse_pull_requests(self.list_texts[0]) if self.list_texts else {}
         return [
-            told for told in listed.values() if not self.question.numbers or told.number in self.question.numbers
+            pull for pull in listed.values() if not self.question.numbers or pull.number in self.question.numbers
         ]
 
     @property
     def total_phrase(self) -> str:
-        """How many pull requests there are to speak of."""
+        """The number of pull requests in question, and their days."""
         merged = parse_merged_days([*(each.text for each in self.tool_uses), self.record])
         if self.question.numbers:
             return format_count(len(self.question.numbers), "pull request")
@@ -52,7 +52,7 @@ class AnswerContext:
 
     @property
     def failures(self) -> list[str]:
-        """Why some could not be read, or none of the days that the question names."""
+        """Why some pull requests, or all days that the question names, could not be read."""
         errors = [
             each
             for each in self.tool_uses
@@ -62,16 +62,16 @@ class AnswerContext:
 
     @property
     def days_caveat(self) -> str:
-        """What is not known of the days that the question names, as a sentence; empty where they are known."""
+        """What is unknown about the days that the question names, as a sentence; empty if nothing is."""
         if not self.question.days:
             return ""
-        doubts = [found[1] for each in self.tool_uses if (found := _CAVEAT_PATTERN.search(each.text))]
-        said = next(iter([*doubts, *self.failures]), "").rstrip(".")
-        # what is refused for how it was asked says what to write, after a colon
-        today = f"; today is {self.question.today:%-d %B %Y}" if self.question.today and ":" not in said else ""
-        return f"{said}{today}." if said else ""
+        caveats = [match[1] for each in self.tool_uses if (match := _CAVEAT_PATTERN.search(each.text))]
+        caveat = next(iter([*caveats, *self.failures]), "").rstrip(".")
+        # an error about the format of the days says what to write after a colon
+        today = f"; today is {self.question.today:%-d %B %Y}" if self.question.today and ":" not in caveat else ""
+        return f"{caveat}{today}." if caveat else ""
 
     @property
     def revert_text(self) -> str:
-        """What was told of reverts."""
+        """The result of the tool for reverts, empty if it was not used."""
         return next((each.text for each in self.tool_uses if each.name == REVERTS_TOOL and not each.is_error), "")

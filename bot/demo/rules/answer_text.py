@@ -1,4 +1,4 @@
-"""Puts an answer together from what the tools said: their counts, numbers, names and sentences, nothing else."""
+"""Builds an answer from the results of the tools alone: their counts, numbers, names and sentences."""
 
 from __future__ import annotations
 
@@ -38,81 +38,90 @@ from bot.demo.rules.wording import (
 )
 from bot.domain.text.strings import format_count
 
-# words of one pull request, where there are several
+# words about one pull request of several
 _MAX_WORDS = 22
 _MAX_FILES = 8
 _UNCLEAR_SENTENCE = f"I can't tell from this question what to look for: ask, for example, {EXAMPLES}."
 
 
-def render_answer(asked: ParsedQuestion, record: str, used: Sequence[ToolUse]) -> str:
-    """The answer, in Markdown."""
-    if asked.reason:
+def render_answer(question: ParsedQuestion, record: str, tool_uses: Sequence[ToolUse]) -> str:
+    """Render the answer in Markdown."""
+    if question.reason:
         return (
-            asked.reason
-            if asked.kind is QuestionKind.UNRESOLVED
-            else f"{asked.reason} Ask, for example, {EXAMPLES}."
+            question.reason
+            if question.kind is QuestionKind.UNRESOLVED
+            else f"{question.reason} Ask, for example, {EXAMPLES}."
         )
-    known = AnswerContext(asked, record, tuple(used))
-    has_results = any(not each.is_error for each in used)
-    if known.days_caveat and not has_results:
-        return known.days_caveat
-    if known.list_texts and not known.listed_pull_requests and asked.kind is not QuestionKind.TRIVIAL:
-        return f"There is nothing to tell: of what was asked there are no pull requests ({known.total_phrase})."
-    found = _RENDERERS[asked.kind](known) if has_results else ()
-    parts = [known.days_caveat, *found, *([] if asked.days else known.failures)]
+    context = AnswerContext(question, record, tuple(tool_uses))
+    has_results = any(not each.is_error for each in tool_uses)
+    if context.days_caveat and not has_results:
+        return context.days_caveat
+    if context.list_texts and not context.listed_pull_requests and question.kind is not QuestionKind.TRIVIAL:
+        return f"There is nothing to tell: of what was asked there are no pull requests ({context.total_phrase})."
+    paragraphs = _RENDERERS[question.kind](context) if has_results else ()
+    parts = [context.days_caveat, *paragraphs, *([] if question.days else context.failures)]
     return "\n\n".join(filter(None, parts)) or _UNCLEAR_SENTENCE
 
 
-# single ones
+# single pull requests
 
 
-def _render_about(known: AnswerContext) -> Iterable[str]:
-    for told in known.pull_requests.values():
-        yield f"**#{told.number}: {end_sentence(told.headline or told.title)}**"
-        yield format_section(told, "What changed and why", MAX_SECTION_WORDS)
-        yield format_section(told, "Technical impact", MAX_SECTION_WORDS)
-        yield format_action(told)
-        yield f"By {told.author}, merged by {told.merger}: {format_size(told)}, {told.band} risk."
+def _render_about(context: AnswerContext) -> Iterable[str]:
+    """Yield what changed in each pull request, and why."""
+    for pull in context.pull_requests.values():
+        yield f"**#{pull.number}: {end_sentence(pull.headline or pull.title)}**"
+        yield format_section(pull, "What changed and why", MAX_SECTION_WORDS)
+        yield format_section(pull, "Technical impact", MAX_SECTION_WORDS)
+        yield format_action(pull)
+        yield f"By {pull.author}, merged by {pull.merger}: {format_size(pull)}, {pull.band} risk."
 
 
-def _render_risk(known: AnswerContext) -> Iterable[str]:
-    for told in known.pull_requests.values():
-        yield f"**#{told.number} is rated {told.band} risk**: {told.reasons or 'no risk rule matched'}."
-        yield format_labelled("What its summary warns of", told.sections.get("Potential risks", ""))
-        yield format_action(told) or "Its summary names nothing that you have to do."
+def _render_risk(context: AnswerContext) -> Iterable[str]:
+    """Yield the rating of each pull request with its reasons."""
+    for pull in context.pull_requests.values():
+        yield f"**#{pull.number} is rated {pull.band} risk**: {pull.reasons or 'no risk rule matched'}."
+        yield format_labelled("What its summary warns of", pull.sections.get("Potential risks", ""))
+        yield format_action(pull) or "Its summary names nothing that you have to do."
 
 
-def _render_people(known: AnswerContext) -> Iterable[str]:
-    for told in known.pull_requests.values():
-        merged = f"**{told.merger}** merged it on {format_instant(told.merge_time)}"
-        yield f"#{told.number} ({told.title}) is by **{told.author}**; {merged}."
+def _render_people(context: AnswerContext) -> Iterable[str]:
+    """Yield the author and the merger of each pull request."""
+    for pull in context.pull_requests.values():
+        merged = f"**{pull.merger}** merged it on {format_instant(pull.merge_time)}"
+        yield f"#{pull.number} ({pull.title}) is by **{pull.author}**; {merged}."
 
 
-def _render_merge_time(known: AnswerContext) -> Iterable[str]:
-    for told in known.pull_requests.values():
-        yield f"#{told.number} ({told.title}) was merged on {format_instant(told.merge_time)} by {told.merger}."
+def _render_merge_time(context: AnswerContext) -> Iterable[str]:
+    """Yield when each pull request was merged."""
+    for pull in context.pull_requests.values():
+        yield f"#{pull.number} ({pull.title}) was merged on {format_instant(pull.merge_time)} by {pull.merger}."
 
 
-def _render_code(known: AnswerContext) -> Iterable[str]:
+def _render_code(context: AnswerContext) -> Iterable[str]:
+    """Yield the files, after the notice that there are no diffs."""
     yield f"{NO_DIFFS_SENTENCE} GitHub has it: follow the link of the number."
-    yield from _render_files(known)
+    yield from _render_files(context)
 
 
-def _render_files(known: AnswerContext) -> Iterable[str]:
-    for told in known.pull_requests.values():
-        named = ", ".join(f"`{path}`" for path in told.files[:_MAX_FILES])
-        more = f" and {len(told.files) - _MAX_FILES} more" if len(told.files) > _MAX_FILES else ""
-        yield f"#{told.number} changes {format_size(told)}: {named}{more}."
+def _render_files(context: AnswerContext) -> Iterable[str]:
+    """Yield the files of each pull request."""
+    for pull in context.pull_requests.values():
+        paths = ", ".join(f"`{path}`" for path in pull.files[:_MAX_FILES])
+        more = f" and {len(pull.files) - _MAX_FILES} more" if len(pull.files) > _MAX_FILES else ""
+        yield f"#{pull.number} changes {format_size(pull)}: {paths}{more}."
 
 
-# what was taken back, and what is risky
+# reverts and risk
 
 
-def _render_reverts(known: AnswerContext) -> Iterable[str]:
-    before, _, _ = known.revert_text.partition("Rated riskiest by rules:")
-    said = split_lines(before)[1:]
-    lines = [line for line in said if not known.question.numbers or _has_number(line, known.question.numbers)]
-    merged = parse_merged_days([known.revert_text])
+def _render_reverts(context: AnswerContext) -> Iterable[str]:
+    """Yield the reverts that the tool found, or that there are none."""
+    before, _, _ = context.revert_text.partition("Rated riskiest by rules:")
+    all_lines = split_lines(before)[1:]
+    lines = [
+        line for line in all_lines if not context.question.numbers or _has_number(line, context.question.numbers)
+    ]
+    merged = parse_merged_days([context.revert_text])
     if lines and any(line.startswith("#") for line in lines):
         yield "\n".join(
             f"- {truncate_sentences(line, MAX_SECTION_WORDS)}" for line in lines if line.startswith("#")
@@ -125,59 +134,65 @@ def _render_reverts(known: AnswerContext) -> Iterable[str]:
 
 
 def _has_number(line: str, numbers: Iterable[int]) -> bool:
+    """Return whether a line names one of the pull requests."""
     return any(f"#{number} " in f"{line} " for number in numbers)
 
 
-def _render_riskiest(known: AnswerContext) -> Iterable[str]:
-    numbers = list_riskiest(known.question, known.tool_uses)
-    told = [known.pull_requests[number] for number in numbers if number in known.pull_requests]
-    if not told:
-        yield f"None of the {known.total_phrase} is rated risky."
+def _render_riskiest(context: AnswerContext) -> Iterable[str]:
+    """Yield the pull requests with the highest ratings."""
+    numbers = list_riskiest(context.question, context.tool_uses)
+    pulls = [context.pull_requests[number] for number in numbers if number in context.pull_requests]
+    if not pulls:
+        yield f"None of the {context.total_phrase} is rated risky."
         return
     yield (
-        f"**Most likely to cause trouble: {format_numbers(each.number for each in told)}**, of "
-        f"the {known.total_phrase}:"
+        f"**Most likely to cause trouble: {format_numbers(pull.number for pull in pulls)}**, of "
+        f"the {context.total_phrase}:"
     )
-    yield "\n".join(f"- {_format_rating(each)}" for each in told)
+    yield "\n".join(f"- {_format_rating(pull)}" for pull in pulls)
 
 
-def _format_rating(told: PullRequestFacts) -> str:
-    why = f"{told.band.capitalize()} risk: {told.reasons}."
-    said = format_section(told, "Potential risks", _MAX_WORDS)
-    return f"#{told.number} {end_sentence(told.headline or told.title)} {why} {said}".rstrip()
+def _format_rating(pull: PullRequestFacts) -> str:
+    """Format a pull request with its rating and the risks in its summary."""
+    rating = f"{pull.band.capitalize()} risk: {pull.reasons}."
+    risks = format_section(pull, "Potential risks", _MAX_WORDS)
+    return f"#{pull.number} {end_sentence(pull.headline or pull.title)} {rating} {risks}".rstrip()
 
 
-# what needs action
+# action for users
 
 
-def _render_breaking(known: AnswerContext) -> Iterable[str]:
-    numbers = list_actionable(known.question, known.record, known.tool_uses)
+def _render_breaking(context: AnswerContext) -> Iterable[str]:
+    """Yield the pull requests whose users have to act."""
+    numbers = list_actionable(context.question, context.record, context.tool_uses)
     acting = [
-        known.pull_requests[number]
+        context.pull_requests[number]
         for number in numbers
-        if number in known.pull_requests and known.pull_requests[number].action
+        if number in context.pull_requests and context.pull_requests[number].action
     ]
-    # a thread about a single one has not read the others: who did not read all can't say how many of all there are
-    is_all = all(told.is_complete for told in collect_pull_requests(known.record, known.tool_uses).values())
+    # a thread about a single pull request has not read the others, so the number among all is unknown
+    is_all = all(pull.is_complete for pull in collect_pull_requests(context.record, context.tool_uses).values())
     among = (
-        known.total_phrase if is_all else format_count(len(known.pull_requests), "pull request") + " that I read"
+        context.total_phrase
+        if is_all
+        else format_count(len(context.pull_requests), "pull request") + " that I read"
     )
     if not acting:
         yield f"None of the {among} requires changes on your side, as far as the summaries tell."
         return
     yield f"**{len(numbers)} of the {among} may require changes on your side:**"
-    yield "\n".join(f"- #{told.number} {end_sentence(told.headline)} **To do:** {told.action}" for told in acting)
-    yield from _render_on_topic(known, numbers)
+    yield "\n".join(f"- #{pull.number} {end_sentence(pull.headline)} **To do:** {pull.action}" for pull in acting)
+    yield from _render_on_topic(context, numbers)
 
 
-def _render_on_topic(known: AnswerContext, numbers: Sequence[int]) -> Iterable[str]:
-    """Which of them are about what was asked, and what is about it without asking anything."""
-    found = match_topics(known.question, known.record, known.tool_uses)
-    close, topics = () if found.is_weak else found.strong, format_topics(found.matched_topics, "and")
+def _render_on_topic(context: AnswerContext, numbers: Sequence[int]) -> Iterable[str]:
+    """Yield which of these pull requests match the topics, and which others do."""
+    matches = match_topics(context.question, context.record, context.tool_uses)
+    close, topics = () if matches.is_weak else matches.strong, format_topics(matches.matched_topics, "and")
     acting, others = [n for n in close if n in numbers], [n for n in close if n not in numbers]
     yield f"Those that have to do with {topics} come first: {format_numbers(acting)}." if acting else ""
     yield f"Also about {topics}, but requiring nothing: {format_numbers(others)}." if others else ""
-    yield from render_unmatched(known, found)
+    yield from render_unmatched(context, matches)
 
 
 _RENDERERS: Mapping[QuestionKind, Callable[[AnswerContext], Iterable[str]]] = {
@@ -188,8 +203,8 @@ _RENDERERS: Mapping[QuestionKind, Callable[[AnswerContext], Iterable[str]]] = {
     QuestionKind.FILES_OF: _render_files,
     QuestionKind.CODE_OF: _render_code,
     QuestionKind.REVERTS: _render_reverts,
-    QuestionKind.MERGERS: lambda known: render_most_active(known, lambda told: told.merger, "merged"),
-    QuestionKind.AUTHORS: lambda known: render_most_active(known, lambda told: told.author, "wrote"),
+    QuestionKind.MERGERS: lambda context: render_most_active(context, lambda pull: pull.merger, "merged"),
+    QuestionKind.AUTHORS: lambda context: render_most_active(context, lambda pull: pull.author, "wrote"),
     QuestionKind.UNTESTED: render_untested,
     QuestionKind.BREAKS: _render_breaking,
     QuestionKind.RISKIEST: _render_riskiest,

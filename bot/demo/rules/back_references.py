@@ -1,14 +1,14 @@
-"""What a question points back to: "the second one", "it" and "them" in what was answered before."""
+"""References of a question to earlier answers: "the second one", "it" and "them"."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-# as many pull requests can be read at a time; an answer may name all of a day
+# six pull requests can be read at a time; an answer may name all of a day
 _MAX_NUMBERS, _MAX_ANSWER_NUMBERS = 6, 100
 _NUMBER_PATTERN = re.compile(r"(?:#|/pull/|\b)(\d{1,9})\b")
-# shorter ones are versions and years
+# shorter numbers are versions and years
 _BARE_NUMBER = re.compile(r"\d{5,9}")
 _LIST_ITEM = re.compile(r"^[-*] #(\d{1,9})\b", re.M)
 _ORDINALS = {
@@ -27,7 +27,7 @@ _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5}
 _ORDINAL_PATTERN = rf"(?P<place>{'|'.join(_ORDINALS)})"
 _ITEM_NOUN = r"(?:one|pr|pull request|change|item|entry|bullet)\b|of (?:them|these|those)\b"
 _ORDINAL_ITEM = re.compile(rf"\b{_ORDINAL_PATTERN} (?:{_ITEM_NOUN})")
-# "the first thing to check" and "the last week" are none of a list
+# "the first thing to check" and "the last week" do not refer to a list
 _LONE_ORDINAL = re.compile(
     rf"\bthe {_ORDINAL_PATTERN}(?=\W*$|\W*[,;:?!.]| (?:is|was|does|did|and|or|risky|safe)\b)"
 )
@@ -40,51 +40,52 @@ _NO_LIST_SENTENCE = "I don't know which list you mean: name a pull request by it
 
 
 def find_numbers(text: str, most: int = _MAX_NUMBERS) -> tuple[int, ...]:
-    """The numbers of pull requests that a text names, each once."""
-    named = (
-        found
-        for found in _NUMBER_PATTERN.finditer(text)
-        if found[0][0] in "#/" or _BARE_NUMBER.fullmatch(found[1])
+    """Return the numbers of pull requests that a text names, each once."""
+    matches = (
+        match
+        for match in _NUMBER_PATTERN.finditer(text)
+        if match[0][0] in "#/" or _BARE_NUMBER.fullmatch(match[1])
     )
-    return tuple(dict.fromkeys(int(found[1]) for found in named))[:most]
+    return tuple(dict.fromkeys(int(match[1]) for match in matches))[:most]
 
 
 def find_answer_numbers(answer: str) -> tuple[int, ...]:
-    """All pull requests that an answer names."""
+    """Return all pull requests that an answer names."""
     return find_numbers(answer, _MAX_ANSWER_NUMBERS)
 
 
 def find_listed_numbers(answer: str) -> tuple[int, ...]:
-    """The pull requests of an answer's list, or all that it names where it has none."""
+    """Return the pull requests of an answer's list, or all that it names if it has no list."""
     return tuple(dict.fromkeys(int(number) for number in _LIST_ITEM.findall(answer))) or find_answer_numbers(
         answer
     )
 
 
 def resolve_pointer(question: str, answers: Sequence[str], subject: tuple[int, ...]) -> tuple[int, ...] | str:
-    """What a place in a list means, such as "the last one"; none where the question names no place.
+    """Resolve a position in a list, such as "the last one"; return nothing if the question names none.
 
-    Where the list has no such place, what to say of it.
+    If the list has no such position, return a sentence that says so.
 
-    The list is the last one of several: "and the second one?" is asked after an answer about the first.
+    The list is the last one with several items: "and the second one?" is asked after an answer about the first.
     """
     text = " ".join(question.casefold().split())
     lists = [listed for answer in reversed(answers) if (listed := find_listed_numbers(answer))] + [subject] * bool(
         subject
     )
     several = next((listed for listed in lists if len(listed) > 1), lists[0] if lists else ())
-    if found := _SEVERAL_ITEMS.search(text):
-        count = _COUNTS.get(found["count"]) or int(found["count"])
-        return _require_choice(several, several[:count] if found["end"] == "first" else several[-count:])
+    if match := _SEVERAL_ITEMS.search(text):
+        count = _COUNTS.get(match["count"]) or int(match["count"])
+        return _require_choice(several, several[:count] if match["end"] == "first" else several[-count:])
     if re.search(r"\bboth\b", text):
         return _require_choice(several, several[:2] if len(several) == 2 else ())
-    if found := _ORDINAL_ITEM.search(text) or _LONE_ORDINAL.search(text):
-        place = _ORDINALS[found["place"]]
+    if match := _ORDINAL_ITEM.search(text) or _LONE_ORDINAL.search(text):
+        place = _ORDINALS[match["place"]]
         return _require_choice(several, several[place:][:1] if place < len(several) else ())
     return ()
 
 
 def _require_choice(several: tuple[int, ...], chosen: tuple[int, ...]) -> tuple[int, ...] | str:
+    """Return the chosen items, or a sentence if there are none."""
     if not several:
         return _NO_LIST_SENTENCE
     if not chosen:
@@ -95,11 +96,11 @@ def _require_choice(several: tuple[int, ...], chosen: tuple[int, ...]) -> tuple[
 
 
 def find_choices(question: str, answer: str) -> tuple[int, ...]:
-    """The list that "which one?" chooses from: the last answer's, if it has one."""
+    """Return the list that "which one?" chooses from: that of the last answer, if it has one."""
     listed = _LIST_ITEM.findall(answer) if _WHICH_ONE.search(question.casefold()) else []
     return tuple(dict.fromkeys(map(int, listed))) if len(listed) > 1 else ()
 
 
 def has_demonstrative(question: str) -> bool:
-    """Whether it speaks of "this one" or "that change"."""
+    """Return whether the question has words such as "this one" or "that change"."""
     return bool(_DEMONSTRATIVE.search(" ".join(question.casefold().split())))

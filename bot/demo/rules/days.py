@@ -1,4 +1,4 @@
-"""The days that a question names, as the bot's tools take them."""
+"""The days that a question names, in the format of the bot's tools."""
 
 from __future__ import annotations
 
@@ -13,53 +13,56 @@ _MONTH_PATTERN = rf"(?P<month>{'|'.join(_MONTHS)})[a-z]*"
 _ISO_PATTERN = r"(?a:\d{4}-\d\d-\d\d)"
 _DAY_PATTERN = r"(?P<day>(?a:\d{1,2}))(?:st|nd|rd|th)?"
 _YEAR_PATTERN = r"(?:,? (?P<year>(?a:\d{4})))?"
-# said of what was merged, unlike "what must we do today?"
+# words about merges, unlike "what must we do today?"
 _MERGE_PATTERN = re.compile(r"\b(?:merg|land|ship|chang|new\b|happen|revert|went|added|came|update)")
 _DUTY_PATTERN = re.compile(r"\b(?:should|must|need|can|do (?:i|we)|to do)\b")
 
 
 def parse_days(question: str, today: dt.date) -> str:
-    """The days that are named, such as ``2026-02-27``, ``yesterday`` or ``7d``; empty for none."""
+    """Return the days that a question names, such as ``2026-02-27``, ``yesterday`` or ``7d``; empty for none."""
     text = " ".join(question.casefold().split())
-    for pattern, named in _DAY_PARSERS:
-        if (found := pattern.search(text)) and (days := named(found, today)):
+    for pattern, format_days in _DAY_PARSERS:
+        if (match := pattern.search(text)) and (days := format_days(match, today)):
             return days
     if re.search(r"\btoday\b", text) and (_MERGE_PATTERN.search(text) or not _DUTY_PATTERN.search(text)):
         return "today"
     return ""
 
 
-def _remove_spaces(found: re.Match[str], _: dt.date) -> str:
-    return re.sub(r"\s+", "", found[0])
+def _remove_spaces(match: re.Match[str], _: dt.date) -> str:
+    """Return the match without spaces."""
+    return re.sub(r"\s+", "", match[0])
 
 
 def _make_last_days(count: int) -> Callable[[re.Match[str], dt.date], str]:
-    return lambda found, today: f"{count}d"
+    """Return a function that returns a number of days."""
+    return lambda match, today: f"{count}d"
 
 
-def _format_day_count(found: re.Match[str], _: dt.date) -> str:
-    return f"{found['count']}d"
+def _format_day_count(match: re.Match[str], _: dt.date) -> str:
+    """Return the number of days of the match."""
+    return f"{match['count']}d"
 
 
-def _parse_date(found: re.Match[str], today: dt.date) -> str:
-    """A date without a year is the last one of that name."""
-    month = _MONTHS.index(found["month"]) + 1
-    years: Iterable[int] = [int(found["year"])] if found["year"] else (today.year, today.year - 1)
+def _parse_date(match: re.Match[str], today: dt.date) -> str:
+    """Return the date of the match; empty for an impossible one. Without a year it is the last such date."""
+    month = _MONTHS.index(match["month"]) + 1
+    years: Iterable[int] = [int(match["year"])] if match["year"] else (today.year, today.year - 1)
     for year in years:
         try:
-            date = dt.date(year, month, int(found["day"]))
+            date = dt.date(year, month, int(match["day"]))
         except ValueError:
             continue
-        if found["year"] or date <= today:
+        if match["year"] or date <= today:
             return str(date)
     return ""
 
 
-def _parse_weekday(found: re.Match[str], today: dt.date) -> str:
-    """The last one before today; with "since", all days from it on."""
-    back = (today.weekday() - _WEEKDAYS.index(found["weekday"]) - 1) % 7 + 1
+def _parse_weekday(match: re.Match[str], today: dt.date) -> str:
+    """Return the last such day before today or, with "since", all days from it on."""
+    back = (today.weekday() - _WEEKDAYS.index(match["weekday"]) - 1) % 7 + 1
     date = today - back * _ONE_DAY
-    return f"{date}..{today}" if found["since"] else str(date)
+    return f"{date}..{today}" if match["since"] else str(date)
 
 
 _DAY_PARSERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], dt.date], str]], ...] = (

@@ -1,6 +1,6 @@
-"""Reads what the tools say, and the record of a thread, back into values.
+"""Parser of the tools' results, and of the record of a thread.
 
-How they write is in ``bot/services/questions/tools/context_text.py``.
+Both are written by ``bot/services/questions/tools/context_text.py``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 _PULL_REQUEST_LINE = re.compile(
-    r"#(?P<number>\d{1,9}) (?P<said>.*) \| (?P<type>TRIVIAL|SUBSTANTIAL), (?P<area>[^|]*)"
+    r"#(?P<number>\d{1,9}) (?P<text>.*) \| (?P<type>TRIVIAL|SUBSTANTIAL), (?P<area>[^|]*)"
     r" \| by (?P<author>\S+), merged (?P<when>\S+ \S+) by (?P<merger>\S+)"
     r" \| (?P<size>[^|]*) \| risk (?P<band>\w+)(?: without history)?(?: \((?P<reasons>.*)\))?"
     r"(?: \| takes another back)?"
@@ -28,7 +28,7 @@ _SECTION_NAMES = ("What changed and why", "Technical impact", "Potential risks",
 
 @dataclass
 class PullRequestFacts:
-    """What was told of a pull request. ``sections`` and ``files`` are empty where only its line was."""
+    """Facts about a pull request. ``sections`` and ``files`` are empty if only its line was shown."""
 
     number: int
     title: str
@@ -45,100 +45,105 @@ class PullRequestFacts:
 
     @property
     def action(self) -> str:
+        """What users have to do, empty if nothing."""
         return self.sections.get("Action", "")
 
     @property
     def is_complete(self) -> bool:
+        """Whether more than its line was shown."""
         return bool(self.sections)
 
     @property
     def text(self) -> str:
-        """All of it, for those who look for words."""
+        """The whole text, for searches."""
         own = (self.title, self.headline, self.area, self.author, self.merger)
         return "\n".join([*own, *self.sections.values(), *self.files])
 
     @property
     def changed_lines(self) -> int:
+        """The number of changed lines."""
         return sum(map(int, _CHANGED_LINES.findall(self.size)))
 
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A line that a search found; ``place`` is title, description, headline or a part of the summary."""
+    """A line that a search found. ``part`` is title, description, headline or a section of the summary."""
 
     number: int
     part: str
 
     @property
     def is_strong(self) -> bool:
-        """Whether what was found says what the pull request is about."""
+        """Whether the found text says what the pull request is about."""
         return self.part in ("title", "headline")
 
 
 def parse_pull_requests(text: str) -> dict[int, PullRequestFacts]:
-    """The pull requests of a list, of a record, or a single one."""
-    found: dict[int, PullRequestFacts] = {}
-    now: PullRequestFacts | None = None
+    """Parse the pull requests of a list, of a record, or a single one, by number."""
+    pulls: dict[int, PullRequestFacts] = {}
+    current: PullRequestFacts | None = None
     for line in split_lines(text):
-        begun = _parse_line(line)
-        if begun:
-            found[begun.number] = now = begun
+        parsed = _parse_line(line)
+        if parsed:
+            pulls[parsed.number] = current = parsed
         elif line == _DESCRIPTION_LABEL:
-            # what is said from here on are the words of strangers
-            now = None
-        elif now:
-            _add_detail(now, line)
-    return found
+            # the rest is text of strangers
+            current = None
+        elif current:
+            _add_detail(current, line)
+    return pulls
 
 
 def split_lines(text: str) -> list[str]:
-    """Its lines less the marks around it."""
+    """Return the lines of a text without the marks around it."""
     return [line for line in text.splitlines() if not _DATA_MARK.fullmatch(line)]
 
 
 def _parse_line(line: str) -> PullRequestFacts | None:
-    found = _PULL_REQUEST_LINE.fullmatch(line)
-    if not found:
+    """Parse the line of a pull request. Return None for another line."""
+    match = _PULL_REQUEST_LINE.fullmatch(line)
+    if not match:
         return None
-    # a summary that is none yet has no headline
-    title, _, headline = found["said"].rpartition(" | ")
+    # without a summary there is no headline
+    title, _, headline = match["text"].rpartition(" | ")
     return PullRequestFacts(
-        number=int(found["number"]),
+        number=int(match["number"]),
         title=title or headline,
         headline=headline if title else "",
-        area=found["area"],
-        author=found["author"],
-        merger=found["merger"],
-        merge_time=found["when"],
-        size=found["size"],
-        band=found["band"],
-        reasons=found["reasons"] or "",
+        area=match["area"],
+        author=match["author"],
+        merger=match["merger"],
+        merge_time=match["when"],
+        size=match["size"],
+        band=match["band"],
+        reasons=match["reasons"] or "",
     )
 
 
-def _add_detail(told: PullRequestFacts, line: str) -> None:
-    name, _, said = line.strip().partition(": ")
+def _add_detail(pull: PullRequestFacts, line: str) -> None:
+    """Add the files or the section of a line to a pull request."""
+    name, _, text = line.strip().partition(": ")
     if line.startswith(_FILES_LABEL):
-        told.files = tuple(found["path"] for found in _FILE_PATTERN.finditer(line))
-    elif name in _SECTION_NAMES and said:
-        told.sections.setdefault(name, said)
+        pull.files = tuple(match["path"] for match in _FILE_PATTERN.finditer(line))
+    elif name in _SECTION_NAMES and text:
+        pull.sections.setdefault(name, text)
 
 
 def parse_hits(text: str) -> tuple[SearchHit, ...]:
-    """What a search of texts found."""
-    found = (_HIT_LINE.fullmatch(line) for line in split_lines(text))
-    return tuple(SearchHit(int(each["number"]), each["place"]) for each in found if each)
+    """Parse the result of a search."""
+    matches = (_HIT_LINE.fullmatch(line) for line in split_lines(text))
+    return tuple(SearchHit(int(match["number"]), match["place"]) for match in matches if match)
 
 
 @dataclass(frozen=True, slots=True)
 class MergedDays:
-    """Some days, as they are written, and how many pull requests were merged in them."""
+    """Days as the tools write them, and the number of pull requests merged in them."""
 
     days: str
     count: int
 
 
 def parse_merged_days(texts: Iterable[str]) -> MergedDays:
-    """What the first list says of its days."""
-    found = next((each for text in texts if (each := _DAYS_LINE.search(text))), None)
-    return MergedDays(found["days"], int(found["count"].replace(",", ""))) if found else MergedDays("", 0)
+    """Parse the days of the first list; empty if there is no list."""
+    first = next((match for text in texts if (match := _DAYS_LINE.search(text))), None)
+    return MergedDays(first["days"], int(first["count"].replace(",", ""))) if first else MergedDays("", 0)

@@ -1,10 +1,10 @@
-"""The words by which questions are told apart: no topics, what asks for which kind, other names of the same."""
+"""Words that tell questions apart: words that are no topics, words for each kind of question, and synonyms."""
 
 from __future__ import annotations
 
 import re
 
-# they stand in questions about anything
+# words of questions about anything
 FILLERS = frozenset(
     """
     a about act affect affected affects again all also am an and any anybody anyone anything are around as at be
@@ -75,9 +75,9 @@ WITH = frozenset(
 PLURAL_PRONOUNS = frozenset({"them", "those", "they"})
 SINGULAR_PRONOUNS = frozenset({"it", "its"})
 REPEAT_WORDS = frozenset({"and", "or", "what", "how", "about", "of", "then", "now", "also", "for"})
-# they say which pull request is meant, and nothing of what is asked
+# words that select a pull request, and say nothing about what is asked
 POINTERS = frozenset("the one ones pr change item last first second third fourth fifth two three both".split())
-# asked of all that was merged
+# words of questions about all merges
 GENERAL_WORDS = frozenset(
     {
         *("summary", "overview", "everything", "all", "list", "which", "happened", "new", "news", "many", "day"),
@@ -97,19 +97,19 @@ GENERAL_WORDS = frozenset(
         *("digest", "know", "tl", "dr", "short", "brief", "today", "yesterday", "week"),
     }
 )
-# what one does to the riskiest ones before the others
+# what people do with the riskiest changes first
 REVIEW_VERBS = frozenset({"check", "look", "read", "review", "test", "try", "verify", "watch"})
 MORE_WORDS = frozenset(
     {"more", "tell", "me", "details", "detail", "elaborate", "explain", "please", "go", "on", "and", "say"}
 )
-# of the vocabulary of flags, where nothing else is named
+# words about flags in general
 FLAG_WORDS = frozenset(
     """
     flag flags env envs var vars variable variables environment cli option options argument arguments args setting
     settings config configs configuration switch switches parameter parameters command command-line
     """.split()
 )
-# what asks for something to do
+# questions about action for users
 DUTY_PATTERN = re.compile(
     r"\b(?:need|needs|have|has|want|ought|required|supposed) to (?:change|do|update|adapt|edit|act|adjust)\b"
     r"|\b(?:need|have) to (?:rewrite|replace|rename|fix|switch)\b|\bdo (?:i|we) (?:have|need) to\b"
@@ -122,7 +122,7 @@ FLAG_PATTERN = re.compile(
     r"|\bconfig(?:uration)? (?:options?|changes?|keys?)\b|\b(?:options?|settings|config\w*) chang"
 )
 WHEN_PATTERN = re.compile(r"\bwhen\b|\bwhat (?:time|date|day)\b")
-# other names of the same
+# other words for the same topic
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "rocm": ("amd",),
     "amd": ("rocm",),
@@ -149,5 +149,5 @@ _SPELLINGS = {
 
 
 def spell_synonym(word: str) -> str:
-    """Another name of a topic as it is usually written."""
+    """Return a synonym in its usual spelling."""
     return _SPELLINGS.get(word, word)

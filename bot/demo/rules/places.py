@@ -1,4 +1,4 @@
-"""Questions that the paths of files answer better than words: about images, packages, compiled code, docs."""
+"""Questions that paths of files answer better than words: about images, packages, compiled code, docs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 
 @dataclass(frozen=True, slots=True)
 class FileGroup:
-    """Files that a question is about. ``paths`` are globs as the bot's tools take them.
+    """Files that a question is about. ``paths`` are globs in the format of the bot's tools.
 
-    ``none`` and ``some`` say what they are where none, or some, of the pull requests change one.
+    ``none_phrase`` and ``some_phrase`` describe them if no pull requests, or some, change one.
     """
 
     pattern: re.Pattern[str]
@@ -21,17 +21,18 @@ class FileGroup:
     some_phrase: str
 
     def select_files(self, files: Iterable[str]) -> list[str]:
-        """Those of the files that it speaks of."""
+        """Return the files that belong to the group."""
         return [path for path in files if any(_is_match(path, glob) for glob in self.paths)]
 
 
 def find_file_group(question: str) -> FileGroup | None:
-    """The files that a question is about, if it is about one of these."""
+    """Return the group of files that a question is about, None if there is none."""
     text = " ".join(question.casefold().split())
-    return next((place for place in _FILE_GROUPS if place.pattern.search(text)), None)
+    return next((group for group in _FILE_GROUPS if group.pattern.search(text)), None)
 
 
 def _is_match(path: str, glob: str) -> bool:
+    """Return whether a path matches a glob, or is in its folder."""
     if glob.endswith("/"):
         return f"/{glob}" in f"/{path}"
     return fnmatchcase(path if "/" in glob else path.rpartition("/")[2], glob.removeprefix("/"))

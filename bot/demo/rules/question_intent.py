@@ -1,4 +1,4 @@
-"""What a question asks for, as far as rules can tell: by its words, and by what was said before it."""
+"""The intent of a question, as far as rules can tell from its words and the conversation before it."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from bot.demo.rules.places import FileGroup, find_file_group
 from bot.demo.rules.topics import Topic, extract_topics, extract_words
 from bot.demo.rules.unsupported import NO_DIFFS_SENTENCE, find_fallback_refusal, find_refusal, is_code_request
 
-# characters of a question that are looked at; what comes after them is no question any more
+# characters of a question that are read; no question is longer
 _MAX_QUESTION_LENGTH = 2_000
-# what one answer can tell more of
+# pull requests that one answer can explain
 _MAX_PULLS = 6
 _WHICH_ONE_SENTENCE = "Which one? Ask by its number, for example “why is #{0} risky?”."
 _NO_SUBJECT_SENTENCE = "I don't know what you mean: name a pull request by its number, such as #35617."
 
 
 class QuestionKind(Enum):
-    """What is wanted."""
+    """Kinds of questions."""
 
     ABOUT = auto()
     RISK_OF = auto()
@@ -63,7 +63,7 @@ _SINGLE_KINDS = (
     QuestionKind.FILES_OF,
     QuestionKind.CODE_OF,
 )
-# what says nothing of what is wanted
+# kinds that say little about the intent
 _VAGUE_KINDS = (
     QuestionKind.ABOUT,
     QuestionKind.WHEN_OF,
@@ -86,8 +86,9 @@ _KIND_STEMS = (
 class ParsedQuestion:
     """A question.
 
-    ``numbers`` are pull requests that it is about, or among which it asks; none for all. ``days`` are those
-    that it names, as tools take them. ``place`` are the files that it is about, ``reason`` is why it is declined.
+    ``numbers`` are pull requests that it is about, or among which it asks; none means all. ``days`` are those that
+    it names, in the format of the tools. ``file_group`` are the files that it is about. ``reason`` is why it is
+    declined.
     """
 
     kind: QuestionKind
@@ -100,14 +101,14 @@ class ParsedQuestion:
 
     @property
     def is_about_single(self) -> bool:
-        """Whether it asks for something of each of its pull requests."""
+        """Whether it asks something about each of its pull requests."""
         return self.kind in _SINGLE_KINDS
 
 
 def parse_question(
     questions: Sequence[str], answers: Sequence[str], subject: tuple[int, ...], today: dt.date | None = None
 ) -> ParsedQuestion:
-    """The last of the questions, oldest first, as the answers are.
+    """Parse the last of the questions. Questions and answers are oldest first.
 
     ``subject`` are the pull requests that the thread is about, ``today`` is the reader's date.
     """
@@ -117,10 +118,10 @@ def parse_question(
     pointed = () if find_numbers(question) else resolve_pointer(question, answers, subject)
     if isinstance(pointed, str):
         return ParsedQuestion(QuestionKind.UNRESOLVED, reason=pointed)
-    found = _interpret_question(question, questions[:-1], answers, pointed, subject)
-    found = found if pointed else _add_days(found, question, today)
-    doubt = find_fallback_refusal(question) if found.kind in _VAGUE_KINDS else ""
-    return ParsedQuestion(QuestionKind.DECLINED, reason=doubt) if doubt else found
+    parsed = _interpret_question(question, questions[:-1], answers, pointed, subject)
+    parsed = parsed if pointed else _add_days(parsed, question, today)
+    refusal = find_fallback_refusal(question) if parsed.kind in _VAGUE_KINDS else ""
+    return ParsedQuestion(QuestionKind.DECLINED, reason=refusal) if refusal else parsed
 
 
 def _interpret_question(
@@ -130,25 +131,26 @@ def _interpret_question(
     pointed: tuple[int, ...],
     subject: tuple[int, ...],
 ) -> ParsedQuestion:
-    own, words, topics = find_numbers(question) or pointed, extract_words(question), extract_topics(question)
-    if not own and (again := _parse_follow_up(words, before, answers, subject)):
-        return again
-    among = () if own else _find_candidates(question, words, answers, subject)
-    meant = own or among or _resolve_subject(question, words, topics, (before, answers, subject))
-    if not meant and (place := find_file_group(question)):
-        return ParsedQuestion(QuestionKind.FILE_GROUP, file_group=place)
-    kind = _classify_question(question, words, topics, are_ones=bool(meant) and not among)
+    """Parse a question without its days."""
+    named, words, topics = find_numbers(question) or pointed, extract_words(question), extract_topics(question)
+    if not named and (follow_up := _parse_follow_up(words, before, answers, subject)):
+        return follow_up
+    among = () if named else _find_candidates(question, words, answers, subject)
+    numbers = named or among or _resolve_subject(question, words, topics, (before, answers, subject))
+    if not numbers and (group := find_file_group(question)):
+        return ParsedQuestion(QuestionKind.FILE_GROUP, file_group=group)
+    kind = _classify_question(question, words, topics, are_ones=bool(numbers) and not among)
     if kind is QuestionKind.DECLINED:
         return ParsedQuestion(kind, reason=NO_DIFFS_SENTENCE)
-    if own and before and lexicon.REPEAT_WORDS.issuperset(set(words) - lexicon.POINTERS):
+    if named and before and lexicon.REPEAT_WORDS.issuperset(set(words) - lexicon.POINTERS):
         kind = _get_previous_kind(before, answers, kind)
-    return ParsedQuestion(kind, meant, topics)
+    return ParsedQuestion(kind, numbers, topics)
 
 
 def _find_candidates(
     question: str, words: tuple[str, ...], answers: Sequence[str], subject: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """The pull requests among which a question asks: "which of them have no tests?"."""
+    """Return the pull requests among which a question asks, such as "which of them have no tests?"."""
     answer = answers[-1] if answers else ""
     if lexicon.PLURAL_PRONOUNS.intersection(words) or (
         words[:1] == ("and",) and lexicon.WITHOUT.intersection(words)
@@ -160,7 +162,7 @@ def _find_candidates(
 def _parse_follow_up(
     words: tuple[str, ...], before: Sequence[str], answers: Sequence[str], subject: tuple[int, ...]
 ) -> ParsedQuestion | None:
-    """What "why?" and "tell me more" ask of the last answer, and of nothing else."""
+    """Parse "why?" and "tell me more", which are about the last answer only; None for another question."""
     is_why = set(words) <= {"why", "but", "so", "and", "really"} and "why" in words
     if not is_why and not ("more" in words and lexicon.MORE_WORDS.issuperset(words)):
         return None
@@ -177,31 +179,32 @@ def _parse_follow_up(
     return ParsedQuestion(QuestionKind.RISK_OF if is_why else QuestionKind.ABOUT, numbers)
 
 
-def _add_days(found: ParsedQuestion, question: str, today: dt.date | None) -> ParsedQuestion:
-    """With the days that it names; of single pull requests that it speaks of it asks for no days."""
+def _add_days(parsed: ParsedQuestion, question: str, today: dt.date | None) -> ParsedQuestion:
+    """Return the question with the days that it names. A question about single pull requests has none."""
     if (
         today is None
-        or found.reason
-        or not _may_name_days(found, question)
+        or parsed.reason
+        or not _may_name_days(parsed, question)
         or not (days := parse_days(question, today))
     ):
-        return replace(found, today=today)
-    kind = QuestionKind.DAY if found.kind in (QuestionKind.UNCLEAR, QuestionKind.ABOUT) else found.kind
-    return replace(found, kind=kind, numbers=(), days=days, today=today)
+        return replace(parsed, today=today)
+    kind = QuestionKind.DAY if parsed.kind in (QuestionKind.UNCLEAR, QuestionKind.ABOUT) else parsed.kind
+    return replace(parsed, kind=kind, numbers=(), days=days, today=today)
 
 
-def _may_name_days(found: ParsedQuestion, question: str) -> bool:
+def _may_name_days(parsed: ParsedQuestion, question: str) -> bool:
+    """Return whether days in the question select pull requests."""
     if find_numbers(question):
         return False
-    # what a thread is about is meant where nothing else is named
+    # a question that names nothing else is about the subject of the thread
     speaks_of_one = bool(lexicon.SINGULAR_PRONOUNS.intersection(extract_words(question))) or has_demonstrative(
         question
     )
-    return not found.is_about_single or (found.kind is QuestionKind.ABOUT and not speaks_of_one)
+    return not parsed.is_about_single or (parsed.kind is QuestionKind.ABOUT and not speaks_of_one)
 
 
 def _get_previous_kind(questions: Sequence[str], answers: Sequence[str], usual: QuestionKind) -> QuestionKind:
-    """What was asked of other pull requests before: "and #7?" asks the same of this one."""
+    """Return the kind of the previous question: "and #7?" asks the same about another pull request."""
     before = parse_question(questions, answers, (1,))
     if before.kind is QuestionKind.RISKIEST:
         return QuestionKind.RISK_OF
@@ -214,7 +217,7 @@ def _resolve_subject(
     topics: tuple[Topic, ...],
     before: tuple[Sequence[str], Sequence[str], tuple[int, ...]],
 ) -> tuple[int, ...]:
-    """What "it" is, or what the thread is about, where the question names no number."""
+    """Return what "it" refers to, or the subject of the thread, if the question names no number."""
     questions, answers, subject = before
     answer = answers[-1] if answers else ""
     says_it = bool(lexicon.SINGULAR_PRONOUNS.intersection(words)) and not _is_named_before(words, topics)
@@ -226,19 +229,23 @@ def _resolve_subject(
 
 
 def _is_named_before(words: tuple[str, ...], topics: tuple[Topic, ...]) -> bool:
-    """Whether "it" is what the question itself has named: "did LoRA change, and is it risky?"."""
-    said = words[: min(words.index(word) for word in lexicon.SINGULAR_PRONOUNS if word in words)]
-    return any(topic.name.casefold() in said for topic in topics)
+    """Return whether "it" refers to a word of the question itself, as in "did LoRA change, and is it risky?"."""
+    earlier_words = words[: min(words.index(word) for word in lexicon.SINGULAR_PRONOUNS if word in words)]
+    return any(topic.name.casefold() in earlier_words for topic in topics)
 
 
 def _has_stem(words: Iterable[str], stems: tuple[str, ...]) -> bool:
+    """Return whether a word begins with one of the stems."""
     return any(word.startswith(stems) for word in words)
 
 
 def _classify_question(
     question: str, words: tuple[str, ...], topics: tuple[Topic, ...], *, are_ones: bool
 ) -> QuestionKind:
-    """``are_ones``: whether it is about single ones, and does not choose among several."""
+    """Return the kind of a question.
+
+    ``are_ones`` means that it is about single pull requests, and does not choose among several.
+    """
     text = " ".join(question.casefold().split())
     if lexicon.FLAG_PATTERN.search(text) and all(topic.name.casefold() in lexicon.FLAG_WORDS for topic in topics):
         return QuestionKind.FLAGS
@@ -252,14 +259,15 @@ def _classify_question(
 
 
 def _classify_single(question: str, words: tuple[str, ...]) -> QuestionKind:
+    """Return the kind of a question about single pull requests."""
     if _has_stem(words, lexicon.REVERT):
         return QuestionKind.REVERTS
     if is_code_request(question):
         return QuestionKind.CODE_OF
     if lexicon.WHEN_PATTERN.search(question.casefold()):
         return QuestionKind.WHEN_OF
-    doubts = (*lexicon.RISK, *lexicon.SAFE, *lexicon.BREAKS, *lexicon.TRIVIAL)
-    if _has_stem(words, doubts) or words == ("why",) or lexicon.DUTY_PATTERN.search(question.casefold()):
+    risk_stems = (*lexicon.RISK, *lexicon.SAFE, *lexicon.BREAKS, *lexicon.TRIVIAL)
+    if _has_stem(words, risk_stems) or words == ("why",) or lexicon.DUTY_PATTERN.search(question.casefold()):
         return QuestionKind.RISK_OF
     if _has_stem(words, lexicon.WHO):
         return QuestionKind.WHO_OF
@@ -267,6 +275,7 @@ def _classify_single(question: str, words: tuple[str, ...]) -> QuestionKind:
 
 
 def _classify_many(text: str, words: tuple[str, ...], topics: tuple[Topic, ...]) -> QuestionKind:
+    """Return the kind of a question about many pull requests."""
     if _has_stem(words, ("test", "untested")) and (lexicon.WITHOUT | lexicon.WITH).intersection(words):
         return QuestionKind.UNTESTED
     for kind, stems in _KIND_STEMS:

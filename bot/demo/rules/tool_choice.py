@@ -1,4 +1,4 @@
-"""Which tools a question needs: one round to find what it is about, one to read it."""
+"""Choice of the tools for a question: one round to find its pull requests, one to read them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ LIST_TOOL, SEARCH_TOOL, PULL_REQUEST_TOOL, REVERTS_TOOL = (
 )
 TEST_PATHS = ("tests/", "test_*.py", "*_test.py")
 _MAX_PULLS = 6
-# with the list and a search for each topic that is as many tools as may be used at a time
+# with the list and a search for each topic, these are as many calls as are allowed in a round
 _MAX_FILE_SEARCHES = 2
-# what a title or headline says weighs more than the name of a file, and that more than what is said in passing
+# a title or headline weighs more than the name of a file, and that more than a mention
 _HEADLINE_WEIGHT, _FILE_WEIGHT, _MENTION_WEIGHT = 3.0, 2.0, 1.0
-# of the best: what reaches less is about something else
+# relative to the best score; a pull request with less is about something else
 _MIN_RELATIVE_SCORE = 0.45
 _FIRST_QUERIES: Mapping[QuestionKind, Sequence[ToolQuery]] = {
     QuestionKind.REVERTS: [(REVERTS_TOOL, {})],
@@ -42,7 +42,7 @@ _FIRST_QUERIES: Mapping[QuestionKind, Sequence[ToolQuery]] = {
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """A tool that was used, and what it said."""
+    """A call of a tool with its result."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -50,72 +50,82 @@ class ToolUse:
     is_error: bool
 
 
-def plan_first_calls(asked: ParsedQuestion) -> Sequence[ToolQuery]:
-    """What to ask the tools first."""
-    if asked.is_about_single:
-        return _build_pull_queries(asked.numbers)
-    if not asked.days:
-        return _plan_by_kind(asked)
-    return [(name, {**arguments, "days": asked.days}) for name, arguments in _plan_by_kind(asked)]
+def plan_first_calls(question: ParsedQuestion) -> Sequence[ToolQuery]:
+    """Return the calls of the first round."""
+    if question.is_about_single:
+        return _build_pull_queries(question.numbers)
+    if not question.days:
+        return _plan_by_kind(question)
+    return [(name, {**arguments, "days": question.days}) for name, arguments in _plan_by_kind(question)]
 
 
-def _plan_by_kind(asked: ParsedQuestion) -> Sequence[ToolQuery]:
-    if asked.kind in (QuestionKind.BREAKS, QuestionKind.TOPIC):
-        searches = [_build_search(topic) for topic in asked.topics]
+def _plan_by_kind(question: ParsedQuestion) -> Sequence[ToolQuery]:
+    """Return the first calls for a kind of question, without days."""
+    if question.kind in (QuestionKind.BREAKS, QuestionKind.TOPIC):
+        searches = [_build_search(topic) for topic in question.topics]
         return [
             (LIST_TOOL, {}),
             *searches,
-            *(_build_file_search(topic) for topic in asked.topics[:_MAX_FILE_SEARCHES]),
+            *(_build_file_search(topic) for topic in question.topics[:_MAX_FILE_SEARCHES]),
         ]
-    if asked.file_group:
-        return [(LIST_TOOL, {}), (LIST_TOOL, {"paths": list(asked.file_group.paths)})]
-    return _FIRST_QUERIES.get(asked.kind, ())
+    if question.file_group:
+        return [(LIST_TOOL, {}), (LIST_TOOL, {"paths": list(question.file_group.paths)})]
+    return _FIRST_QUERIES.get(question.kind, ())
 
 
-def plan_next_calls(asked: ParsedQuestion, record: str, used: Sequence[ToolUse]) -> Sequence[ToolQuery]:
-    """What to read of what was found."""
-    match asked.kind:
+def plan_next_calls(question: ParsedQuestion, record: str, tool_uses: Sequence[ToolUse]) -> Sequence[ToolQuery]:
+    """Return the calls of the second round, which read pull requests."""
+    match question.kind:
         case QuestionKind.TOPIC:
-            return _build_pull_queries(match_topics(asked, record, used).best)
+            return _build_pull_queries(match_topics(question, record, tool_uses).best)
         case QuestionKind.BREAKS:
-            found = match_topics(asked, record, used)
+            matches = match_topics(question, record, tool_uses)
             return _build_pull_queries(
-                [*list_actionable(asked, record, used), *found.strong, *found.by_path, *found.in_area]
+                [
+                    *list_actionable(question, record, tool_uses),
+                    *matches.strong,
+                    *matches.by_path,
+                    *matches.in_area,
+                ]
             )
         case QuestionKind.RISKIEST:
-            return _build_pull_queries(list_riskiest(asked, used)[:3])
+            return _build_pull_queries(list_riskiest(question, tool_uses)[:3])
         case QuestionKind.FLAGS:
-            return _build_pull_queries(asked.numbers)
+            return _build_pull_queries(question.numbers)
         case QuestionKind.FILE_GROUP:
-            return _build_pull_queries(list_file_matches(used))
+            return _build_pull_queries(list_file_matches(tool_uses))
     return ()
 
 
-def list_file_matches(used: Sequence[ToolUse]) -> tuple[int, ...]:
-    """Those that change a file of the place that is asked about."""
+def list_file_matches(tool_uses: Sequence[ToolUse]) -> tuple[int, ...]:
+    """Return the pull requests that change a file of the group in question."""
     return tuple(
-        number for each in used if each.arguments.get("paths") for number in parse_pull_requests(each.text)
+        number for each in tool_uses if each.arguments.get("paths") for number in parse_pull_requests(each.text)
     )
 
 
 def _build_search(topic: Topic) -> ToolQuery:
+    """Return the search for a topic in texts."""
     return SEARCH_TOOL, {"any_of": list(topic.words), "where": "text"}
 
 
 def _build_file_search(topic: Topic) -> ToolQuery:
+    """Return the search for a topic in paths."""
     return LIST_TOOL, {"paths": [word if "/" in word else f"*{word}*" for word in topic.words]}
 
 
 def _build_pull_queries(numbers: Iterable[int]) -> list[ToolQuery]:
+    """Return the calls that read pull requests, at most six."""
     return [(PULL_REQUEST_TOOL, {"number": number}) for number in list(dict.fromkeys(numbers))[:_MAX_PULLS]]
 
 
 @dataclass(frozen=True, slots=True)
 class TopicMatches:
-    """Pull requests that name the topics, best first; that have them in the names of files; that mention them.
+    """Pull requests that match topics, best first: by name (``strong``), by path, and by a mention.
 
-    ``topics`` are those that the first of these have, ``unmatched`` those that none has. ``in_area`` are others
-    whose area has a topic in its name. It ``is_weak`` where several words are only found apart from each other.
+    ``matched_topics`` are those of the best matches, ``unmatched_topics`` those without any. ``in_area`` are
+    further pull requests whose area has a topic in its name. It ``is_weak`` if several words occur only apart from
+    each other.
     """
 
     strong: tuple[int, ...] = ()
@@ -128,28 +138,35 @@ class TopicMatches:
 
     @property
     def best(self) -> tuple[int, ...]:
-        """Those that are about the topics: a file tells where nothing else does."""
+        """The pull requests about the topics. Paths count if nothing else matches."""
         return () if self.is_weak else self.strong or self.by_path
 
 
-def match_topics(asked: ParsedQuestion, record: str, used: Sequence[ToolUse]) -> TopicMatches:
-    """What the searches found of the topics: a word that few pull requests have says more than one of many."""
-    known = collect_pull_requests(record, used)
-    weights = [_weigh_topic(topic, known, used) for topic in asked.topics]
-    points = {number: sum(each.get(number, 0.0) / len(each) for each in weights if each) for number in known}
+def match_topics(question: ParsedQuestion, record: str, tool_uses: Sequence[ToolUse]) -> TopicMatches:
+    """Match pull requests with the topics by the results of searches.
+
+    A rare word weighs more than a common one.
+    """
+    pulls = collect_pull_requests(record, tool_uses)
+    weights = [_weigh_topic(topic, pulls, tool_uses) for topic in question.topics]
+    points = {number: sum(each.get(number, 0.0) / len(each) for each in weights if each) for number in pulls}
     least = _MIN_RELATIVE_SCORE * max(points.values(), default=0.0)
-    ranked = [number for number in sorted(known, key=lambda number: -points[number]) if points[number]]
-    ranked = [number for number in ranked if not asked.numbers or number in asked.numbers]
+    ranked = [number for number in sorted(pulls, key=lambda number: -points[number]) if points[number]]
+    ranked = [number for number in ranked if not question.numbers or number in question.numbers]
     close = [number for number in ranked if points[number] >= least or all(number in each for each in weights)]
-    found = _group_matches(asked.topics, weights, ranked, close)
-    unmatched = tuple(topic for topic, each in zip(asked.topics, weights, strict=True) if not each)
-    in_area = (number for number, told in known.items() if any(_is_in_area(told, topic) for topic in asked.topics))
-    beside = tuple(number for number in in_area if number not in (*found.best, *found.by_path, *found.mentioning))
-    return replace(found, unmatched_topics=unmatched, in_area=beside, is_weak=_is_weak(asked.topics, weights))
+    matches = _group_matches(question.topics, weights, ranked, close)
+    unmatched = tuple(topic for topic, each in zip(question.topics, weights, strict=True) if not each)
+    in_area = (
+        number for number, pull in pulls.items() if any(_is_in_area(pull, topic) for topic in question.topics)
+    )
+    beside = tuple(
+        number for number in in_area if number not in (*matches.best, *matches.by_path, *matches.mentioning)
+    )
+    return replace(matches, unmatched_topics=unmatched, in_area=beside, is_weak=_is_weak(question.topics, weights))
 
 
 def _is_weak(topics: Sequence[Topic], weights: Sequence[Mapping[int, float]]) -> bool:
-    """Whether no pull request has all of several topics, or one that is a name where it says what it is about."""
+    """Return whether no pull request has all of several topics, or a name among them in its title or headline."""
     if len(topics) < 2 or set.intersection(*(set(each) for each in weights)):
         return False
     names = (each for topic, each in zip(topics, weights, strict=True) if topic.is_name)
@@ -159,37 +176,38 @@ def _is_weak(topics: Sequence[Topic], weights: Sequence[Mapping[int, float]]) ->
 def _group_matches(
     topics: Sequence[Topic], weights: Sequence[Mapping[int, float]], ranked: Sequence[int], close: Sequence[int]
 ) -> TopicMatches:
-    # what has one word of several, and only in passing, is about something else
+    """Group the ranked pull requests by their best match."""
+    # a pull request that only mentions one word of several is about something else
     passing = close if len(topics) > 1 else ranked
     top = {number: max(each.get(number, 0.0) for each in weights) for number in ranked}
-    named = tuple(number for number in close if top[number] == _HEADLINE_WEIGHT)
-    filed = tuple(number for number in passing if top[number] == _FILE_WEIGHT)
-    said = tuple(number for number in passing if top[number] == _MENTION_WEIGHT)
-    best = named or filed or said
+    strong = tuple(number for number in close if top[number] == _HEADLINE_WEIGHT)
+    by_path = tuple(number for number in passing if top[number] == _FILE_WEIGHT)
+    mentioned = tuple(number for number in passing if top[number] == _MENTION_WEIGHT)
+    best = strong or by_path or mentioned
     of_best = (topic for topic, each in zip(topics, weights, strict=True) if not each.keys().isdisjoint(best))
-    return TopicMatches(named, filed, said, tuple(of_best))
+    return TopicMatches(strong, by_path, mentioned, tuple(of_best))
 
 
-def collect_pull_requests(record: str, used: Sequence[ToolUse]) -> dict[int, PullRequestFacts]:
-    """All that was told of pull requests, the longest of each."""
-    lists = [each.text for each in used if each.name == LIST_TOOL and not each.is_error]
-    pulls = [each.text for each in used if each.name == PULL_REQUEST_TOOL and not each.is_error]
-    found: dict[int, PullRequestFacts] = {}
-    for text in (*lists, record, *pulls):
-        found |= {
-            number: told
-            for number, told in parse_pull_requests(text).items()
-            if told.is_complete or number not in found
+def collect_pull_requests(record: str, tool_uses: Sequence[ToolUse]) -> dict[int, PullRequestFacts]:
+    """Return all pull requests in the results, each in its most complete form."""
+    list_texts = [each.text for each in tool_uses if each.name == LIST_TOOL and not each.is_error]
+    pull_texts = [each.text for each in tool_uses if each.name == PULL_REQUEST_TOOL and not each.is_error]
+    pulls: dict[int, PullRequestFacts] = {}
+    for text in (*list_texts, record, *pull_texts):
+        pulls |= {
+            number: pull
+            for number, pull in parse_pull_requests(text).items()
+            if pull.is_complete or number not in pulls
         }
-    return found
+    return pulls
 
 
 def _weigh_topic(
-    topic: Topic, known: Mapping[int, PullRequestFacts], used: Sequence[ToolUse]
+    topic: Topic, pulls: Mapping[int, PullRequestFacts], tool_uses: Sequence[ToolUse]
 ) -> Mapping[int, float]:
-    """How much each pull request has of a topic."""
-    weights = {number: _HEADLINE_WEIGHT for number, told in known.items() if _has_exact_name(told, topic)}
-    for each in used:
+    """Return the weight of a topic by pull request."""
+    weights = {number: _HEADLINE_WEIGHT for number, pull in pulls.items() if _has_exact_name(pull, topic)}
+    for each in tool_uses:
         if _is_same_call(each, _build_search(topic)):
             for hit in parse_hits(each.text):
                 weights[hit.number] = max(
@@ -199,44 +217,44 @@ def _weigh_topic(
             weights |= {
                 number: max(weights.get(number, 0.0), _FILE_WEIGHT) for number in parse_pull_requests(each.text)
             }
-    return {number: weight for number, weight in weights.items() if _has_topic_word(known.get(number), topic)}
+    return {number: weight for number, weight in weights.items() if _has_topic_word(pulls.get(number), topic)}
 
 
-def _is_same_call(used: ToolUse, call: ToolQuery) -> bool:
-    """Whether it is that use of a tool, of whatever days."""
-    return (used.name, {name: value for name, value in used.arguments.items() if name != "days"}) == call
+def _is_same_call(tool_use: ToolUse, call: ToolQuery) -> bool:
+    """Return whether a tool use is that call, for any days."""
+    return (tool_use.name, {name: value for name, value in tool_use.arguments.items() if name != "days"}) == call
 
 
-def _has_exact_name(told: PullRequestFacts, topic: Topic) -> bool:
-    """Whether it is in the area of that name, or of a person of that name."""
-    own = {told.area.casefold(), told.author.casefold(), told.merger.casefold()}
+def _has_exact_name(pull: PullRequestFacts, topic: Topic) -> bool:
+    """Return whether the area, the author or the merger has exactly that name."""
+    own = {pull.area.casefold(), pull.author.casefold(), pull.merger.casefold()}
     return not own.isdisjoint(topic.words)
 
 
-def _is_in_area(told: PullRequestFacts, topic: Topic) -> bool:
-    """Whether its area has the topic in its name: it may hold other things too."""
-    return any(get_stem(word) == topic.words[0] for word in told.area.split())
+def _is_in_area(pull: PullRequestFacts, topic: Topic) -> bool:
+    """Return whether the name of the area has the topic in it. The area may hold other things too."""
+    return any(get_stem(word) == topic.words[0] for word in pull.area.split())
 
 
-def _has_topic_word(told: PullRequestFacts | None, topic: Topic) -> bool:
-    """Whether it has a word as a word: a search for "api" finds "rapid" too."""
-    if told is None or not told.is_complete:
+def _has_topic_word(pull: PullRequestFacts | None, topic: Topic) -> bool:
+    """Return whether the text has the topic as a word: a search for "api" finds "rapid" too."""
+    if pull is None or not pull.is_complete:
         return True
-    text = told.text.casefold()
+    text = pull.text.casefold()
     return any(re.search(rf"(?<![^\W_]){re.escape(word.casefold())}", text) for word in topic.words)
 
 
-def list_actionable(asked: ParsedQuestion, record: str, used: Sequence[ToolUse]) -> tuple[int, ...]:
-    """The pull requests whose users have to act, those about the topics first."""
-    close = match_topics(asked, record, used).strong
-    acting = [number for number, told in collect_pull_requests(record, used).items() if told.action]
+def list_actionable(question: ParsedQuestion, record: str, tool_uses: Sequence[ToolUse]) -> tuple[int, ...]:
+    """Return the pull requests whose users have to act, those about the topics first."""
+    close = match_topics(question, record, tool_uses).strong
+    acting = [number for number, pull in collect_pull_requests(record, tool_uses).items() if pull.action]
     ordered = sorted(acting, key=lambda number: close.index(number) if number in close else len(close))
-    return tuple(number for number in ordered if not asked.numbers or number in asked.numbers)
+    return tuple(number for number in ordered if not question.numbers or number in question.numbers)
 
 
-def list_riskiest(asked: ParsedQuestion, used: Sequence[ToolUse]) -> tuple[int, ...]:
-    """What the rules rate highest, in their order."""
-    text = next((each.text for each in used if each.name == REVERTS_TOOL), "")
+def list_riskiest(question: ParsedQuestion, tool_uses: Sequence[ToolUse]) -> tuple[int, ...]:
+    """Return the pull requests with the highest ratings, in their order."""
+    text = next((each.text for each in tool_uses if each.name == REVERTS_TOOL), "")
     _, _, rated = text.partition("Rated riskiest by rules:\n")
-    numbers = (int(found) for found in re.findall(r"^#(\d{1,9}) ", rated, re.M))
-    return tuple(number for number in numbers if not asked.numbers or number in asked.numbers)
+    numbers = (int(digits) for digits in re.findall(r"^#(\d{1,9}) ", rated, re.M))
+    return tuple(number for number in numbers if not question.numbers or number in question.numbers)

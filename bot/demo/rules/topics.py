@@ -1,4 +1,4 @@
-"""The words of a question, and those of them that say what it is about."""
+"""The words of a question, and the topics among them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _WORD_PATTERN = re.compile(r"[^\W_](?:[\w.+/-]{0,38}[^\W_])?")
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A word of the question as it was typed, and the words by which it is looked for: first its own stem.
+    """A word of a question as it was typed, and the words to search for: its own stem first.
 
-    ``is_name`` says whether it is written as a name is: with a capital, a digit or a dot.
+    ``is_name`` tells whether it is written like a name: with a capital, a digit or a dot.
     """
 
     name: str
@@ -25,37 +25,39 @@ class Topic:
 
 
 def extract_words(question: str) -> tuple[str, ...]:
-    """Its words in small letters, less the numbers."""
-    return tuple(found.casefold() for found in _WORD_PATTERN.findall(question) if not found.isdecimal())
+    """Return the words of a question in lower case, without numbers."""
+    return tuple(word.casefold() for word in _WORD_PATTERN.findall(question) if not word.isdecimal())
 
 
 def extract_topics(question: str) -> tuple[Topic, ...]:
-    """Its own words, the most telling first: names are written with capitals or digits inside."""
-    found = _WORD_PATTERN.findall(_URL_PATTERN.sub(" ", question))
-    capitals = {word for word in found[1:] if word[0].isupper()}
-    ordered = sorted(filter(_is_topic, found), key=lambda word: (not _is_name(word), -len(word)))
-    named = {get_stem(word): word for word in reversed(ordered)}
+    """Return the topics of a question, names first: they have capitals or digits inside."""
+    words = _WORD_PATTERN.findall(_URL_PATTERN.sub(" ", question))
+    capitals = {word for word in words[1:] if word[0].isupper()}
+    ordered = sorted(filter(_is_topic, words), key=lambda word: (not _is_name(word), -len(word)))
+    typed = {get_stem(word): word for word in reversed(ordered)}
     stems = list(dict.fromkeys(map(get_stem, ordered)))[:_MAX_TOPICS]
     return tuple(
         Topic(
-            named[stem], (stem, *lexicon.SYNONYMS.get(stem, ())), _is_name(named[stem]) or named[stem] in capitals
+            typed[stem], (stem, *lexicon.SYNONYMS.get(stem, ())), _is_name(typed[stem]) or typed[stem] in capitals
         )
         for stem in stems
     )
 
 
 def _is_topic(word: str) -> bool:
+    """Return whether a word can be a topic."""
     small = word.casefold()
     is_word = small not in lexicon.FILLERS and not small.startswith(lexicon.NO_TOPICS)
     return len(word) > 1 and is_word and not small.isdecimal()
 
 
 def _is_name(word: str) -> bool:
+    """Return whether a word has a capital, a digit or a separator after its first letter."""
     return any(char.isupper() or char.isdecimal() or char in "_./" for char in word[1:])
 
 
 def get_stem(word: str) -> str:
-    """Put a word in small letters and without the s of many; a path as it is."""
+    """Return a word in lower case without a plural s; a path unchanged."""
     small = word.casefold()
     if "/" in word:
         return word

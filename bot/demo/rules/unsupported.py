@@ -1,4 +1,4 @@
-"""What rules can't answer, told by the words of the question, and the sentence that says so."""
+"""Questions that rules can't answer, recognised by their words, with the sentence that says so."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ NO_DIFFS_SENTENCE = "There are no diffs in the sample, so rules can't show code.
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """What is said where any of the patterns is found."""
+    """A sentence, and the patterns of the questions that it refuses."""
 
     sentence: str
     patterns: tuple[str, ...]
 
     def is_match(self, text: str) -> bool:
+        """Return whether a pattern is in the text."""
         return any(re.search(pattern, text) for pattern in self.patterns)
 
 
-# whatever else is asked
+# for these, the rest of the question does not matter
 _GENERAL_REFUSALS = (
     _Refusal(
         "Rules can't translate: they put together sentences of the sample, which is in English.",
@@ -80,7 +81,7 @@ _GENERAL_REFUSALS = (
         ),
     ),
 )
-# where nothing else is told by the words
+# for these, only if the rest of the question says nothing
 _FALLBACK_REFUSALS = (
     _Refusal(
         "Releases and plans are not in the sample: it holds what was merged on one day.",
@@ -98,24 +99,26 @@ _CODE_PATTERN = r"\b(?:diffs?|patch(?:es)?|snippets?)\b|\bshow\b.*\bcode\b|\bcod
 
 
 def find_refusal(question: str) -> str:
-    """Why rules can't answer it, whatever else is asked; empty where they may."""
+    """Return why rules can't answer a question, whatever else it asks; empty if they may."""
     return _find_first(question, _GENERAL_REFUSALS)
 
 
 def find_fallback_refusal(question: str) -> str:
-    """Why rules can't answer it where nothing else in it tells them what to do; empty where they may."""
+    """Return why rules can't answer a question that gives them no other clue; empty if they may."""
     return _find_first(question, _FALLBACK_REFUSALS)
 
 
 def is_code_request(question: str) -> bool:
-    """Whether it asks for a diff."""
+    """Return whether a question asks for a diff."""
     return bool(re.search(_CODE_PATTERN, _normalize_text(question)))
 
 
-def _find_first(question: str, known: tuple[_Refusal, ...]) -> str:
+def _find_first(question: str, refusals: tuple[_Refusal, ...]) -> str:
+    """Return the sentence of the first refusal that matches, empty if none does."""
     text = _normalize_text(question)
-    return next((refusal.sentence for refusal in known if refusal.is_match(text)), "")
+    return next((refusal.sentence for refusal in refusals if refusal.is_match(text)), "")
 
 
 def _normalize_text(question: str) -> str:
+    """Return the text in lower case with single blanks and straight apostrophes."""
     return " ".join(question.casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split())

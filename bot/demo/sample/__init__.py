@@ -1,1 +1,1 @@
-"""The sample day: a file of a public day, in the place of GitHub and a model."""
+"""The sample: a file of a public day, instead of GitHub and a model."""

@@ -13,6 +13,8 @@ from bot.domain.summaries.models import Summary
 
 
 class _FrozenModel(BaseModel):
+    """Base of the sample's models."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
@@ -53,6 +55,6 @@ class SampleDay(_FrozenModel):
 
 @cache
 def load_sample_day() -> SampleDay:
-    """What is in the file."""
+    """Load the sample file."""
     text = files("bot.demo.sample").joinpath("day.json").read_text(encoding="utf-8")
     return SampleDay.model_validate_json(text)

@@ -1,4 +1,4 @@
-"""The sample day in the place of GitHub and of a model."""
+"""The sample day as sources, instead of GitHub and a model."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _MAX_NUMBERS = 6
 
 
 class SampleSources:
-    """:class:`bot.ports.Outside` of one public day, and its pull requests.
+    """``Sources`` of one public day, and its ``PullRequests``.
 
-    ``sleep`` (seconds) is what its answers take to be written.
+    ``sleep`` waits so many seconds while an answer is written.
     """
 
     def __init__(self, sleep: Callable[[float], None] = lambda seconds: None) -> None:
@@ -51,7 +51,7 @@ class SampleSources:
         """The numbers of the day, newest merge first."""
         return tuple(self._pulls)
 
-    # outside
+    # Sources
 
     @property
     def pulls(self) -> PullRequests:
@@ -60,64 +60,65 @@ class SampleSources:
 
     @property
     def model(self) -> Model:
-        """What was written for the sample."""
+        """The texts that were written for the sample."""
         return self._model
 
     @property
     def chat(self) -> ChatModel:
-        """What answers questions by rules."""
+        """The stand-in that answers questions by rules."""
         return self._chat
 
     @property
     def has_model(self) -> bool:
-        """There are summaries to be had."""
+        """True: the sample has summaries."""
         return True
 
     @property
     def stands_in(self) -> str:
-        """Who wrote them."""
+        """The note that names the writers of these texts."""
         return _STAND_IN_NOTE
 
     def list_allowances(self) -> Iterable[RateAllowance]:
-        """There are no limits."""
+        """Return nothing: there are no limits."""
         return ()
 
     def open_sources(self) -> None:
-        """All is here."""
+        """Do nothing: the sample is loaded."""
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
-    # pull requests
+    # PullRequests
 
     def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
-        """Those whose merge lies in the day, without files. Of a day that only overlaps the sample's, a part.
+        """List the merges of the day, without files. Of a day that overlaps the sample's, list a part.
 
         Raises:
             RepositoryNotFound: it is another repository.
             DayUnavailable: nothing of the day is in the sample.
         """
         self._require_repository(repository)
-        found = tuple(replace(pull, files=None) for pull in self._pulls.values() if pull.merge_time in day)
+        pulls = tuple(replace(pull, files=None) for pull in self._pulls.values() if pull.merge_time in day)
         if (day.start, day.end) == (self.day.start, self.day.end):
-            return DayMerges(found, CountCheck(len(found), "the sample"))
-        held = f"{self.day.date:%-d %B %Y}" + (f" ({self.day.zone})" if day.zone != self.day.zone else "")
-        if not found:
-            raise DayUnavailable(f"The sample holds {held} only.", "not in the sample")
+            return DayMerges(pulls, CountCheck(len(pulls), "the sample"))
+        sample_day = f"{self.day.date:%-d %B %Y}" + (f" ({self.day.zone})" if day.zone != self.day.zone else "")
+        if not pulls:
+            raise DayUnavailable(f"The sample holds {sample_day} only.", "not in the sample")
         return DayMerges(
-            found, CountCheck(None, "the sample", note=f"only a part of this day: the sample holds {held}")
+            pulls, CountCheck(None, "the sample", note=f"only a part of this day: the sample holds {sample_day}")
         )
 
     def fetch_pull_request(self, repository: Repository, number: int) -> PullRequest:
-        """One pull request, without files. Raises PullRequestNotFound, RepositoryNotFound."""
+        """Return a pull request without files. Raises PullRequestNotFound or RepositoryNotFound."""
         self._require_repository(repository)
         return replace(self._find_pull_request(number), files=None)
 
     def load_files(self, pull: PullRequest) -> PullRequest:
-        """The pull request with its files; there are no diffs in the sample."""
+        """Return the pull request with its files. The sample has no diffs."""
         return replace(pull, files=self._find_pull_request(pull.number).files)
 
     def _find_pull_request(self, number: int) -> PullRequest:
+        """Return a pull request with files. Raises PullRequestNotFound."""
         if number not in self._pulls:
             named = ", ".join(map(str, self.numbers[:_MAX_NUMBERS]))
             more = format_count(len(self.numbers) - _MAX_NUMBERS, "other")
@@ -125,13 +126,14 @@ class SampleSources:
         return self._pulls[number]
 
     def _require_repository(self, repository: Repository) -> None:
+        """Raise RepositoryNotFound for another repository than the sample's."""
         if str(repository).lower() != str(self.repository).lower():
             raise RepositoryNotFound(f"The sample is of {self.repository} alone, there is no {repository} in it.")
 
-    # the same without a store, for the terminal
+    # the digest without a store, for the terminal
 
     def build_digest(self) -> Digest:
-        """The digest of the sample day."""
+        """Build the digest of the sample day."""
         daily = DigestBuilder(
             self, self.reader.build_entry, self.build_overview, self.reader.load_files, workers=1
         )
@@ -139,16 +141,17 @@ class SampleSources:
 
     @property
     def reader(self) -> EntryBuilder:
-        """The service that reads pull requests."""
+        """The service that builds entries."""
         return EntryBuilder(self, lambda pull: SummaryResult(self._summaries[pull.number]))
 
     def build_overview(self, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
-        """The overview that was written for the sample."""
+        """Return the overview that was written for the sample."""
         themes = tuple(Theme(theme.title, theme.pull_requests) for theme in self._record.themes)
         return Overview(self._record.overview, themes)
 
 
 def _build_pull_request(repository: Repository, record: SamplePull) -> PullRequest:
+    """Return a pull request of the sample file."""
     return PullRequest(
         repository=repository,
         number=record.number,

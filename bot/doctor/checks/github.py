@@ -18,17 +18,17 @@ TOKEN, LIMIT = "GitHub token", "GitHub rate limit"
 
 
 def check_github(
-    opened: Callable[[], GitHubProbe] | str, repositories: Sequence[Repository], now: Callable[[], datetime]
+    open_probe: Callable[[], GitHubProbe] | str, repositories: Sequence[Repository], now: Callable[[], datetime]
 ) -> Generator[Finding, None, timedelta | None]:
     """Check GitHub; return how far its clock is ahead of ours, None if unknown.
 
-    ``opened`` returns the probe, or is the reason why there is none.
+    ``open_probe`` returns the probe, or is the reason why there is none.
     """
-    if isinstance(opened, str):
-        yield Finding.build_note("GitHub", opened)
+    if isinstance(open_probe, str):
+        yield Finding.build_note("GitHub", open_probe)
         return None
     try:
-        probe = opened()
+        probe = open_probe()
         access = probe.check_access()
         ahead = access.time - now() if access.time else None
     except PrdigestError as error:

@@ -1,4 +1,4 @@
-"""Checks the provider of models: the key, the models, whether it is known what they cost."""
+"""Checks of the provider of models: the key, the models, and their prices."""
 
 from __future__ import annotations
 
@@ -21,16 +21,19 @@ _UNAVAILABLE_ADVICE = (
 
 
 def check_models(
-    opened: Callable[[], ModelProbe] | str, models: Mapping[str, str], provider: ModelProvider
+    open_probe: Callable[[], ModelProbe] | str, models: Mapping[str, str], provider: ModelProvider
 ) -> Iterator[Finding]:
-    """``models`` has each model with the settings that name it."""
-    if isinstance(opened, str):
-        yield Finding.build_note(provider.name, opened)
+    """Check the provider. ``models`` maps each model to the settings that name it.
+
+    ``open_probe`` returns the probe, or is the reason why there is none.
+    """
+    if isinstance(open_probe, str):
+        yield Finding.build_note(provider.name, open_probe)
         return
     key = f"{provider.name} key"
     try:
-        probe = opened()
-        known = {model: probe.has_model(model) for model in models}
+        probe = open_probe()
+        is_known = {model: probe.has_model(model) for model in models}
     except PrdigestError as error:
         yield describe_failure(
             key,
@@ -41,19 +44,24 @@ def check_models(
         )
         yield from (Finding.build_unchecked(f"Model {model}", f"see {key} above") for model in models)
         return
-    if None in known.values():
+    if None in is_known.values():
         yield Finding.build_note(key, _format_advice(_NO_MODEL_LIST, provider), _NO_MODEL_LIST_ADVICE)
     else:
         yield Finding.build_success(key, "accepted")
     for model, settings in models.items():
-        yield _report_model(model, settings, provider, is_known=known[model])
+        yield _report_model(model, settings, provider, is_known=is_known[model])
 
 
 def _format_advice(sentence: str, provider: ModelProvider) -> str:
+    """Return advice that names the settings of the provider."""
     return sentence.format(key=provider.key_variable, address=provider.address_variable)
 
 
 def _report_model(model: str, settings: str, provider: ModelProvider, *, is_known: bool | None) -> Finding:
+    """Return the finding about a model.
+
+    ``is_known`` tells whether the provider has it, None if it lists no models.
+    """
     name = f"Model {model}"
     if is_known is None:
         return Finding.build_unchecked(name, f"see {provider.name} key above")

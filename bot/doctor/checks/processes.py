@@ -26,24 +26,24 @@ _START_CLOCK_ADVICE = "Start `prdigest clock` or `prdigest run`."
 
 def check_clock_skew(ahead: Mapping[str, timedelta | None]) -> Iterator[Finding]:
     """Check how far other clocks are ahead of this machine's; ``ahead`` maps their owners to that time."""
-    skews = {whose: by for whose, by in ahead.items() if by is not None}
+    skews = {owner: skew for owner, skew in ahead.items() if skew is not None}
     if "Slack" in skews:
         # one external clock is enough, and Slack is the service that refuses requests
         skews.pop("GitHub", None)
     if not skews:
         yield Finding.build_unchecked(TIME, "nobody else told the time")
-    for whose, by in skews.items():
-        name = f"{TIME} against {whose}"
-        if abs(by) <= _MAX_CLOCK_SKEW:
-            yield Finding.build_success(name, f"{format_duration(abs(by))} apart")
+    for owner, skew in skews.items():
+        name = f"{TIME} against {owner}"
+        if abs(skew) <= _MAX_CLOCK_SKEW:
+            yield Finding.build_success(name, f"{format_duration(abs(skew))} apart")
             continue
-        skew = f"{format_duration(abs(by))} {'behind' if by > timedelta() else 'ahead'}"
-        yield Finding.build_failure(name, skew, _advise_on_skew(whose))
+        problem = f"{format_duration(abs(skew))} {'behind' if skew > timedelta() else 'ahead'}"
+        yield Finding.build_failure(name, problem, _advise_on_skew(owner))
 
 
-def _advise_on_skew(whose: str) -> str:
-    """Return what to do about a clock that differs from that of ``whose``."""
-    if whose == "the store":
+def _advise_on_skew(owner: str) -> str:
+    """Return what to do about a clock that differs from that of ``owner``."""
+    if owner == "the store":
         return "Set the clocks of this machine and of the store's by NTP: what expires and waits goes by both."
     return "Set this machine's clock by NTP: Slack's signatures are refused when it is five minutes off."
 
@@ -61,26 +61,26 @@ def check_processes(
     waiting = records.probe.count_waiting_jobs()
     yield _check_worker(heartbeats, now(), is_alive=is_alive, waits=sum(waiting.values()))
     yield _check_jobs(waiting, is_alive=is_alive)
-    yield from _list_lost_jobs(records.aside.list_recent(now()))
+    yield from _list_lost_jobs(records.lost_jobs.list_recent(now()))
 
 
-def _check_clock(kept: str | None, now: datetime) -> Finding:
-    """Return the finding about the clock process; ``kept`` is the stored time of its last tick."""
-    ticked = _parse_instant(kept)
-    if ticked is None:
+def _check_clock(stored: str | None, now: datetime) -> Finding:
+    """Return the finding about the clock process; ``stored`` is the text of its last tick."""
+    last_tick = _parse_instant(stored)
+    if last_tick is None:
         return Finding.build_failure(CLOCK, "no clock has run in the last day", _START_CLOCK_ADVICE)
-    age = f"last ticked {format_duration(now - ticked)} ago"
+    age = f"last ticked {format_duration(now - last_tick)} ago"
     return (
         Finding.build_success(CLOCK, age)
-        if now - ticked <= _MAX_TICK_AGE
+        if now - last_tick <= _MAX_TICK_AGE
         else Finding.build_failure(CLOCK, age, _START_CLOCK_ADVICE)
     )
 
 
-def _parse_instant(kept: str | None) -> datetime | None:
+def _parse_instant(stored: str | None) -> datetime | None:
     """Return the stored time, in UTC if it has no zone; None if there is none or it is unreadable."""
     try:
-        instant = datetime.fromisoformat(kept) if kept else None
+        instant = datetime.fromisoformat(stored) if stored else None
     except ValueError:
         return None
     return instant.replace(tzinfo=instant.tzinfo or UTC) if instant else None
@@ -126,8 +126,8 @@ def _check_jobs(waiting: Mapping[str, int], *, is_alive: bool) -> Finding:
 def _list_lost_jobs(jobs: Sequence[LostJob]) -> Iterator[Finding]:
     """Yield the jobs that were set aside, as notes, since nothing has to be done; nothing if there are none."""
     for job in jobs[:_MAX_SHOWN]:
-        whose = f", asked by {job.user} in {job.channel or 'App Home'}" if job.user else ""
-        problem = f"{job.title}, {job.at:%Y-%m-%d %H:%M} UTC{whose}: it began three times and never ended"
+        asker = f", asked by {job.user} in {job.channel or 'App Home'}" if job.user else ""
+        problem = f"{job.title}, {job.at:%Y-%m-%d %H:%M} UTC{asker}: it began three times and never ended"
         yield Finding.build_note(LOST_JOB, problem, _LOST_JOB_ADVICE if job is jobs[0] else "")
     if len(jobs) > _MAX_SHOWN:
         yield Finding.build_note(LOST_JOB, f"and {len(jobs) - _MAX_SHOWN} more")

@@ -18,9 +18,9 @@ from bot.ports.probes import StoreRecords
 
 SCHEDULE, RUNS = "Schedule", "Runs"
 _MAX_SHOWN = 5
-# the whole journal
-_JOURNAL_LENGTH = 400
-# twice the time after which the watchdog sends a notice
+# the length of the whole log
+_LOG_LENGTH = 400
+# twice the time after which people are notified
 _OVERDUE_AFTER = timedelta(minutes=30)
 _RETRY_ADVICE = "Mend what it names: it is tried again every quarter of an hour"
 _OVERDUE_ADVICE = (
@@ -43,9 +43,9 @@ class _DigestKey:
 
     @classmethod
     def parse(cls, key: str) -> _DigestKey | None:
-        """None if it is the key of something else."""
-        found = parse_digest_key(key)
-        return cls(found.channel, found.repository, found.days, found.view, found.offsets) if found else None
+        """Parse the key of a digest. Return None if it is the key of something else."""
+        parts = parse_digest_key(key)
+        return cls(parts.channel, parts.repository, parts.days, parts.view, parts.offsets) if parts else None
 
     def is_in_zone(self, zone: ZoneInfo) -> bool:
         """Return whether the days are those of a zone: people may request the days of other zones."""
@@ -67,7 +67,7 @@ def check_runs(
     if isinstance(records, str):
         yield from (Finding.build_unchecked(name, records) for name in (RUNS, SCHEDULE))
         return
-    yield from _check_recent_runs(records.journal.list_recent(_JOURNAL_LENGTH), subscriptions, zone)
+    yield from _check_recent_runs(records.run_log.list_recent(_LOG_LENGTH), subscriptions, zone)
     yield from _check_schedule(records, subscriptions, zone, now)
 
 
@@ -123,10 +123,11 @@ def _advise_on_failure(digest: _DigestKey, zone: ZoneInfo) -> str:
 def _check_schedule(
     records: StoreRecords, subscriptions: Sequence[Subscription], zone: ZoneInfo, now: datetime
 ) -> Iterator[Finding]:
+    """Yield the overdue digests or, if there are none, the next one."""
     active = {each.id: each for each in subscriptions if not each.is_paused}
     overdue = [
         (active[item.subscription], due)
-        for item, due in records.agenda.list_due(now - _OVERDUE_AFTER)
+        for item, due in records.due_queue.list_due(now - _OVERDUE_AFTER)
         if isinstance(item, NextDigest) and item.subscription in active
     ]
     for subscription, due in overdue:
@@ -143,7 +144,9 @@ def _report_next_digest(
     """Return the finding about the next digest that is due."""
     if not active:
         return Finding.build_note(SCHEDULE, "nothing: PRDIGEST_CHANNEL is not set and nobody has subscribed")
-    planned = [(due, each) for name, each in active.items() if (due := records.agenda.get_time(NextDigest(name)))]
+    planned = [
+        (due, each) for name, each in active.items() if (due := records.due_queue.get_time(NextDigest(name)))
+    ]
     if not planned:
         return Finding.build_note(SCHEDULE, "nothing is planned yet: a clock plans when it runs")
     due, first = min(planned, key=lambda each: each[0])

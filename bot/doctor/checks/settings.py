@@ -24,9 +24,9 @@ _TOKEN_OWNERS = {"xoxb-": "the bot's token", "xapp-": "the app's token", "xoxp-"
 class SettingsSnapshot:
     """The variables that are set in the environment and ``.env``, without empty ones, and their values.
 
-    ``problems`` says by variable why a value can't be used, ``known`` are the names of all settings, ``tokens``
-    those that hold a token, each with what that may begin with. ``source`` says where the variables come from.
-    ``model_keys`` are the variables with the keys of providers of models.
+    ``problems`` says by variable why a value can't be used. ``setting_names`` are the names of all settings,
+    ``tokens`` those that hold a token, each with its possible beginnings. ``source`` says where the variables come
+    from. ``model_keys`` are the variables with the keys of providers of models.
     """
 
     variables: Mapping[str, str] = field(repr=False)
@@ -100,9 +100,9 @@ def _report_similar_names(snapshot: SettingsSnapshot) -> Iterator[Finding]:
                 yield Finding.build_note(SETTINGS, f"{name} {_describe_unknown_name(meant)}")
 
 
-def _prefixes(given: SettingsSnapshot) -> Iterator[str]:
-    """What the settings of each provider of models begin with."""
-    return (name.partition("_")[0] + "_" for name in given.model_keys)
+def _prefixes(snapshot: SettingsSnapshot) -> Iterator[str]:
+    """Yield the beginnings of the settings of each provider of models."""
+    return (name.partition("_")[0] + "_" for name in snapshot.model_keys)
 
 
 def _describe_unknown_name(meant: str) -> str:

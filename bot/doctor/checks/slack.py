@@ -21,18 +21,18 @@ _CHANNEL_PROBLEMS = {
 
 
 def check_slack(
-    opened: Callable[[], SlackProbe] | str, now: Callable[[], datetime]
+    open_probe: Callable[[], SlackProbe] | str, now: Callable[[], datetime]
 ) -> Generator[Finding, None, tuple[SlackProbe | str, timedelta | None]]:
     """Check the bot's token and its scopes.
 
-    Return the probe, or the reason why Slack can't be called, and how far its clock is ahead of ours. ``opened``
-    returns the probe, or is the reason why there is none.
+    Return the probe, or the reason why Slack can't be called, and how far its clock is ahead of ours.
+    ``open_probe`` returns the probe, or is the reason why there is none.
     """
-    if isinstance(opened, str):
-        yield Finding.build_note("Slack", opened)
+    if isinstance(open_probe, str):
+        yield Finding.build_note("Slack", open_probe)
         return "see Slack above", None
     try:
-        probe = opened()
+        probe = open_probe()
         installed = probe.fetch_installation()
         ahead = installed.time - now() if installed.time else None
     except PrdigestError as error:
@@ -78,16 +78,16 @@ def _check_scopes(installed: Installation) -> Iterator[Finding]:
             yield Finding.build_failure(f"Slack scope {scope}", f"missing: {loss}", advice)
 
 
-def check_app_token(opened: Callable[[], AppProbe] | str, slack: SlackProbe | str) -> Iterator[Finding]:
+def check_app_token(open_probe: Callable[[], AppProbe] | str, slack: SlackProbe | str) -> Iterator[Finding]:
     """Check the app's own token, for Socket Mode. ``slack`` is the result of the check of the bot's token."""
-    if isinstance(opened, str):
-        yield Finding.build_note(APP, opened)
+    if isinstance(open_probe, str):
+        yield Finding.build_note(APP, open_probe)
         return
     if slack == NO_ANSWER:
         yield Finding.build_unchecked(APP, NO_ANSWER)
         return
     try:
-        opened().connect()
+        open_probe().connect()
     except PrdigestError as error:
         yield describe_failure(APP, error)
     else:

@@ -17,18 +17,18 @@ POLICY, _, PERSISTENCE, WRITES, SCHEMA = _DETAIL_CHECKS
 
 
 def check_store(
-    opened: Callable[[], StoreRecords] | str, place: str, now: Callable[[], datetime]
+    open_records: Callable[[], StoreRecords] | str, place: str, now: Callable[[], datetime]
 ) -> Generator[Finding, None, tuple[StoreRecords | str, timedelta | None]]:
     """Check the store.
 
-    Return its records, or the reason why it can't be used, and how far its clock is ahead of ours. ``opened``
-    returns the records, or is the reason why there are none. ``place`` is the address to show.
+    Return its records, or the reason why it can't be used, and how far its clock is ahead of ours.
+    ``open_records`` returns the records, or is the reason why there are none. ``place`` is the address to show.
     """
-    if isinstance(opened, str):
-        yield Finding.build_note(STORE, opened)
+    if isinstance(open_records, str):
+        yield Finding.build_note(STORE, open_records)
         return f"see {STORE} above", None
     try:
-        records = opened()
+        records = open_records()
         server = records.probe.read_status()
         ahead = server.time - now()
     except PrdigestError as error:

@@ -1,1 +1,1 @@
-"""What people ask the bot, and threads."""
+"""Requests and commands from Slack, and conversations in threads."""

@@ -1,4 +1,4 @@
-"""Why an answer ends where it does."""
+"""The reasons for which an answer ends."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from enum import Enum
 
 
 class AnswerEnd(Enum):
-    """How the talk with the model about one question ended."""
+    """The end of the conversation with the model about one question."""
 
     COMPLETE = "complete"
-    """The model had said all."""
+    """The model had finished."""
     TRUNCATED = "truncated"
-    """The model came to its limit of tokens."""
+    """The model reached its limit of tokens."""
     TOO_LONG = "too long"
-    """The model had said all, and not all of it fits into a message."""
+    """The model had finished, but its text does not fit into a message."""
     LATE = "late"
-    """The time for an answer was up."""
+    """The time for the answer was over."""
     STOPPED = "stopped"
-    """The asker wanted no more of it."""
+    """The asker stopped the answer."""
     BROKEN = "broken"
-    """The model failed in the middle."""
+    """The model failed before the end."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether the model was done: what it said last is its answer, with marks or without."""
+        """Whether the model had finished, so that its last text is complete."""
         return self in (AnswerEnd.COMPLETE, AnswerEnd.TRUNCATED)

@@ -1,7 +1,7 @@
-"""What people type after a command, as values.
+"""Requests by command, parsed from the text after it.
 
-``str`` of one is a text that reads back as the same on any later day; who is to see the answer is not part of it.
-Jobs and buttons carry the values themselves, not that text.
+``str`` of a request is a text that parses to the same request on any later day; the audience of the answer is not
+part of it. Jobs and buttons carry the requests themselves, not that text.
 """
 
 from __future__ import annotations
@@ -30,49 +30,49 @@ MAX_PULL_REQUESTS = 5
 MAX_TOP_RISKS = 10
 DEFAULT_RISKS = 5
 MAX_RISKS_DAYS = 31
-# every day of an overview is read in full, by a model if that was not done before
+# every day of an overview is read completely, by a model if there is no summary yet
 MAX_DIGEST_DAYS = 14
 MAX_SCORE_DAYS = 365
 DEFAULT_SCORE_SPAN = "90d"
-# the word that makes a question about risks one about how good their lists were
+# the word that turns a request for risks into one for the quality of their lists
 SCORE_WORD = "score"
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedRepositories:
-    """The repositories that the bot may speak of. Its token may read more than the people who ask.
+    """The repositories that the bot may answer about. Its token may read more than the people who ask.
 
-    ``web`` is where their GitHub has its pages.
+    ``web`` is the address of their GitHub's pages.
     """
 
     default: Repository
     others: tuple[Repository, ...] = ()
     web: str = GITHUB_WEB
 
-    def require_known(self, wanted: Repository) -> Repository:
-        """The same repository as it is spelt in the settings. Raises UsageError if the bot may not speak of it."""
+    def require_known(self, requested: Repository) -> Repository:
+        """Return the repository as the settings spell it. Raises UsageError if the bot may not answer about it."""
         for repository in (self.default, *self.others):
-            if str(repository).casefold() == str(wanted).casefold():
+            if str(repository).casefold() == str(requested).casefold():
                 return repository
-        known = ", ".join(str(repository) for repository in (self.default, *self.others))
-        raise UsageError(f"I don't speak of {wanted} here: ask about {known}.")
+        names = ", ".join(str(repository) for repository in (self.default, *self.others))
+        raise UsageError(f"I don't speak of {requested} here: ask about {names}.")
 
     def parse_repository(self, text: str) -> Repository:
-        """The repository that someone named. Raises UsageError."""
+        """Parse the name of a repository. Raises UsageError."""
         return self.require_known(Repository.parse(text, self.web))
 
     def parse_pull_request(self, text: str) -> Reference:
-        """The pull request that someone named. Raises UsageError."""
-        found = parse_reference(text, self.default, self.web)
-        return Reference(self.require_known(found.repository), found.number)
+        """Parse the reference of a pull request. Raises UsageError."""
+        reference = parse_reference(text, self.default, self.web)
+        return Reference(self.require_known(reference.repository), reference.number)
 
 
 @dataclass(frozen=True, slots=True)
 class ParseContext:
-    """What a parser of commands knows besides the text.
+    """The context that a parser of commands needs besides the text.
 
-    ``today`` gives the present day in a zone, or in that of the settings. ``zone`` looks up the time zone that the
-    readers of the channel expect, None where there are several; it may raise StoreUnavailable.
+    ``today`` returns the current day in a zone, by default that of the settings. ``zone`` returns the time zone
+    that the readers of the channel expect, None if there are several; it may raise StoreUnavailable.
     """
 
     repositories: AllowedRepositories
@@ -81,7 +81,7 @@ class ParseContext:
 
 
 class CommandRequest(Protocol):
-    """What somebody asks for by a command; a frozen dataclass, whose ``str`` is what they would type.
+    """The request of a command: a frozen dataclass whose ``str`` is the text that users would type.
 
     ``kind`` is its name in buttons and is never changed.
     """
@@ -90,18 +90,18 @@ class CommandRequest(Protocol):
 
     @property
     def is_private(self) -> bool:
-        """Whether only the asker is to see the answer."""
+        """Whether only the asker sees the answer."""
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
         """Return the same request with its repositories as the settings spell them.
 
-        Raises UsageError for one that the bot may not speak of.
+        Raises UsageError for one that the bot may not answer about.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
-    """Up to five pull requests."""
+    """A request for the summaries of up to five pull requests."""
 
     kind: ClassVar[str] = "summary"
     references: tuple[Reference, ...]
@@ -112,22 +112,24 @@ class SummaryRequest:
 
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories) -> SummaryRequest:
-        """Raises UsageError."""
+        """Parse the text after the command. Raises UsageError."""
         words = split_words(text.replace(",", " "))
-        named = [word for word in words if word.lower() != PRIVATE_WORD]
-        if not named:
+        texts = [word for word in words if word.lower() != PRIVATE_WORD]
+        if not texts:
             raise UsageError("Which pull request? Write its number, such as 35617.")
-        references = tuple(dict.fromkeys(repositories.parse_pull_request(word) for word in named))
+        references = tuple(dict.fromkeys(repositories.parse_pull_request(word) for word in texts))
         if len(references) > MAX_PULL_REQUESTS:
             raise UsageError(
                 f"{len(references)} are too many at once: name up to {MAX_PULL_REQUESTS} pull requests."
             )
-        return cls(references, is_private=len(named) < len(words))
+        return cls(references, is_private=len(texts) < len(words))
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Raises UsageError."""
-        known = (Reference(repositories.require_known(each.repository), each.number) for each in self.references)
-        return replace(self, references=tuple(known))
+        """Return the request with its repositories as the settings spell them. Raises UsageError."""
+        references = (
+            Reference(repositories.require_known(each.repository), each.number) for each in self.references
+        )
+        return replace(self, references=tuple(references))
 
     def __str__(self) -> str:
         return " ".join(map(str, self.references))
@@ -135,10 +137,10 @@ class SummaryRequest:
 
 @dataclass(frozen=True, slots=True)
 class RisksRequest:
-    """Days of a repository, which of their pull requests, and how many to list.
+    """A request for the riskiest pull requests of some days of a repository.
 
-    Without ``top`` those that stand out are listed, ``DEFAULT_RISKS`` at most; with it as many,
-    even if they don't.
+    Without ``top``, those that stand out are listed, at most ``DEFAULT_RISKS``; with it that many, even if they do
+    not stand out.
     """
 
     kind: ClassVar[str] = "risks"
@@ -153,18 +155,18 @@ class RisksRequest:
 
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> RisksRequest:
-        """Raises UsageError."""
-        found = QueryOptions.parse(text, (*FILTER_NAMES, "top", "repo"))
+        """Parse the text after the command. Raises UsageError."""
+        options = QueryOptions.parse(text, (*FILTER_NAMES, "top", "repo"))
         return cls(
-            _parse_repository(found, repositories),
-            _parse_days(found, today, MAX_RISKS_DAYS),
-            found.filters,
-            _parse_top(found),
-            found.is_private,
+            _parse_repository(options, repositories),
+            _parse_days(options, today, MAX_RISKS_DAYS),
+            options.filters,
+            _parse_top(options),
+            options.is_private,
         )
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Raises UsageError."""
+        """Return the request with its repository as the settings spell it. Raises UsageError."""
         return replace(self, repository=repositories.require_known(self.repository))
 
     def __str__(self) -> str:
@@ -174,7 +176,7 @@ class RisksRequest:
 
 @dataclass(frozen=True, slots=True)
 class ScoreRequest:
-    """Days of a repository whose digests are held against what came later: ``score 90d``."""
+    """A request to compare the digests of some days with the later outcomes: ``score 90d``."""
 
     kind: ClassVar[str] = SCORE_WORD
     repository: Repository
@@ -183,15 +185,15 @@ class ScoreRequest:
 
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> ScoreRequest:
-        """Raises UsageError."""
-        found = QueryOptions.parse(text, ("repo",))
-        is_named = found.arguments[:1] and found.arguments[0].lower() == SCORE_WORD
-        days = found.arguments[1:] if is_named else found.arguments
+        """Parse the text after the command. Raises UsageError."""
+        options = QueryOptions.parse(text, ("repo",))
+        is_named = options.arguments[:1] and options.arguments[0].lower() == SCORE_WORD
+        days = options.arguments[1:] if is_named else options.arguments
         span = parse_span(" ".join(days) or DEFAULT_SCORE_SPAN, today, MAX_SCORE_DAYS)
-        return cls(_parse_repository(found, repositories), span, found.is_private)
+        return cls(_parse_repository(options, repositories), span, options.is_private)
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Raises UsageError."""
+        """Return the request with its repository as the settings spell it. Raises UsageError."""
         return replace(self, repository=repositories.require_known(self.repository))
 
     def __str__(self) -> str:
@@ -199,13 +201,13 @@ class ScoreRequest:
 
 
 def is_score_request(text: str) -> bool:
-    """Whether what follows the command asks how good the lists were, not for one."""
+    """Return whether the text after the command asks for the quality of the lists, not for a list."""
     return [word.lower() for word in text.split(maxsplit=1)[:1]] == [SCORE_WORD]
 
 
 @dataclass(frozen=True, slots=True)
 class DigestRequest:
-    """Days of a repository. ``zone`` is where they begin and end, if that was said."""
+    """A request for the digest of some days of a repository. ``zone`` is a time zone that the user named."""
 
     kind: ClassVar[str] = "digest"
     repository: Repository
@@ -217,41 +219,42 @@ class DigestRequest:
     def parse(
         cls, text: str, repositories: AllowedRepositories, today: LocalDay, today_in: TodayProvider | None = None
     ) -> DigestRequest:
-        """Parse what follows the command.
+        """Parse the text after the command.
 
-        ``today_in`` gives the present day in a zone that the text names; without it, that is ``today`` everywhere.
+        ``today_in`` returns the current day in a zone that the text names; without it, that is ``today``
+        everywhere.
 
         Raises UsageError.
         """
-        found = QueryOptions.parse(text, ("repo", "tz"))
-        zone = parse_zone(found.get_last("tz")) if found.get_last("tz") else None
+        options = QueryOptions.parse(text, ("repo", "tz"))
+        zone = parse_zone(options.get_last("tz")) if options.get_last("tz") else None
         if zone:
             today = today_in(zone) if today_in else replace(today, zone=zone)
-        span = _parse_days(found, today, MAX_DIGEST_DAYS)
-        return cls(_parse_repository(found, repositories), span, found.is_private, zone)
+        span = _parse_days(options, today, MAX_DIGEST_DAYS)
+        return cls(_parse_repository(options, repositories), span, options.is_private, zone)
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Raises UsageError."""
+        """Return the request with its repository as the settings spell it. Raises UsageError."""
         return replace(self, repository=repositories.require_known(self.repository))
 
     def __str__(self) -> str:
-        where = [f"tz:{self.zone}"] if self.zone else []
-        return " ".join([str(self.span), f"repo:{self.repository}", *where])
+        zone = [f"tz:{self.zone}"] if self.zone else []
+        return " ".join([str(self.span), f"repo:{self.repository}", *zone])
 
 
-def _parse_repository(found: QueryOptions, repositories: AllowedRepositories) -> Repository:
-    named = found.get_last("repo")
-    return repositories.parse_repository(named) if named else repositories.default
+def _parse_repository(options: QueryOptions, repositories: AllowedRepositories) -> Repository:
+    text = options.get_last("repo")
+    return repositories.parse_repository(text) if text else repositories.default
 
 
-def _parse_days(found: QueryOptions, today: LocalDay, longest: int) -> Span:
-    return parse_span(" ".join(found.arguments), today, longest)
+def _parse_days(options: QueryOptions, today: LocalDay, longest: int) -> Span:
+    return parse_span(" ".join(options.arguments), today, longest)
 
 
-def _parse_top(found: QueryOptions) -> int | None:
-    named = found.get_last("top")
-    if not named:
+def _parse_top(options: QueryOptions) -> int | None:
+    text = options.get_last("top")
+    if not text:
         return None
-    if not (named.isascii() and named.isdecimal() and len(named) < 4 and 1 <= int(named) <= MAX_TOP_RISKS):
-        raise UsageError(f"top:{quote_input(named)} can't be used: write a number from 1 to {MAX_TOP_RISKS}.")
-    return int(named)
+    if not (text.isascii() and text.isdecimal() and len(text) < 4 and 1 <= int(text) <= MAX_TOP_RISKS):
+        raise UsageError(f"top:{quote_input(text)} can't be used: write a number from 1 to {MAX_TOP_RISKS}.")
+    return int(text)

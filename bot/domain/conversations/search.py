@@ -1,4 +1,4 @@
-"""Finds words in pull requests: in their diffs line by line, and in what is said of them."""
+"""The search for words in pull requests: in their diffs, line by line, and in their texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.domain.text.strings import collapse_lines, remove_comments, truncate_te
 
 
 class Where(StrEnum):
-    """What is searched."""
+    """What is searched."""  # in the schema that the model gets
 
     CHANGED = "changed_lines"
     DIFF = "diff"
@@ -23,9 +23,9 @@ class Where(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SearchMatch:
-    """A line that holds one of the words.
+    """A line with one of the words.
 
-    ``place`` is a part of what is said, or a file and a line, which counts after the change, before it for ``-``.
+    ``place`` is the name of a text, or a file and a line number: that after the change, or before it for ``-``.
     """
 
     number: int
@@ -34,20 +34,22 @@ class SearchMatch:
 
 
 def search_entries(entries: Iterable[Entry], words: Iterable[str], where: Where) -> Iterator[SearchMatch]:
-    """The lines that hold any of the words, whatever their case."""
-    wanted = tuple(word.casefold() for word in words if word.strip())
+    """Yield the lines with any of the words, case-insensitively."""
+    folded_words = tuple(word.casefold() for word in words if word.strip())
     for entry in entries:
         is_text, is_changed = where is Where.TEXT, where is Where.CHANGED
-        found = (
-            _iterate_texts(entry) if is_text else _iterate_diff_lines(entry.pull, wanted, only_changed=is_changed)
+        lines = (
+            _iterate_texts(entry)
+            if is_text
+            else _iterate_diff_lines(entry.pull, folded_words, only_changed=is_changed)
         )
-        for place, text in found:
-            if has_word(text, wanted):
+        for place, text in lines:
+            if has_word(text, folded_words):
                 yield SearchMatch(entry.number, place, text)
 
 
 def has_word(text: str, words: tuple[str, ...]) -> bool:
-    """Whether the text has one of the words, which are casefolded."""
+    """Return whether the text has one of the words, which are casefolded."""
     folded = text.casefold()
     return any(word in folded for word in words)
 
@@ -81,15 +83,15 @@ def _iterate_lines(file: ChangedFile) -> Iterator[DiffLine]:
 
 
 def format_match(match: SearchMatch) -> str:
-    """A match as a line."""
+    """Format a match as a line."""
     return f"#{match.number} {match.place}: {truncate_text(match.text.rstrip(), 200)}"
 
 
-def interleave_matches(found: tuple[SearchMatch, ...]) -> list[SearchMatch]:
-    """The first lines of every pull request before the further ones of any: a cut shall hide no pull request."""
+def interleave_matches(matches: tuple[SearchMatch, ...]) -> list[SearchMatch]:
+    """Return the first match of each pull request, then the second ones, so that truncation hides none of them."""
     seen: Counter[int] = Counter()
     ranked = []
-    for match in found:
+    for match in matches:
         seen[match.number] += 1
         ranked.append((seen[match.number], match))
     return [match for _, match in sorted(ranked, key=lambda pair: pair[0])]

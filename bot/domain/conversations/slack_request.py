@@ -1,4 +1,4 @@
-"""One request from Slack: who asks, where, and who is to see the answer."""
+"""A request from Slack: the asker, the place, and the audience of the answer."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from enum import StrEnum
 
 
 class Audience(StrEnum):
-    """Who is to see an answer."""
+    """The audience of an answer."""
 
     CHANNEL = "channel"
-    """Everybody in the channel; only the asker where the bot is not a member."""
+    """Everybody in the channel; only the asker if the bot is not a member."""
     ASKER = "asker"
-    """Only the one who asked."""
+    """Only the asker."""
     HERE = "here"
-    """Whoever reads where the message stands that asked, in a thread or in direct messages; only the asker at top
-    level of a channel, and where a command or a click asked."""
+    """Everybody who can read the request's message, in a thread or in direct messages; only the asker at the top
+    level of a channel, and for a command or a click."""
     SHARED = "shared"
-    """Everybody in the channel, or nobody: the asker has it already."""
+    """Everybody in the channel, or nobody: the asker already has the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlackRequest:
-    """Who asks, from where, and how to answer.
+    """A request from Slack: the asker, the place, and the ways to answer.
 
     ``key`` is equal for each delivery of the same request and no other. ``team`` and ``enterprise`` are those of
     the asker. ``response_url`` reaches the asker for half an hour; without it ``thread`` is where they asked.
-    ``message`` is Slack's time of the message that asks, or that has the button; a message at top level may begin
-    its ``thread``. ``trigger`` opens a window for three seconds. ``channel`` is empty for who is in App Home.
+    ``message`` is Slack's timestamp of the message with the request or its button; a message at top level may
+    begin its ``thread``. ``trigger`` opens a modal for three seconds. ``channel`` is empty in App Home.
     """
 
     key: str
@@ -44,18 +44,18 @@ class SlackRequest:
 
     @property
     def existing_thread(self) -> str:
-        """The thread that they were in when they asked; empty at top level.
+        """The thread in which the user asked; empty at top level.
 
-        One that their message may begin is none yet: Slack shows nobody what only they shall see in it.
+        A thread that their message may begin does not exist yet: Slack shows nobody an ephemeral message in it.
         """
         return self.thread if self.message and self.thread != self.message else ""
 
     @property
     def is_direct(self) -> bool:
-        """Whether they write to the bot alone: so Slack begins the ids of direct messages."""
+        """Whether the channel is a direct message with the bot: its id begins with a D."""
         return self.channel.startswith("D")
 
     @property
     def reference(self) -> str:
-        """A short name of this request for an error message and the log."""
+        """A short name of this request for error messages and the log."""
         return hashlib.sha256(self.key.encode()).hexdigest()[:6]

@@ -1,4 +1,4 @@
-"""Texts as Slack has them, read as people typed them."""
+"""The text of Slack messages, converted to the text that people typed."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import re
 
 from bot.domain.conversations.thread import MENTION
 
-# Slack makes links of addresses in messages, and of whatever looks like one: <http://setup.py|setup.py>
+# Slack turns addresses in messages into links, and everything that looks like one: <http://setup.py|setup.py>
 _LINK = re.compile(r"<(?P<address>(?:https?://|mailto:)[^<>|\s]+)(?:\|(?P<label>[^<>]*))?>")
 
 
 def restore_user_text(text: str) -> str:
-    """What a person typed besides names, as they typed it."""
+    """Return the text of a user's message as they typed it, without mentions."""
     return html.unescape(_LINK.sub(_restore_link, MENTION.sub(" ", text))).strip()
 
 
-def _restore_link(found: re.Match[str]) -> str:
-    """The label where Slack made the address of it, else the address."""
-    address, label = found["address"], found["label"] or ""
-    made_of_label = address in {f"{scheme}{label}" for scheme in ("http://", "https://", "mailto:")}
-    return label if made_of_label else address
+def _restore_link(match: re.Match[str]) -> str:
+    """Return the label if Slack derived the address from it, else the address."""
+    address, label = match["address"], match["label"] or ""
+    label_addresses = address in {f"{scheme}{label}" for scheme in ("http://", "https://", "mailto:")}
+    return label if label_addresses else address
 
 
 def restore_bot_text(text: str) -> str:
-    """What the bot itself wrote, with the labels of its links alone."""
-    return html.unescape(_LINK.sub(lambda found: found["label"] or "", text)).strip()
+    """Return the text of the bot's own message, with links replaced by their labels."""
+    return html.unescape(_LINK.sub(lambda match: match["label"] or "", text)).strip()

@@ -1,4 +1,4 @@
-"""What people and the bot say in a thread."""
+"""The messages of people and the bot in a thread."""
 
 from __future__ import annotations
 
@@ -27,39 +27,39 @@ _THANKS_WORD = (
     r"(?:thank(?:s| you)?(?: (?:so|very) much| a (?:lot|bunch)| again)?|many thanks|thx|ty|cheers"
     r"|good (?:bot|job|catch)|great|nice|cool)"
 )
-# "no, all" is no nod, "thanks, all" is one
+# "thanks, all" is an acknowledgement, "no, all" is not
 _THANKS_TO_GROUP = rf"{_THANKS_WORD}[ ,;]+(?:prdigest|bot|all|everyone|team|man|folks|guys)"
 _ACKNOWLEDGEMENTS = re.compile(
     rf"{_ACKNOWLEDGEMENT}(?:[ ,;]+{_ACKNOWLEDGEMENT})*|(?:{_ACKNOWLEDGEMENT}[ ,;]+)*{_THANKS_TO_GROUP}", re.I
 )
 _SENTENCE_BREAK = re.compile(r"[.!\n…()]+|[^\w\s'+,;]{1,4}")
 _MAX_REMARK_LENGTH = 80
-# of a thread's memory, in characters: some twenty questions with their answers
+# characters of a thread's memory: some twenty questions with their answers
 MAX_MEMORY_LENGTH = 40_000
 _TRIMMED_MEMORY_LENGTH = 25_000
 _MAX_OLD_QUESTION_LENGTH, _MAX_OLD_ANSWER_LENGTH = 300, 500
 
 
 def is_remark(text: str) -> bool:
-    """Whether a reply asks nothing of anybody: thanks, a nod, emoji alone, or nothing at all."""
+    """Return whether a reply needs no answer: thanks, an acknowledgement, emoji alone, or nothing at all."""
     words = html.unescape(_EMOJI.sub(" ", html.unescape(MENTION.sub(" ", text))))
     if any(sign in words for sign in "?？؟"):  # noqa: RUF001 (also as it is typed in Chinese and Arabic)
         return False
     if not any(unicodedata.category(char)[0] in "LN" for char in words):
         return True
-    said = (part.strip(" -~,;") for part in _SENTENCE_BREAK.split(words))
-    return len(words) <= _MAX_REMARK_LENGTH and all(_ACKNOWLEDGEMENTS.fullmatch(part) for part in said if part)
+    parts = (part.strip(" -~,;") for part in _SENTENCE_BREAK.split(words))
+    return len(words) <= _MAX_REMARK_LENGTH and all(_ACKNOWLEDGEMENTS.fullmatch(part) for part in parts if part)
 
 
 def is_for_others(text: str, bot: str) -> bool:
-    """Whether a reply speaks to colleagues: it begins by naming some, and does not name the bot."""
-    begins = MENTION.match(text.lstrip()) or _GROUP_MENTION.match(text.lstrip())
-    return bool(begins) and bot not in [found["user"] for found in MENTION.finditer(text)]
+    """Return whether a reply is for colleagues: it begins with a mention, and does not mention the bot."""
+    first_mention = MENTION.match(text.lstrip()) or _GROUP_MENTION.match(text.lstrip())
+    return bool(first_mention) and bot not in [match["user"] for match in MENTION.finditer(text)]
 
 
 @dataclass(frozen=True, slots=True)
 class RememberedMessage:
-    """Something that was said in a thread. ``is_short``: only its beginning is remembered."""
+    """A message of a thread. ``is_short``: only its beginning is kept."""
 
     by: Literal["person", "bot"]
     text: str
@@ -68,7 +68,7 @@ class RememberedMessage:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question in a thread. ``ts`` is Slack's time of it, by which questions wait their turn."""
+    """A question in a thread. ``ts`` is Slack's timestamp, by which questions are ordered."""
 
     visit: SlackRequest
     text: str
@@ -77,9 +77,9 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class ThreadMemory:
-    """What is known of a thread: what it is about, and what was said, oldest first.
+    """The memory of a thread: its subject, and its messages, oldest first.
 
-    ``answered`` is the key of the last question, so that one whose answer is finished twice is remembered once.
+    ``answered`` is the key of the last question, so that one whose answer is finished twice is added once.
     """
 
     about: str
@@ -87,34 +87,34 @@ class ThreadMemory:
     answered: str = ""
 
     def add_answer(self, question: Question, answer: str) -> ThreadMemory:
-        """After one more question."""
+        """Return the memory with one more question and its answer."""
         if question.visit.key == self.answered:
             return self
-        more = self.add_messages(RememberedMessage("person", question.text), RememberedMessage("bot", answer))
-        return replace(more, answered=question.visit.key)
+        memory = self.add_messages(RememberedMessage("person", question.text), RememberedMessage("bot", answer))
+        return replace(memory, answered=question.visit.key)
 
-    def add_messages(self, *more: RememberedMessage) -> ThreadMemory:
-        """After more was said; the older half is shortened when it becomes too much, then the oldest forgotten.
+    def add_messages(self, *new_messages: RememberedMessage) -> ThreadMemory:
+        """Return the memory with more messages. If it is too long, shorten the older half, then drop the oldest.
 
-        Much at once, because what stands unchanged at the beginning is what the model's prompt cache knows. What
-        looks like a credential that somebody typed by mistake is not kept.
+        It is shortened by a lot at once, because an unchanged beginning is what the model's prompt cache can
+        use. Text that looks like a credential, typed by mistake, is redacted.
         """
-        said = (*self.said, *(replace(each, text=redact_text(each.text)) for each in more))
-        if _count_characters(said) > MAX_MEMORY_LENGTH:
-            half = len(said) // 2
-            said = (*(_shorten_message(each) for each in said[:half]), *said[half:])
-        if _count_characters(said) > MAX_MEMORY_LENGTH:
-            while len(said) > 2 and _count_characters(said) > _TRIMMED_MEMORY_LENGTH:
-                said = said[2:]
-        return replace(self, said=said)
+        messages = (*self.said, *(replace(each, text=redact_text(each.text)) for each in new_messages))
+        if _count_characters(messages) > MAX_MEMORY_LENGTH:
+            half = len(messages) // 2
+            messages = (*(_shorten_message(each) for each in messages[:half]), *messages[half:])
+        if _count_characters(messages) > MAX_MEMORY_LENGTH:
+            while len(messages) > 2 and _count_characters(messages) > _TRIMMED_MEMORY_LENGTH:
+                messages = messages[2:]
+        return replace(self, said=messages)
 
 
-def _count_characters(said: Iterable[RememberedMessage]) -> int:
-    return sum(len(each.text) for each in said)
+def _count_characters(messages: Iterable[RememberedMessage]) -> int:
+    return sum(len(each.text) for each in messages)
 
 
-def _shorten_message(said: RememberedMessage) -> RememberedMessage:
-    limit = _MAX_OLD_QUESTION_LENGTH if said.by == "person" else _MAX_OLD_ANSWER_LENGTH
-    if len(said.text) <= limit:
-        return said
-    return RememberedMessage(said.by, truncate_text(collapse_lines(said.text), limit), is_short=True)
+def _shorten_message(message: RememberedMessage) -> RememberedMessage:
+    limit = _MAX_OLD_QUESTION_LENGTH if message.by == "person" else _MAX_OLD_ANSWER_LENGTH
+    if len(message.text) <= limit:
+        return message
+    return RememberedMessage(message.by, truncate_text(collapse_lines(message.text), limit), is_short=True)

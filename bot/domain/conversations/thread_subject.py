@@ -1,4 +1,4 @@
-"""What a thread of the bot's is about: days of a repository, or a few of its pull requests."""
+"""The subject of a thread with the bot: days of a repository, or a few of its pull requests."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay, TodayProvider
 
-# a date, or the first and last of several
+# a date, or the first and last one of several
 _DAYS_PATTERN = re.compile(r"[\d.-]+")
 
 
 class SubjectKind(StrEnum):
-    """What a message answers; with the request as it would be typed, it says what its thread is about."""
+    """The kind of a thread's subject; with the text of the request it describes the subject."""
 
     DIGEST = "digest"
     RISKS = "risks"
     SUMMARY = "summary"
 
     def format_subject(self, request: object) -> str:
-        """As it is kept with a message."""
+        """Return the subject as it is stored with a message."""
         return f"{self} {request}"
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadSubject:
-    """Days of a repository, narrowed to ``numbers`` where a thread is about single pull requests."""
+    """The days of a repository, limited to ``numbers`` if a thread is about single pull requests."""
 
     repository: Repository
     span: Span
@@ -39,18 +39,19 @@ class ThreadSubject:
 
 
 def get_default_subject(repositories: AllowedRepositories, today: LocalDay) -> ThreadSubject:
-    """What people mean who don't say it: yesterday, in the first repository."""
+    """Return the subject of a question without one: yesterday, in the first repository."""
     return ThreadSubject(repositories.default, parse_span("yesterday", today, 1))
 
 
 def parse_subject(
     about: str, repositories: AllowedRepositories, today: LocalDay, today_in: TodayProvider | None = None
 ) -> ThreadSubject:
-    """What a thread is about, from what is kept with its first message, or from the key of a digest.
+    """Parse the subject stored with a thread's first message, or the key of a digest.
 
-    What can't be read, or is about a repository that the bot no longer speaks of, is the usual subject.
+    An unreadable subject, or one about a repository that the bot may no longer answer about, becomes the default
+    one.
     """
-    # of one that was posted before messages said what they are about
+    # a digest posted by a version whose messages had no subject
     if (digest := parse_digest_key(about)) and _DAYS_PATTERN.fullmatch(digest.days):
         about = SubjectKind.DIGEST.format_subject(f"{digest.days} repo:{digest.repository}")
     kind, _, request = about.partition(" ")
@@ -65,9 +66,9 @@ def _parse_request(
 ) -> ThreadSubject:
     match SubjectKind(kind):
         case SubjectKind.SUMMARY:
-            named = SummaryRequest.parse(request, repositories).references
-            repository = named[0].repository
-            numbers = tuple(one.number for one in named if one.repository == repository)
+            references = SummaryRequest.parse(request, repositories).references
+            repository = references[0].repository
+            numbers = tuple(one.number for one in references if one.repository == repository)
             return ThreadSubject(repository, get_default_subject(repositories, today).span, numbers)
         case SubjectKind.RISKS:
             risks = RisksRequest.parse(request, repositories, today)

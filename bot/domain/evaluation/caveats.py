@@ -18,13 +18,13 @@ _MIN_NAMED_SHARE = 0.5
 def check_path_classes(share: NonProductShare) -> Iterator[str]:
     """Yield a caveat if the path classes do not fit."""
     if share.is_too_large:
-        named = ", ".join(
+        listing = ", ".join(
             f"{collapse_lines(place.pattern)} ({place.kind}) in {place.pulls:,}" for place in share.places
         )
         yield (
             f"{share.share:.0%} of the pull requests touch neither product nor build files, "
             f"where {USUAL_SHARE:.0%} is"
-            f" usual: a path class does not fit this repository. Most of them touch {named}."
+            f" usual: a path class does not fit this repository. Most of them touch {listing}."
         )
 
 

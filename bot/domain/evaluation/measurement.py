@@ -68,9 +68,9 @@ class Measurement:
         """The number of local days with open cases."""
         return len(self._once)
 
-    def count_positives(self, label: str, *, known: bool = False) -> int:
-        """Return the number of cases with a label: of the open ones, or with ``known`` of all."""
-        return sum(label in case.labels for case in self._cases if known or not case.is_known)
+    def count_positives(self, label: str, *, include_known: bool = False) -> int:
+        """Return the number of cases with a label: of the open ones, or of all with ``include_known``."""
+        return sum(label in case.labels for case in self._cases if include_known or not case.is_known)
 
     def measure_ranking(self, name: str, scores: Sequence[float]) -> RankingResult:
         """Return all figures of a ranking; ``scores`` are in the order of the cases."""

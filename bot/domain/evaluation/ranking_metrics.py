@@ -106,16 +106,16 @@ class LabelledOrder:
 
     def compute_figures(self, weights: Sequence[int], totals: Sequence[int]) -> RankingFigures:
         """Return the figures for the weights of the days; ``totals`` are the order's totals for these weights."""
-        held = [(bounds, sum(weights[day] for day in days)) for bounds, days in self._groups]
-        positives = sum(weight for _, weight in held)
+        weighted = [(bounds, sum(weights[day] for day in days)) for bounds, days in self._groups]
+        positives = sum(weight for _, weight in weighted)
         negatives = totals[-1] - positives
         won = precision_sum = seen = 0.0
-        for (start, end), here in held:
-            tied = totals[end] - totals[start] - here
+        for (start, end), group_weight in weighted:
+            tied = totals[end] - totals[start] - group_weight
             below = negatives - (totals[start] - seen) - tied
-            won += here * (below + tied / 2)
-            seen += here
-            precision_sum += here * seen / totals[end] if here else 0.0
+            won += group_weight * (below + tied / 2)
+            seen += group_weight
+            precision_sum += group_weight * seen / totals[end] if group_weight else 0.0
         return RankingFigures(
             _compute_rate(won, positives * negatives),
             _compute_rate(precision_sum, positives),

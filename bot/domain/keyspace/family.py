@@ -15,7 +15,7 @@ _FIELD_PATTERN = re.compile(r"\{\w+\}")
 
 @cache
 def _parse_pattern(pattern: str) -> tuple[str, str, int]:
-    """Return what stands before the first field, the pattern for ``str.format``, and how many fields it has."""
+    """Return the part before the first field, the pattern for ``str.format``, and the number of fields."""
     return (
         _FIELD_PATTERN.split(pattern)[0],
         _FIELD_PATTERN.sub("{}", pattern),
@@ -27,7 +27,7 @@ def _parse_pattern(pattern: str) -> tuple[str, str, int]:
 class KeyFamily:
     """Keys of one ``pattern``, in which each ``{field}`` stands for a text; a pattern without fields is one key.
 
-    ``type`` is as Redis names it. ``survives_reset``: its content is the same in every Slack.
+    ``type`` is Redis' name of the type. ``survives_reset``: its content is the same in every Slack.
     """
 
     pattern: str
@@ -37,24 +37,24 @@ class KeyFamily:
 
     @property
     def prefix(self) -> str:
-        """The beginning of its keys, which ends in a colon; the key itself where there is one alone."""
+        """The beginning of its keys, with the colon; the whole key if there is only one."""
         return _parse_pattern(self.pattern)[0]
 
     def build_key(self, *parts: object) -> str:
-        """Build the key of these parts, one for each field. Raises ValueError for another number of them."""
+        """Build the key with these values of the fields. Raises ValueError for a wrong number of values."""
         _, template, count = _parse_pattern(self.pattern)
         if len(parts) != count:
             raise ValueError(f"{self.pattern} has {count} fields, not {len(parts)}")
         return template.format(*parts)
 
     def has_key(self, key: str) -> bool:
-        """Tell whether a key is of this family."""
+        """Return whether a key belongs to this family."""
         return key.startswith(self.prefix) if self.prefix != self.pattern else key == self.pattern
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DurableFamily(KeyFamily):
-    """Keys without an expiry. Those that are not exported belong to the one store that they are in."""
+    """Keys without an expiry. Those that are not exported belong to one store only."""
 
     is_exported: bool = True
     lifetime: None = field(default=None, init=False)

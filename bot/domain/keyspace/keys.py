@@ -1,7 +1,7 @@
-"""Every key of the store: what it holds, how long it lives, how it is built and how it is taken apart.
+"""Every key of the store: its content and lifetime, and functions that build and parse it.
 
-A key here is without the prefix of a deployment, which the adapter of the store puts before it. What is exported,
-what a reset keeps and which lifetime a key gets are derived from this list; no other module spells a key.
+Keys here lack the prefix of a deployment, which the adapter of the store adds. The scope of exports and resets
+and the lifetime of each key are derived from this list; no other module spells a key.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from bot.domain.keyspace.family import DurableFamily, ExpiringFamily
 
 _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
-# --- kept for good
+# --- permanent
 
 SUBSCRIPTIONS = DurableFamily(pattern="subscriptions", type="hash", content="subscriptions by their ids")
 DUE_QUEUE = DurableFamily(pattern="agenda", type="zset", content="what is to be done, by seconds since 1970")
@@ -47,7 +47,7 @@ POSTED_DIGEST_INDEX = DurableFamily(
     pattern="issued:{repository}", type="zset", content="keys of digests, by the end of their last day"
 )
 
-# --- of this store alone
+# --- not exported
 
 SCHEMA_VERSION = DurableFamily(
     pattern="schema",
@@ -65,14 +65,14 @@ STORE_OWNER = DurableFamily(
 INITIAL_REPLY = ExpiringFamily(
     pattern="asked:{request}", type="string", content="what was said at once", lifetime=_HOUR
 )
-# Slack delivers again for minutes, and a job may wait for a worker over a night
+# Slack repeats deliveries for minutes, and a job may wait for a worker overnight
 ANSWER_PROGRESS = ExpiringFamily(
     pattern="answer:{request}:{part}",
     type="hash",
     content="how far a part of a request was answered",
     lifetime=_DAY,
 )
-# longer than a job is tried again
+# longer than a job is retried
 COMMAND_RESULT = ExpiringFamily(
     pattern="regular:{request}", type="string", content="what came of a change of subscriptions", lifetime=_HOUR
 )
@@ -92,7 +92,7 @@ QUESTION_QUEUE = ExpiringFamily(
 LAST_TICK = ExpiringFamily(
     pattern="clock:ticked", type="string", content="when the clock last ticked", lifetime=_DAY
 )
-# the longest that PRDIGEST_CATCH_UP_HOURS may be
+# the maximum of PRDIGEST_CATCH_UP_HOURS
 DIGEST_ATTEMPT = ExpiringFamily(
     pattern="sent:{subscription}:{due}",
     type="string",
@@ -113,7 +113,7 @@ REDUCED_LIST = ExpiringFamily(
     pattern="sparing:{repository}", type="string", content="whether digests list less", lifetime=_DAY
 )
 
-# --- what was read and bought
+# --- pull requests, model answers and their cost
 
 COMPLETION = ExpiringFamily(
     pattern="llm:{fingerprint}",
@@ -130,7 +130,7 @@ SUMMARY_ENTRY = ExpiringFamily(
     lifetime=90 * _DAY,
     survives_reset=True,
 )
-# follow-up questions are asked about the last weeks; patches are the largest thing in the store
+# follow-up questions are about the last weeks; patches are the largest values in the store
 CHANGED_FILES = ExpiringFamily(
     pattern="files:{repository}:{number}:{commit}",
     type="string",
@@ -138,7 +138,7 @@ CHANGED_FILES = ExpiringFamily(
     lifetime=30 * _DAY,
     survives_reset=True,
 )
-# titles, labels and descriptions may still be edited; what is merged on a day that is over stays
+# titles, labels and descriptions may still change; the merges of a past day do not
 DAY_LIST = ExpiringFamily(
     pattern="day:{repository}:{date}:{zone}",
     type="string",
@@ -153,7 +153,7 @@ SPENDING = ExpiringFamily(
     lifetime=2 * _DAY,
     survives_reset=True,
 )
-# after that what a process reserved that died is free again; no call takes half as long
+# after this time, the reservation of a dead process is free again; no call takes half as long
 BUDGET_HOLDS = ExpiringFamily(
     pattern="held:{account}", type="zset", content="reservations, by their end", lifetime=10 * _MINUTE
 )
@@ -163,14 +163,14 @@ BUDGET_HOLDS = ExpiringFamily(
 REQUEST_RATE = ExpiringFamily(
     pattern="rate:{name}", type="string", content="requests in a second", lifetime=_MINUTE
 )
-# the lease of a process that died is free again after that; a living one renews three times in it
+# after this time, the lease of a dead process is free again; a living one renews it three times in between
 LEASE = ExpiringFamily(
     pattern="lease:{name}", type="string", content="who holds it", lifetime=timedelta(seconds=6)
 )
 JOB_ATTEMPTS = ExpiringFamily(
     pattern="attempts:{job}", type="string", content="how often a job began", lifetime=_DAY
 )
-# as long as Dramatiq keeps their messages
+# as long as Dramatiq keeps the messages of these jobs
 DEAD_JOBS = ExpiringFamily(
     pattern="aside", type="zset", content="jobs that were set aside, by time", lifetime=7 * _DAY
 )
@@ -181,7 +181,7 @@ WRITE_PROBE = ExpiringFamily(
     pattern="doctor:written", type="string", content="the same, of the doctor", lifetime=_MINUTE
 )
 
-# Dramatiq builds these itself, of several types, and removes them; JOBS is the namespace that it is given
+# Dramatiq builds these keys itself, of several types, and removes them; this is the namespace that it gets
 JOBS_NAMESPACE = "dramatiq"
 
 FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
@@ -226,16 +226,16 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
 
 
 def find_family(key: str) -> DurableFamily | ExpiringFamily | None:
-    """Return the family of a key; None for a key of Dramatiq's, or of something else."""
+    """Return the family of a key; None for a key of Dramatiq or of other software."""
     return next((family for family in FAMILIES if family.has_key(key)), None)
 
 
 @dataclass(frozen=True, slots=True)
 class DigestKeyParts:
-    """What the key of a digest says.
+    """The parts of a digest's key.
 
-    ``days`` is a date or ``first..last``. ``offsets`` are those of the zone from UTC, empty in keys of versions
-    that left them out. ``view`` is the fingerprint of what is shown, empty for all.
+    ``days`` is a date or ``first..last``. ``offsets`` are the UTC offsets of the zone, empty in keys of versions
+    without them. ``view`` is the fingerprint of a partial view, empty for the full one.
     """
 
     team: str
@@ -247,14 +247,14 @@ class DigestKeyParts:
 
     @property
     def key(self) -> str:
-        """Build the key."""
+        """The key."""
         days = f"{self.days}@{self.offsets}" if self.offsets else self.days
         key = DIGEST_RECORD.build_key(self.team, self.channel, self.repository, days)
         return f"{key}:{self.view}" if self.view else key
 
 
 def parse_digest_key(key: str) -> DigestKeyParts | None:
-    """Take the key of a digest apart; None if it is the key of something else."""
+    """Parse the key of a digest; return None for other keys."""
     kind, *parts = key.split(":")
     if f"{kind}:" != DIGEST_RECORD.prefix or len(parts) not in (4, 5):
         return None
@@ -269,6 +269,6 @@ def build_jobs_key(part: str) -> str:
 
 
 def build_attempt_key(subscription: str, due: str, tries: str = "") -> str:
-    """Build the key of when a digest was first put on its queue, or of a try that was."""
+    """Build the key of the time at which a digest was first enqueued, or of one attempt."""
     key = DIGEST_ATTEMPT.build_key(subscription, due)
     return f"{key}:{tries}" if tries else key

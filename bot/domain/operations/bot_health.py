@@ -12,9 +12,9 @@ from bot.domain.operations.run import Run
 class BotHealth:
     """The last tick of a clock, the last good and bad runs, and today's cost in US dollars.
 
-    ``ticked`` is None if there was no tick in the last day. ``store`` describes the memory usage of the store,
-    and ``is_full`` is true if it is nearly full. ``stands_in`` is a sentence about what writes the summaries
-    where there is no model.
+    ``last_tick`` is None if there was no tick in the last day. ``store`` describes the memory usage of the store,
+    and ``is_full`` is true if it is nearly full. ``stand_in_note`` is a sentence about what writes the summaries
+    if there is no model.
     """
 
     last_tick: datetime | None

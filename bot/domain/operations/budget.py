@@ -82,7 +82,9 @@ def list_names(date: dt.date, payer: str) -> tuple[str, ...]:
     )
 
 
-def list_caps(date: dt.date, payer: str, need: CallPurpose, daily: float, personal: float) -> Sequence[BudgetCap]:
+def list_caps(
+    date: dt.date, payer: str, purpose: CallPurpose, daily: float, personal: float
+) -> Sequence[BudgetCap]:
     """Return the caps that a call of the payer must stay below, in US dollars: a person's own cap first."""
     *own, whole = list_names(date, payer)
     shared = [(whole, daily), *((name, PEOPLE_SHARE * daily) for name in own[1:])]
@@ -90,8 +92,8 @@ def list_caps(date: dt.date, payer: str, need: CallPurpose, daily: float, person
         *(BudgetCap(name, personal, PERSONAL_EXHAUSTED) for name in own[:1]),
         *(BudgetCap(name, dollars, TOTAL_EXHAUSTED) for name, dollars in shared),
         *(
-            BudgetCap(name, need.share * dollars, NEARLY_EXHAUSTED)
+            BudgetCap(name, purpose.share * dollars, NEARLY_EXHAUSTED)
             for name, dollars in shared
-            if need is not CallPurpose.USUAL
+            if purpose is not CallPurpose.USUAL
         ),
     )

@@ -25,19 +25,19 @@ class Finding:
     advice: str = ""
 
     @classmethod
-    def build_success(cls, name: str, found: str) -> Finding:
+    def build_success(cls, name: str, result: str) -> Finding:
         """Build the finding of a check that succeeded."""
-        return cls(name, CheckStatus.OK, found)
+        return cls(name, CheckStatus.OK, result)
 
     @classmethod
-    def build_failure(cls, name: str, found: str, advice: str) -> Finding:
+    def build_failure(cls, name: str, result: str, advice: str) -> Finding:
         """Build the finding of a check that failed, with advice."""
-        return cls(name, CheckStatus.FAILED, found, advice)
+        return cls(name, CheckStatus.FAILED, result, advice)
 
     @classmethod
-    def build_note(cls, name: str, found: str, advice: str = "") -> Finding:
+    def build_note(cls, name: str, result: str, advice: str = "") -> Finding:
         """Build a remark, which requires no action."""
-        return cls(name, CheckStatus.NOTE, found, advice)
+        return cls(name, CheckStatus.NOTE, result, advice)
 
     @classmethod
     def build_unchecked(cls, name: str, cause: str) -> Finding:

@@ -6,11 +6,11 @@ from enum import StrEnum
 
 
 class QueueName(StrEnum):
-    """A queue with workers of its own; its value is the queue's name in the store."""
+    """A queue with its own workers; the value is the queue's name in the store."""
 
     QUICK = "prdigest"
-    """Somebody waits for these."""
+    """Jobs that somebody waits for."""
     LONG = "prdigest-long"
-    """Days of a busy repository that nobody read before take minutes."""
+    """Jobs that may take minutes, such as reading the days of a busy repository for the first time."""
     TALK = "prdigest-questions"
-    """Questions in threads, each of which has a time of its own."""
+    """Questions in threads, each with its own time limit."""

@@ -12,7 +12,7 @@ _RESERVED_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class RateAllowance:
-    """``left`` of ``limit`` calls until ``resets`` (an aware instant), when the full limit is available again."""
+    """``remaining`` of ``limit`` calls until ``resets_at`` (aware), when the full limit is available again."""
 
     remaining: int
     limit: int

@@ -1,4 +1,4 @@
-"""The runs of scheduled digests: the entries of the journal that operators read."""
+"""The runs of scheduled digests: the entries of the run log that operators read."""
 
 from __future__ import annotations
 

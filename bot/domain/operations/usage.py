@@ -42,10 +42,11 @@ NO_USAGE = Usage()
 
 @dataclass(frozen=True, slots=True)
 class ModelPrice:
-    """US dollars per million tokens, for what goes in and what comes out.
+    """US dollars per million tokens of input and of output.
 
-    The other figures are factors of the input price: for what is read from the prompt cache, and what is written
-    to it for minutes or for an hour. A prompt of more than ``long_prompt`` tokens multiplies all by a factor.
+    The other figures are factors of the input price: for tokens read from the prompt cache, and tokens written
+    to it for minutes or for an hour. A prompt of more than ``long_prompt`` tokens multiplies the whole cost by a
+    factor.
     """
 
     input: float
@@ -57,7 +58,7 @@ class ModelPrice:
     long_prompt_factor: float = 1.0
 
     def cost(self, usage: Usage) -> float:
-        """Return the US dollars of one call."""
+        """Return the cost of one call in US dollars."""
         factor = self.long_prompt_factor if usage.prompt_tokens > self.long_prompt else 1.0
         billed = (
             usage.input
@@ -70,7 +71,7 @@ class ModelPrice:
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """What the models of a provider cost, by name. A model that is missing costs "unknown", never zero."""
+    """The prices of a provider's models, by name. The cost of a model that is not in it is unknown, never zero."""
 
     prices: Mapping[str, ModelPrice]
 
@@ -78,15 +79,15 @@ class PriceList:
         return self.prices.get(model)
 
     def cost(self, model: str, usage: Usage) -> float | None:
-        """Return the US dollars of one call, or None where the model's price is not known."""
+        """Return the cost of one call in US dollars, None if the model's price is unknown."""
         price = self[model]
         return None if price is None else price.cost(usage)
 
     def cautious_cost(self, model: str, usage: Usage) -> float:
-        """Return the same for a budget: a model whose price is not known counts as the dearest that is."""
+        """Return the cost for a budget: a model without known price counts as the most expensive one."""
         price = self[model]
         return max(each.cost(usage) for each in ((price,) if price else self.prices.values()))
 
 
-# of somebody who costs nothing, or of whom nothing is known
+# the prices of a provider that is free of charge, or whose prices are unknown
 NO_PRICES = PriceList({})

@@ -84,8 +84,8 @@ CRITICAL = "critical"
 class CustomPaths:
     """The patterns that a repository defines in addition to the defaults, in the syntax of .gitignore.
 
-    ``without`` lists what has no defaults: classes, or ``critical``; for ``product``, the default extensions of
-    source code are dropped.
+    ``without_defaults`` lists what has no defaults: classes, or ``critical``; for ``product``, the default
+    extensions of source code are dropped.
     """
 
     patterns: tuple[tuple[PathClass, tuple[str, ...]], ...] = ()
@@ -102,7 +102,7 @@ class CustomPaths:
 class PathClasses:
     """The assignment of paths to classes. ``patterns`` and ``critical`` are blank-separated .gitignore patterns.
 
-    ``own`` patterns are tried before ``patterns``; own critical paths are added to ``critical``.
+    ``custom`` patterns are tried before ``patterns``; custom critical paths are added to ``critical``.
     """
 
     patterns: tuple[tuple[PathClass, str], ...] = tuple(_PATTERNS.items())
@@ -178,8 +178,8 @@ def list_default_patterns() -> dict[str, str]:
 class PathSettings:
     """The path classes of each repository: its own ones, else the common ones.
 
-    ``named`` maps owner/name in lower case to classes. ``source`` is the file with these settings, empty if
-    there is none.
+    ``by_repository`` maps owner/name in lower case to classes. ``source`` is the file with these settings, empty
+    if there is none.
     """
 
     by_repository: Mapping[str, PathClasses] = field(default_factory=dict)

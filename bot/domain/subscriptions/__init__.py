@@ -1,1 +1,1 @@
-"""Who gets which digest, and when."""
+"""Subscriptions: which channel gets which digest, and when."""

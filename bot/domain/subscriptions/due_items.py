@@ -1,8 +1,8 @@
-"""What the clock finds due: items of the agenda, and how they are written in the store.
+"""The items of the due queue, and their text in the store.
 
-An item has one spelling: one that stood on the agenda in two would be due twice. Version 1 has no mark, so that
-what is written already stays as it is. A later version begins with its number and a semicolon, and comes with a
-migration; what an older reader does not know, it leaves alone.
+An item has exactly one text: one with two texts would be due twice. Version 1 has no mark, so that existing items
+stay as they are. A later version begins with its number and a semicolon, and comes with a migration; an older
+reader leaves items of unknown versions alone.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ _VERSION_MARK = ";"
 
 @dataclass(frozen=True, slots=True)
 class NextDigest:
-    """Post the next digest of the subscription with that id."""
+    """The next digest to post for the subscription with that id."""
 
     subscription: str
 
 
 @dataclass(frozen=True, slots=True)
 class DigestRepair:
-    """Look again at the incomplete digest of that key."""
+    """The repair of the incomplete digest with that key."""
 
     digest: str
 
 
 @dataclass(frozen=True, slots=True)
 class IncidentReport:
-    """Tell of the incident with that id."""
+    """The report of the incident with that id."""
 
     incident: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReportUpdate:
-    """Write into the report of the incident with that id how it ended."""
+    """The edit that writes the end of the incident with that id into its report."""
 
     incident: str
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCheck:
-    """Look for what became of the pull requests in a repository's digests."""
+    """The check of the outcomes of the pull requests in a repository's digests."""
 
     repository: Repository
 
@@ -63,7 +63,7 @@ _ITEM_TYPES: Mapping[str, type[DigestRepair | IncidentReport | ReportUpdate]] = 
 
 
 def format_item(item: DueItem) -> str:
-    """Return an item as the store has it."""
+    """Return the text of an item in the store."""
     match item:
         case NextDigest():
             return item.subscription
@@ -78,7 +78,7 @@ def format_item(item: DueItem) -> str:
 
 
 def parse_item(text: str) -> DueItem | None:
-    """Return the item that the store has so; None for one of another version, or of nobody's."""
+    """Parse the text of an item in the store; return None for an unknown version or kind."""
     kind, colon, rest = text.partition(":")
     if _VERSION_MARK in kind:
         return None

@@ -1,7 +1,7 @@
-"""Who gets which digest, and when: subscriptions, and the instants at which their digests are due.
+"""Subscriptions, and the instants at which their digests are due.
 
-Times are local. A time that the clocks skip counts from the offset before they moved, one that comes twice is its
-first occurrence: so RFC 5545 (3.3.5) reads them.
+Times are local. A time that the clocks skip counts with the offset before the change, an ambiguous one is its
+first occurrence, as in RFC 5545 (3.3.5).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SATURDAY = 5
 
 @dataclass(frozen=True, slots=True)
 class DigestSpec:
-    """The digest of one day, or of a few, of a repository, as one channel gets it."""
+    """The specification of a digest: days of a repository, as one channel gets them."""
 
     channel: str
     repository: Repository
@@ -36,18 +36,21 @@ class DigestSpec:
 
     @property
     def title(self) -> str:
-        """For people who run the bot: ``owner/name, Saturday 28 February 2026``."""
+        """The name for operators: ``owner/name, Saturday 28 February 2026``."""
         return ", ".join([str(self.repository), self.span.title, *([str(self.view)] if self.view else [])])
 
     def build_key(self, team: str) -> str:
-        """What its messages carry, and where its record is: equal for equal content and no other.
+        """Return the key in its messages and of its record: equal for equal content and no other.
 
-        A zone counts by the intervals of UTC that it makes of the dates: Berlin and Paris share a digest.
+        A zone counts by the UTC intervals of its dates: Berlin and Paris share a digest.
         """
         return self._build_key_parts(team, self.span.utc_offsets).key
 
     def build_dated_key(self, team: str) -> str:
-        """The key as it was while dates alone made it up: one for all zones. Records of then are still read."""
+        """Return the key of older versions, which had only the dates: one key for all zones.
+
+        Records of those versions are still read.
+        """
         return self._build_key_parts(team).key
 
     def _build_key_parts(self, team: str, offsets: str = "") -> DigestKeyParts:
@@ -57,62 +60,65 @@ class DigestSpec:
 
 @lru_cache(maxsize=4_096)
 def _has_date(date: dt.date, zone: ZoneInfo) -> bool:
-    """Whether a zone had that date: Samoa left out its 30 December 2011."""
+    """Return whether a zone had that date: Samoa skipped its 30 December 2011."""
     day = LocalDay(date, zone)
     return day.start < day.end
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """When a digest is posted: at a local time, each day or from Monday to Friday."""
+    """The times of a digest: a local time, each day or from Monday to Friday."""
 
     at: dt.time
     zone: ZoneInfo
     weekdays: bool = False
 
     def get_due_time(self, date: dt.date) -> datetime:
-        """The instant (UTC) of the post of a local date, in whole seconds."""
+        """Return the instant (UTC) of the post of a local date, in whole seconds."""
         return datetime.combine(date, self.at.replace(microsecond=0), tzinfo=self.zone).astimezone(UTC)
 
     def find_first_from(self, date: dt.date) -> datetime:
-        """The first instant (UTC) of a post on a local date or later."""
+        """Return the first instant (UTC) of a post on a local date or later."""
         return self.get_due_time(next(self._iterate_dates(date, _DAY)))
 
     def find_first_on(self, instant: datetime) -> datetime:
-        """The same from the local date of an instant, which is aware."""
+        """Return the first instant (UTC) of a post on the local date of an instant (aware) or later."""
         return self.find_first_from(instant.astimezone(self.zone).date())
 
     def find_next_after(self, instant: datetime) -> datetime:
-        """The first instant (UTC) of a post after the one given, which is aware."""
+        """Return the first instant (UTC) of a post after an instant (aware)."""
         first = instant.astimezone(self.zone).date() - _DAY
         return next(due for date in self._iterate_dates(first, _DAY) if (due := self.get_due_time(date)) > instant)
 
     def find_last_before(self, instant: datetime) -> datetime:
-        """The last instant (UTC) of a post before the one given, which is aware."""
+        """Return the last instant (UTC) of a post before an instant (aware)."""
         first = instant.astimezone(self.zone).date() + _DAY
         return next(
             due for date in self._iterate_dates(first, -_DAY) if (due := self.get_due_time(date)) < instant
         )
 
     def is_due(self, instant: datetime) -> bool:
-        """Whether a post is due at that very instant."""
+        """Return whether a post is due exactly at that instant."""
         return self._find_due_date(instant) is not None
 
     def get_covered_days(self, due: datetime) -> Span:
-        """The local days that the post due at an instant tells of: those since the date of the post before it.
+        """Return the local days that the post due at an instant covers: those since the date of the previous post.
 
-        That is the day before, and on a Monday that follows no weekend posts also Friday and Saturday.
+        That is the day before; on a Monday without posts at the weekend, also Friday and Saturday.
         """
         date = self._find_due_date(due) or due.astimezone(self.zone).date()
-        before = next(self._iterate_dates(date - _DAY, -_DAY))
-        return Span(before, date - _DAY, self.zone)
+        previous = next(self._iterate_dates(date - _DAY, -_DAY))
+        return Span(previous, date - _DAY, self.zone)
 
     def _iterate_dates(self, first: dt.date, step: timedelta) -> Iterator[dt.date]:
-        """The dates with a post from ``first`` on, forwards or backwards."""
+        """Yield the dates with a post from ``first`` on, forwards or backwards."""
         return (date for n in count() if self._is_posted_on(date := first + n * step))
 
     def _find_due_date(self, instant: datetime) -> dt.date | None:
-        """The date whose post is due then: where the clocks skip the end of a date, it comes after midnight."""
+        """Return the date whose post is due at an instant.
+
+        Where the clocks skip the end of a date, its post is due after midnight.
+        """
         date = instant.astimezone(self.zone).date()
         near = (each for each in (date, date - _DAY) if self._is_posted_on(each))
         return next((each for each in near if self.get_due_time(each) == instant), None)
@@ -123,10 +129,10 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A digest that a channel, or a person in their direct messages, gets again and again.
+    """A recurring digest for a channel, or for a person in their direct messages.
 
-    ``by`` is the id of the user who asked for it, empty for the one of the settings. ``follows`` is the user whose
-    zone in Slack it follows. ``is_open`` says that the channel is a public one.
+    ``by`` is the id of the user who subscribed, empty for the one of the settings. ``follows`` is the user whose
+    zone in Slack it follows. ``is_open``: the channel is public.
     """
 
     channel: str
@@ -140,20 +146,20 @@ class Subscription:
 
     @property
     def id(self) -> str:
-        """Short and stable: a channel has one subscription for each repository and view."""
-        named = "\n".join([self.channel, str(self.repository).casefold(), str(self.view)])
-        return hashlib.sha256(named.encode()).hexdigest()[:8]
+        """A short, stable id: a channel has one subscription for each repository and view."""
+        identity = "\n".join([self.channel, str(self.repository).casefold(), str(self.view)])
+        return hashlib.sha256(identity.encode()).hexdigest()[:8]
 
     @property
     def is_personal(self) -> bool:
-        """Whether it goes to one person alone: so Slack begins the ids of direct messages."""
+        """Whether it is for one person alone: the ids of direct messages begin with a D."""
         return self.channel.startswith("D")
 
     @property
     def is_fixed(self) -> bool:
-        """Whether it comes from the settings: people can't change it in Slack."""
+        """Whether it is that of the settings, which users cannot change in Slack."""
         return not self.by
 
     def build_digest_spec(self, due: datetime) -> DigestSpec:
-        """What is to be posted at that instant."""
+        """Return the specification of the digest that is due at that instant."""
         return DigestSpec(self.channel, self.repository, self.timing.get_covered_days(due), self.view)

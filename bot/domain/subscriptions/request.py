@@ -1,4 +1,4 @@
-"""What people type to get digests regularly, as values; ``str`` of one reads back as the same."""
+"""Requests about subscriptions, parsed from text; ``str`` of one parses to the same request."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _USAGE_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionRequest:
-    """A subscription as somebody asks for it. What they did not say is None, or false.
+    """A requested subscription. Omitted options are None or false.
 
-    ``is_mine``: in the asker's own zone in Slack. ``is_personal``: to the asker alone.
+    ``is_mine``: in the asker's own zone in Slack. ``is_personal``: for the asker alone.
     """
 
     repository: Repository
@@ -49,30 +49,30 @@ class SubscriptionRequest:
 
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories) -> SubscriptionRequest:
-        """Raises UsageError."""
-        found = QueryOptions.parse(text, ("repo", "at", "tz", *FILTER_NAMES, "only"))
-        named = {name: found.get_last(name) for name in ("repo", "at", "tz") if found.get_last(name)}
-        for name, value in _classify_words(found.arguments):
-            if name in named:
+        """Parse the text after the command. Raises UsageError."""
+        options = QueryOptions.parse(text, ("repo", "at", "tz", *FILTER_NAMES, "only"))
+        values = {name: options.get_last(name) for name in ("repo", "at", "tz") if options.get_last(name)}
+        for name, value in _classify_words(options.arguments):
+            if name in values:
                 raise UsageError(
-                    f"You named {quote_input(named[name])} and {quote_input(value)}: leave one of them out."
+                    f"You named {quote_input(values[name])} and {quote_input(value)}: leave one of them out."
                 )
-            named[name] = value
-        # a time that is left out makes the next word one, and the zone behind it a repository: times go first
-        at = parse_time(named["at"]) if "at" in named else None
-        is_mine = named.get("tz", "").lower() == OWN_ZONE_WORD
+            values[name] = value
+        # without its time, "at" takes the next word, and a zone becomes a repository: check the time first
+        at = parse_time(values["at"]) if "at" in values else None
+        is_mine = values.get("tz", "").lower() == OWN_ZONE_WORD
         return cls(
-            repository=repositories.parse_repository(named["repo"]) if "repo" in named else repositories.default,
+            repository=repositories.parse_repository(values["repo"]) if "repo" in values else repositories.default,
             at=at,
-            zone=parse_zone(named["tz"]) if "tz" in named and not is_mine else None,
+            zone=parse_zone(values["tz"]) if "tz" in values and not is_mine else None,
             is_mine=is_mine,
-            weekdays={"weekdays": True, "daily": False}.get(named.get("days", "")),
-            view=DigestView(found.filters, parse_view_level(found.get_last("only"))),
-            is_personal="me" in named or found.is_private,
+            weekdays={"weekdays": True, "daily": False}.get(values.get("days", "")),
+            view=DigestView(options.filters, parse_view_level(options.get_last("only"))),
+            is_personal="me" in values or options.is_private,
         )
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Raises UsageError for a repository that the bot may not speak of."""
+        """Return the request with its repository as the settings spell it. Raises UsageError."""
         return replace(self, repository=repositories.require_known(self.repository))
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ class SubscriptionRequest:
 
 
 def _classify_words(words: list[str]) -> Iterator[tuple[str, str]]:
-    """The words that stand alone, by what they are. Raises UsageError."""
+    """Yield the words without an option name, with their kinds. Raises UsageError."""
     left = deque(words)
     while left:
         word = left.popleft()
@@ -109,24 +109,24 @@ def _classify_words(words: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def parse_time(text: str) -> dt.time:
-    """A time of the day: ``09:00``, ``9``, ``9am``, ``5:30pm``. Raises UsageError."""
+    """Parse a time of day: ``09:00``, ``9``, ``9am``, ``5:30pm``. Raises UsageError."""
     refusal = f"{quote_input(text)} is no time: write it as 09:00 or 9am."
-    found = _TIME_PATTERN.fullmatch(text.strip())
-    if not found:
+    match = _TIME_PATTERN.fullmatch(text.strip())
+    if not match:
         raise UsageError(refusal)
-    hour, half = int(found["hour"]), (found["half"] or "").lower()
+    hour, half = int(match["hour"]), (match["half"] or "").lower()
     if half and not 1 <= hour <= 12:
         raise UsageError(refusal)
     if half:
         hour = hour % 12 + (12 if half == "pm" else 0)
     try:
-        return dt.time(hour, int(found["minute"] or 0))
+        return dt.time(hour, int(match["minute"] or 0))
     except ValueError as error:
         raise UsageError(refusal) from error
 
 
 def parse_view_level(text: str) -> ViewLevel:
-    """How much is to be shown. Raises UsageError."""
+    """Parse the name of a view level. Raises UsageError."""
     try:
         return ViewLevel(text.lower())
     except ValueError as error:
@@ -137,7 +137,7 @@ def parse_view_level(text: str) -> ViewLevel:
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionSelector:
-    """Which of a channel's subscriptions is meant: one by its id, those of a repository, all, or the only one."""
+    """A selector of a channel's subscriptions: one by its id, those of a repository, all, or the only one."""
 
     id: str = ""
     repository: Repository | None = None
@@ -145,7 +145,7 @@ class SubscriptionSelector:
 
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories) -> SubscriptionSelector:
-        """Raises UsageError."""
+        """Parse the text after the command. Raises UsageError."""
         words = text.split()
         if len(words) > 1:
             raise UsageError("Which one? Write its repository, its id as the list shows it, or all.")
@@ -161,23 +161,23 @@ class SubscriptionSelector:
         return cls(id=word.lower())
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Raises UsageError for a repository that the bot may not speak of."""
+        """Return the selector with its repository as the settings spell it. Raises UsageError."""
         return replace(self, repository=repositories.require_known(self.repository)) if self.repository else self
 
     def __str__(self) -> str:
         return ALL_WORD if self.is_all else str(self.repository or self.id)
 
-    def select_from(self, known: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
-        """Those that are meant. Raises UsageError where none is, or it is not clear which."""
-        found = tuple(each for each in known if self._is_match(each))
-        if not known:
+    def select_from(self, subscriptions: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
+        """Return the selected subscriptions. Raises UsageError if there are none or the choice is ambiguous."""
+        matching = tuple(each for each in subscriptions if self._is_match(each))
+        if not subscriptions:
             raise UsageError("There is no subscription here: /prdigest subscribe makes one.")
-        if not found:
+        if not matching:
             raise UsageError("There is no such subscription here: /prdigest list shows those there are.")
-        if len(found) > 1 and not self.is_all:
-            ids = ", ".join(each.id for each in found)
+        if len(matching) > 1 and not self.is_all:
+            ids = ", ".join(each.id for each in matching)
             raise UsageError(f"That could be any of {ids}: write one of these ids, or all.")
-        return found
+        return matching
 
     def _is_match(self, subscription: Subscription) -> bool:
         if self.repository:

@@ -1,10 +1,10 @@
-"""The forms of credentials. Whoever issues them publishes what they begin with, so that they can be looked for.
+"""Patterns of credentials. Their issuers publish the prefixes, so that they can be searched for.
 
-Each pattern has hints, of which a text that it matches holds one: looking for them costs next to nothing, and most
-texts hold none. What a pattern captures is kept, such as the name before a password; the rest is the credential.
+Each pattern has hints, one of which is in every text that it matches: the search for them is nearly free, and
+most texts have none. Captured groups are kept, such as the name before a password; the rest is the credential.
 
-The library detect-secrets is the measure of which forms belong here (docs/decisions/0039). Every pattern takes
-time in proportion to the text: what may be repeated is bounded, or can't begin again within itself.
+The library detect-secrets defines which forms belong here (docs/decisions/0039). Every pattern takes time in
+proportion to the text: repetitions are bounded, or cannot begin again within themselves.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PEM = r"""
           |\Z)
       |[\s\w+/=:,.\\-]{0,10000})
 """
-# by hints with blanks between; case matters
+# with hints, separated by blanks; case-sensitive
 _ISSUED_FORMS: tuple[tuple[str, str], ...] = (
     # Slack
     ("xox", r"\bxox[a-z]-[\w-]{10,}"),
@@ -33,10 +33,10 @@ _ISSUED_FORMS: tuple[tuple[str, str], ...] = (
     ("github_pat_", r"\bgithub_pat_\w{20,}"),
     ("gl", r"\bgl(?:pat|ptt|ft|soat|oas|rtr?|cbt|dt|agent|imt)-[\w.-]{20,}"),
     ("GR1348941", r"\bGR1348941[\w-]{20,}"),
-    # Anthropic, OpenAI, OpenRouter and others that took the prefix over
+    # Anthropic, OpenAI, OpenRouter and others with the same prefix
     ("sk-", r"\bsk-(?:ant-|proj-)?(?=[\w-]{0,60}\d)(?=[\w-]{0,60}[A-Z])[\w-]{20,}"),
     ("sk-", r"\bsk-(?:or-v1-)?[0-9a-f]{32,}\b"),
-    # further models and what is made of them
+    # other providers of models and tools for them
     ("hf_", r"\bhf_[A-Za-z0-9]{30,}"),
     ("api_org_", r"\bapi_org_[A-Za-z0-9]{30,}"),
     ("r8_", r"\br8_[A-Za-z0-9]{37,}\b"),
@@ -81,7 +81,7 @@ _ISSUED_FORMS: tuple[tuple[str, str], ...] = (
     ("/api/webhooks/", r"(\bdiscord(?:app)?\.com/api/webhooks/)\d+/[\w-]{20,}"),
     (".", r"\b[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,45}(?![\w-])"),
     ("webhook.office.com/", r"(\bwebhook\.office\.com/webhookb2/)[\w@/-]{30,}"),
-    # work
+    # collaboration and monitoring
     ("shp", r"\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}\b"),
     ("glsa_", r"\bglsa_[A-Za-z0-9]{32}_[0-9a-f]{8}\b"),
     ("lin_api_", r"\blin_api_[A-Za-z0-9]{32,}"),
@@ -92,13 +92,13 @@ _ISSUED_FORMS: tuple[tuple[str, str], ...] = (
     ("NRAK-", r"\bNRAK-[A-Z0-9]{27}\b"),
     ("sntry", r"\bsntry[su]_[\w+/=]{40,}"),
     ("AGE-SECRET-KEY-1", r"\bAGE-SECRET-KEY-1[0-9A-Z]{50,}"),
-    # signed, without a signature, or encrypted: two to five parts, of which the first is JSON
+    # JSON Web Tokens: signed, unsigned or encrypted, with two to five parts, the first of which is JSON
     ("eyJ", r"\beyJ(?:(?!-eyJ)[\w-]){8,}\.[\w-]{8,}(?:\.[\w-]+){0,3}"),
     ("-----BEGIN SSH2 PuTTY-User-Key-File-", _PEM),
 )
-# a word that stands where a password would, or what is filled in later
+# a placeholder for a password
 _PLACEHOLDER = r"(?:password|passwd|pass|pwd|secret|token|changeme|example|[x*.]+)"
-# what code reads from elsewhere
+# a value that code reads from elsewhere
 _CODE_REFERENCE = r"(?:self|os|env|args?|config|settings|process|secrets?|vars?|cfg|opts?|request|params?|data)\."
 _LETTER_AND_DIGIT = r"(?=[^\s\"'`]{0,100}\d)(?=[^\s\"'`]{0,100}[A-Za-z])"
 _VALUE = rf"(?!{_CODE_REFERENCE}){_LETTER_AND_DIGIT}[A-Za-z0-9+/!@#^&~_-][A-Za-z0-9+/!@#$^&*~_.=%?:-]"
@@ -118,10 +118,10 @@ _KEY_NAME = (
 )
 _IBM = r"(?<![a-z])(?:ibm|iam)(?:[_-]?(?:cloud|iam|api)){0,3}[_-]?(?:key|pwd|pass|token)"
 _AWS = r"aws[\w.-]{0,20}(?:key|pw|pwd|pass|password|token)"
-# or the end of a text that was cut
+# the last one is the end of a truncated text
 _QUOTE = r"(?=[\"'`…]|\Z)"
 _AUTHORIZATION_SCHEME = r"(?:(?:bearer|basic|token|digest|apikey)[ \t]{1,5})?"
-# by hints in small letters; case does not matter
+# with hints in lower case; case-insensitive
 _ASSIGNED_FORMS: tuple[tuple[str, str], ...] = (
     (
         "authorization",
@@ -150,7 +150,7 @@ _ASSIGNED_FORMS: tuple[tuple[str, str], ...] = (
     ("private", rf"(private[_-]?key{_ASSIGNMENT}[\"'`]){_value(15, _QUOTE)}"),
     ("token", rf"((?<![A-Za-z])token{_ASSIGNMENT}[\"'`]?)(?=(?:[^\s\d\"'`]{{0,60}}\d){{3}}){_value(19)}"),
     ("--", rf"(--[\w-]{{0,30}}(?:api-?key|secret|token)[ =][ \t]{{0,3}}[\"']?){_value(15)}"),
-    # of clouds whose names for a key say little by themselves; 40 hexadecimal digits are a commit
+    # keys of clouds without a distinctive prefix; 40 hexadecimal digits are a commit
     (
         "aws",
         rf"({_AWS}{_ASSIGNMENT}[\"'])(?![0-9a-f]{{40}}[\"'])(?=[a-z/+]{{0,40}}\d)[a-z0-9/+]{{40}}(?=[\"'])",

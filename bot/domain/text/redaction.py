@@ -1,4 +1,4 @@
-"""Takes credentials out of texts: what somebody committed by mistake is not passed on to a model or a channel."""
+"""Redaction of credentials: secrets committed by mistake are not passed on to a model or a channel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot.domain.text.credential_patterns import CASE_INSENSITIVE_PATTERNS, CASE_
 
 REDACTED = "[redacted]"
 _MARKS = ("+", "-", " ")
-# what may still become a credential that has a blank in it: its name, or the first lines of a key
+# the possible beginning of a credential with a blank in it: its name, or the first lines of a key
 _POSSIBLE_BEGINNING = re.compile(
     r"(?:[\w-]{0,40}(?:pass\w{0,6}|pwd?|secret|key|token|auth|authorization)"
     r"[\"'`]?\]?[ \t]{0,5}(?:=>|:=|==?|:)?[ \t]{0,5}[\"'`]?"
@@ -17,30 +17,30 @@ _POSSIBLE_BEGINNING = re.compile(
     r"|---- (?:BEGIN )?|\bmachine(?:[ \t]{1,5}\S{1,200}){0,4}[ \t]{1,5})\Z",
     re.I,
 )
-# no credential goes over these
+# no credential contains these
 _DELIMITERS = " \n<>[]()\"'`"
 _KEY_BEGINS = ("-----BEGIN ", "---- BEGIN SSH2 ", "PuTTY-User-Key-File-")
 _KEY_ENDS = re.compile(r"-----END [A-Z ]*-----|---- END [A-Z0-9 ]* ----|Private-MAC: [0-9a-f]{40,}\s")
-# characters: of what is held back, and of a name with its sign behind it
+# characters: of the text that is held back, and of a name with its assignment sign
 _MAX_HELD_BACK, _MAX_NAME_LENGTH = 10_000, 200
 
 
 def redact_text(text: str) -> str:
-    """The text with every known form of a credential replaced; what names one, such as ``password=``, stays."""
+    """Replace every known form of a credential in a text; the name before it, such as ``password=``, stays."""
     for form in _select_patterns(text):
         text = form.sub(_redact_match, text)
     return text
 
 
 def redact_patch(patch: str) -> str:
-    """The same for a diff, which keeps its lines and their marks: places in it are counted by them."""
+    """Replace credentials in a diff; lines and their marks stay, since places in it are counted by them."""
     for form in _select_patterns(patch):
         patch = form.sub(_redact_matched_lines, patch)
     return patch
 
 
 def measure_settled_prefix(text: str) -> int:
-    """How much of a text that goes on is certain: no credential begins in it that may end behind it."""
+    """Return the length of the beginning of an unfinished text that cannot end inside a credential."""
     key = max(map(text.rfind, _KEY_BEGINS))
     if len(text) > _MAX_HELD_BACK:
         return len(text)
@@ -48,8 +48,8 @@ def measure_settled_prefix(text: str) -> int:
     if key >= 0 and not ended:
         return key
     end = max(_find_word_start(text, len(text)), ended.end() if ended else 0)
-    begun = _POSSIBLE_BEGINNING.search(text, max(0, end - _MAX_NAME_LENGTH), end)
-    return max(_find_word_start(text, begun.start()), ended.end() if ended else 0) if begun else end
+    beginning = _POSSIBLE_BEGINNING.search(text, max(0, end - _MAX_NAME_LENGTH), end)
+    return max(_find_word_start(text, beginning.start()), ended.end() if ended else 0) if beginning else end
 
 
 def _find_word_start(text: str, at: int) -> int:
@@ -64,12 +64,12 @@ def _select_patterns(text: str) -> Iterator[re.Pattern[str]]:
                 yield form
 
 
-def _redact_match(found: re.Match[str]) -> str:
-    return "".join(kept or "" for kept in found.groups()) + REDACTED
+def _redact_match(match: re.Match[str]) -> str:
+    return "".join(group or "" for group in match.groups()) + REDACTED
 
 
-def _redact_matched_lines(found: re.Match[str]) -> str:
-    others = found[0].split("\n")[1:]
+def _redact_matched_lines(match: re.Match[str]) -> str:
+    others = match[0].split("\n")[1:]
     return "\n".join(
-        [_redact_match(found), *((line[:1] if line[:1] in _MARKS else "") + REDACTED for line in others)]
+        [_redact_match(match), *((line[:1] if line[:1] in _MARKS else "") + REDACTED for line in others)]
     )

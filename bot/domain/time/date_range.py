@@ -55,7 +55,7 @@ class Span:
         return self.first <= day <= self.last
 
     def __str__(self) -> str:
-        """Return the text that :func:`written_span` parses, independent of the current day."""
+        """Return the text that :func:`parse_exact_span` parses, independent of the current day."""
         return str(self.first) if self.first == self.last else f"{self.first}..{self.last}"
 
 

@@ -70,8 +70,8 @@ class TrackRecordScore:
 
     ``hits`` are the listed ones that were reverted or repaired, newest first. The same number drawn at random
     from each digest would have found ``by_chance`` of them on average, those with the most lines added
-    ``by_lines``. ``luck`` is the probability of so many hits or more by chance, ``shortfall`` of so few or fewer
-    with doubled odds. ``young`` is the number of listed ones merged less than 30 days ago. ``known`` pull
+    ``by_lines``. ``p_value`` is the probability of so many hits or more by chance, ``shortfall_p_value`` of so few
+    or fewer with doubled odds. ``young`` is the number of listed ones merged less than 30 days ago. ``known`` pull
     requests, reverted or repaired before their digest, and ``unrated`` digests, without kept ratings, are left
     out. ``versions`` are those of the rules.
     """
@@ -120,13 +120,13 @@ class TrackRecordScore:
 
 
 def compute_score(
-    issues: Sequence[RatedDigest], outcomes: Iterable[MergeOutcome], now: datetime, *, unrated: int = 0
+    digests: Sequence[RatedDigest], outcomes: Iterable[MergeOutcome], now: datetime, *, unrated: int = 0
 ) -> TrackRecordScore:
     """Compare the digests of one repository with the outcomes of their pull requests up to ``now`` (aware).
 
     A merge whose revert was itself reverted counts as never reverted. The order of the items does not matter.
     """
-    slots, closed = _build_results(issues, _group_by_number(outcomes))
+    slots, closed = _build_results(digests, _group_by_number(outcomes))
     draws = [slot.draw for slot in slots]
     hits = [hit for slot in slots for hit in slot.list_outcomes(is_listed=True) if hit]
     return TrackRecordScore(
@@ -143,7 +143,7 @@ def compute_score(
         ),
         known=closed,
         unrated=unrated,
-        versions=tuple(sorted({issue.ratings.version for issue in issues})),
+        versions=tuple(sorted({digest.ratings.version for digest in digests})),
     )
 
 
@@ -178,51 +178,53 @@ class _DigestResult:
 def _group_by_number(outcomes: Iterable[MergeOutcome]) -> dict[int, list[MergeOutcome]]:
     """Return the outcomes that stand by number, the weightiest kind first, each kind by time."""
     by_number: dict[int, list[MergeOutcome]] = {}
-    standing = (end for end in outcomes if end.stands)
+    standing = (outcome for outcome in outcomes if outcome.stands)
     ordered = sorted(
-        standing, key=lambda end: (_KINDS_BY_WEIGHT.index(end.kind), end.by.merge_time, end.by.number)
+        standing,
+        key=lambda outcome: (_KINDS_BY_WEIGHT.index(outcome.kind), outcome.by.merge_time, outcome.by.number),
     )
-    for end in ordered:
-        by_number.setdefault(end.pull.number, []).append(end)
+    for outcome in ordered:
+        by_number.setdefault(outcome.pull.number, []).append(outcome)
     return by_number
 
 
 def _build_results(
-    issues: Iterable[RatedDigest], ends: Mapping[int, Sequence[MergeOutcome]]
+    digests: Iterable[RatedDigest], outcomes: Mapping[int, Sequence[MergeOutcome]]
 ) -> tuple[tuple[_DigestResult, ...], int]:
     """Return the slots of the digests, and the number of pull requests that were no longer open."""
     slots: list[_DigestResult] = []
     seen_numbers: set[int] = set()
     closed = 0
     # by the time of posting; digests of one instant by their keys, so that the result is reproducible
-    for issue in sorted(issues, key=lambda issue: (issue.at, issue.key)):
-        first = {each.number: each for each in issue.ratings.rated if each.number not in seen_numbers}
+    for digest in sorted(digests, key=lambda digest: (digest.at, digest.key)):
+        first = {each.number: each for each in digest.ratings.rated if each.number not in seen_numbers}
         seen_numbers |= first.keys()
-        open_ones = tuple(each for each in first.values() if _is_open(each, issue, ends))
+        open_ones = tuple(each for each in first.values() if _is_open(each, digest, outcomes))
         closed += len(first) - len(open_ones)
         if open_ones:
-            slots.append(_DigestResult(open_ones, _find_timely_outcomes(open_ones, ends)))
+            slots.append(_DigestResult(open_ones, _find_timely_outcomes(open_ones, outcomes)))
     return tuple(slots), closed
 
 
-def _is_open(rated: RatedPullRequest, issue: RatedDigest, ends: Mapping[int, Sequence[MergeOutcome]]) -> bool:
+def _is_open(rated: RatedPullRequest, digest: RatedDigest, outcomes: Mapping[int, Sequence[MergeOutcome]]) -> bool:
     """Return whether the digest neither knew nor could have known of a full or partial revert or a repair."""
-    is_known = rated.number in issue.ratings.known
-    return not is_known and all(end.by.merge_time > issue.at for end in ends.get(rated.number, ()))
+    is_known = rated.number in digest.ratings.known
+    return not is_known and all(outcome.by.merge_time > digest.at for outcome in outcomes.get(rated.number, ()))
 
 
 def _find_timely_outcomes(
-    rated: Iterable[RatedPullRequest], ends: Mapping[int, Sequence[MergeOutcome]]
+    rated: Iterable[RatedPullRequest], outcomes_by_number: Mapping[int, Sequence[MergeOutcome]]
 ) -> dict[int, MergeOutcome]:
     """Return the weightiest outcome of each that had one within 30 days of its merge."""
     timely_ends = (
-        (each, [end for end in ends.get(each.number, ()) if end.lifetime <= SCORE_MATURITY]) for each in rated
+        (each, [end for end in outcomes_by_number.get(each.number, ()) if end.lifetime <= SCORE_MATURITY])
+        for each in rated
     )
     return {each.number: outcomes[0] for each, outcomes in timely_ends if outcomes}
 
 
-def _count_outcomes(ends: Iterable[MergeOutcome | None]) -> Tally:
+def _count_outcomes(outcomes: Iterable[MergeOutcome | None]) -> Tally:
     """Count pull requests by their outcomes."""
-    fates = [end and end.kind for end in ends]
-    repaired = fates.count(OutcomeKind.REPAIRED)
-    return Tally(len(fates), len(fates) - fates.count(None) - repaired, repaired)
+    kinds = [outcome and outcome.kind for outcome in outcomes]
+    repaired = kinds.count(OutcomeKind.REPAIRED)
+    return Tally(len(kinds), len(kinds) - kinds.count(None) - repaired, repaired)

@@ -39,12 +39,12 @@ def compute_hit_distribution(draws: Iterable[HypergeometricDraw], odds: int = 1)
 
 
 def compute_upper_tail(distribution: Sequence[float], hits: int) -> float:
-    """Return the probability of ``hits`` or more, for a distribution from :func:`spread`."""
+    """Return the probability of ``hits`` or more, for a distribution of :func:`compute_hit_distribution`."""
     return min(1.0, fsum(distribution[hits:]))
 
 
 def compute_lower_tail(distribution: Sequence[float], hits: int) -> float:
-    """Return the probability of ``hits`` or fewer, for a distribution from :func:`spread`."""
+    """Return the probability of ``hits`` or fewer, for a distribution of :func:`compute_hit_distribution`."""
     return min(1.0, fsum(distribution[: hits + 1]))
 
 

@@ -1,7 +1,7 @@
-"""What buttons and menus carry: a request as JSON with its version, or a name with the version in front of it.
+"""Values of buttons and menus: a request as JSON with its version, or a name with the version in front of it.
 
 Version 1 was the text of a command, ``octo/engine#35617`` or an id; version 2 is ``2|octo/engine#35617``. Buttons
-stand in channels for good, so both are read.
+remain in channels for good, so both are read.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from bot.domain.conversations.commands import AllowedRepositories, CommandReques
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.reference import Reference
 from bot.ports.versioned_json import VersionedJson
+from bot.render.blocks.sentences import UNKNOWN_BUTTON
 
 R = TypeVar("R", bound=CommandRequest)
 
-UNKNOWN_BUTTON = "I don't know this button any more: ask again with a command."
 _VERSION = 2
 _VERSION_MARK = f"{_VERSION}|"
 _MARKED_VALUE = re.compile(r"(?P<version>\d{1,4})\|(?P<body>.*)", re.S)
@@ -29,20 +29,23 @@ _MAX_OPTION_LENGTH = 150
 
 
 class FeedbackVerdict(StrEnum):
-    """What somebody thinks of an answer."""
+    """A user's rating of an answer."""
 
     GOOD = "good"
     BAD = "bad"
 
 
 def write_reference(reference: Reference) -> str:
-    """Return the value for a pull request; that of version 1 where the longest names leave no room for a mark."""
+    """Return the value for a pull request; that of version 1 if the longest names leave no room for the mark."""
     value = f"{_VERSION_MARK}{reference}"
     return value if len(value) <= _MAX_OPTION_LENGTH else str(reference)
 
 
 def read_reference(value: str, repositories: AllowedRepositories) -> Reference:
-    """Raises UsageError for what names none, or one that the bot may not speak of."""
+    """Return the pull request of a value.
+
+    Raises UsageError if the value names none, or one of a repository that is not allowed.
+    """
     return repositories.parse_pull_request(_remove_mark(value))
 
 
@@ -52,7 +55,7 @@ def write_id(subscription: str) -> str:
 
 
 def read_id(value: str) -> str:
-    """Return the id of a subscription, or what stands in its place. Raises UsageError for a later version."""
+    """Return the id of a subscription; the value is not checked. Raises UsageError for a later version."""
     return _remove_mark(value)
 
 
@@ -62,7 +65,7 @@ def write_verdict(verdict: FeedbackVerdict) -> str:
 
 
 def read_verdict(value: str) -> FeedbackVerdict:
-    """Raises UsageError for what is none."""
+    """Return the rating of a value. Raises UsageError if the value is none."""
     try:
         return FeedbackVerdict(_remove_mark(value))
     except ValueError as error:
@@ -70,9 +73,9 @@ def read_verdict(value: str) -> FeedbackVerdict:
 
 
 def write_request(request: CommandRequest) -> str:
-    """Return the value for a request that is shared, so that it is private no more.
+    """Return the value for a request that is repeated for everybody, without its mark as private.
 
-    It is the text of the command, as in version 1, where filters make it too long otherwise.
+    If filters make it too long, it is the text of the command, as in version 1.
     """
     fields = {**VersionedJson(type(request), _VERSION).dump(request), "kind": request.kind}
     fields.pop("is_private", None)
@@ -81,9 +84,9 @@ def write_request(request: CommandRequest) -> str:
 
 
 def read_request(value: str, shapes: Iterable[type[R]]) -> R | str:
-    """Return a request of one of these kinds, or the text of one as it would be typed.
+    """Return a request of one of the types ``shapes``, or the text of one as it would be typed.
 
-    Raises UsageError for what is neither.
+    Raises UsageError if the value is neither.
     """
     if not value.startswith("{"):
         return value
@@ -96,7 +99,7 @@ def read_request(value: str, shapes: Iterable[type[R]]) -> R | str:
 
 
 def _remove_mark(value: str) -> str:
-    """Return a name without the mark of its version. Raises UsageError for a later version."""
+    """Return a value without the mark of its version. Raises UsageError for a later version."""
     marked = _MARKED_VALUE.fullmatch(value)
     if marked and int(marked["version"]) != _VERSION:
         raise UsageError(UNKNOWN_BUTTON)

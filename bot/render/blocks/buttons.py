@@ -1,4 +1,4 @@
-"""The buttons below messages; what they carry is written by :mod:`bot.render.blocks.button_values`."""
+"""Buttons below messages; their values are written by :mod:`bot.render.blocks.button_values`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from bot.domain.conversations.commands import CommandRequest
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.reference import Reference
 from bot.ports import Post
+from bot.render.blocks import sentences
 from bot.render.blocks.button_values import write_reference, write_request
 from bot.render.blocks.rich_text import Block, Element, make_context, make_plain_text
 
@@ -25,50 +26,52 @@ _MAX_LABEL_LENGTH = 75
 
 
 def make_details_button(pull: PullRequest) -> Element:
-    """Opens a window about one pull request."""
-    return make_button("Details", DETAILS, _make_value(pull))
+    """Return the button that opens a window about one pull request."""
+    return make_button(sentences.DETAILS_LABEL, DETAILS, _make_value(pull))
 
 
 def make_details_menu(pulls: Iterable[PullRequest]) -> Element | None:
-    """A menu of pull requests, each opens a window; None where there are none."""
+    """Return a menu of pull requests, each of which opens a window; None without any."""
     options = [_make_option(pull) for pull in {pull.number: pull for pull in pulls}.values()][:_MAX_OPTIONS]
     if not options:
         return None
-    placeholder = make_plain_text("Details of …", _MAX_LABEL_LENGTH)
+    placeholder = make_plain_text(sentences.DETAILS_MENU_LABEL, _MAX_LABEL_LENGTH)
     return {"type": "static_select", "action_id": DETAILS_OF, "placeholder": placeholder, "options": options}
 
 
 def make_ask_button() -> Element:
-    """Says how to ask about a message."""
-    return make_button("Ask about this", ASK, "thread")
+    """Return the button that explains how to ask about a message."""
+    return make_button(sentences.ASK_LABEL, ASK, "thread")
 
 
 def make_share_button(action: str, request: CommandRequest) -> Element:
-    """Asks the same again for everybody; ``action`` is the one that the command declares."""
-    return make_button("Share in channel", action, write_request(request))
+    """Return the button that repeats a request for everybody; ``action`` is the one that the command declares."""
+    return make_button(sentences.SHARE_LABEL, action, write_request(request))
 
 
 def add_buttons(post: Post, *elements: Element | None) -> Post:
-    """The message with a row of buttons at its end."""
+    """Return the message with a row of buttons at its end."""
     row: Block = {"type": "actions", "elements": [element for element in elements if element]}
     return Post(post.text, (*post.blocks, row))
 
 
 def add_asker(post: Post, asker: str) -> Post:
-    """The message with the name of the one who asked for it, which pings nobody; as it is without a name."""
-    return Post(post.text, (*post.blocks, make_context(f"Asked for by {asker}"))) if asker else post
+    """Return the message with the name of the user who asked for it, which pings nobody; as it is without one."""
+    return Post(post.text, (*post.blocks, make_context(sentences.format_asker(asker)))) if asker else post
 
 
 def _make_option(pull: PullRequest) -> Element:
+    """Return the option of a pull request."""
     return {"text": make_plain_text(f"#{pull.number} {pull.title}", _MAX_LABEL_LENGTH), "value": _make_value(pull)}
 
 
 def _make_value(pull: PullRequest) -> str:
+    """Return the value for a pull request."""
     return write_reference(Reference(pull.repository, pull.number))
 
 
 def make_button(label: str, action: str, value: str) -> Element:
-    """A button of that label."""
+    """Return a button with a label."""
     return {
         "type": "button",
         "action_id": action,

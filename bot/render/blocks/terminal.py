@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bot.domain.digest.models import Entry
-from bot.domain.risk.assessment import Risk
 from bot.domain.text.redaction import redact_text
-from bot.domain.text.strings import format_count, remove_invisible
+from bot.domain.text.strings import remove_invisible
 from bot.ports import Post
-from bot.render.summaries.facts import format_merge_state
+from bot.render.summaries import sentences
 
 
 def format_message(post: Post) -> str:
@@ -24,9 +23,9 @@ def format_summary(entry: Entry) -> str:
     parts = [
         f"#{pull.number} {pull.title}",
         summary.headline,
-        _format_facts(entry),
-        *([_second_look(entry.risk)] if entry.risk.is_listed else []),
-        *([f"May need action: {summary.action}"] if summary.action else []),
+        sentences.format_terminal_facts(entry),
+        *([sentences.format_second_look(entry.risk)] if entry.risk.is_listed else []),
+        *([f"{sentences.ACTION_LABEL}{summary.action}"] if summary.action else []),
         *(f"{name}\n{text}" for name, text in summary.sections),
         *_format_evidence(entry),
         pull.url,
@@ -34,26 +33,11 @@ def format_summary(entry: Entry) -> str:
     return redact_text(remove_invisible("\n\n".join(parts)))
 
 
-def _second_look(risk: Risk) -> str:
-    rated = ", rated without history" if risk.without_history else ""
-    return f"Worth a second look{rated}: {'; '.join(risk.reasons)}."
-
-
-def _format_facts(entry: Entry) -> str:
-    """Format type, size, author and state on one line."""
-    pull = entry.pull
-    return (
-        f"{entry.summary.type} · {format_count(pull.changed_files, 'file')}, +{pull.additions} "
-        f"-{pull.deletions} · "
-        f"{pull.author.login}, {format_merge_state(pull)} · diff read: {entry.summary.coverage}"
-    )
-
-
 def _format_evidence(entry: Entry) -> Iterable[str]:
     """Yield the quotes with their positions, as one text, if there are any."""
     lines = [f"  {quote.path}:{quote.line}  {quote.quote}" for quote in entry.summary.evidence]
     if lines:
-        yield "\n".join(["Evidence (checked against the diff)", *lines])
+        yield "\n".join([sentences.TERMINAL_QUOTES_TITLE, *lines])
 
 
 def _format_block(block: Mapping[str, Any]) -> str:

@@ -6,63 +6,40 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from bot.domain.conversations.answer_end import AnswerEnd
 from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.models import Evidence
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.ports import Post, ToolCall
 from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.blocks.rich_text import Block, make_context, make_plain_text
 from bot.render.blocks.sanitize import sanitize_text
-from bot.render.summaries.facts import build_evidence_url
+from bot.render.conversations import sentences
+from bot.render.summaries.evidence_url import build_evidence_url
 
 VOTE = "answer_vote"
 _MAX_NAME_LENGTH = 60
 _MAX_NOTES_LENGTH = 1_500
-_MODEL_NOTE = "Written by a model: links to lines were checked against the diffs, the rest may be wrong"
-_ENDS = {
-    AnswerEnd.COMPLETE: "",
-    AnswerEnd.TRUNCATED: "The model's answer was cut at its length limit: ask for a part of it.",
-    AnswerEnd.TOO_LONG: "The answer was longer than a message may be: ask for a part of it.",
-    AnswerEnd.LATE: "I stopped at four minutes; this is what I have.",
-    AnswerEnd.STOPPED: "Stopped, as you asked.",
-    AnswerEnd.BROKEN: "The model stopped in the middle ({failure}): this is what I have.",
-}
-_UNPROVEN_NOTE = "No line proves what it says of code."
 
 
 def label_citation(pull: PullRequest, evidence: Evidence) -> tuple[str, str]:
     """Return the label and the address of a citation."""
     name = truncate_text(collapse_lines(PurePosixPath(evidence.path).name), _MAX_NAME_LENGTH)
-    return f"{name}:{evidence.line}{_describe_line_kind(evidence)}", build_evidence_url(pull, evidence)
-
-
-def _describe_line_kind(evidence: Evidence) -> str:
-    """Return whether a line is unchanged or removed, in parentheses; empty for an added one."""
-    if not evidence.is_change:
-        return " (unchanged)"
-    return " (removed)" if evidence.side is DiffSide.OLD else ""
-
-
-def describe_end(end: AnswerEnd, failure: str = "") -> str:
-    """Return why an answer ends where it does, as a sentence; empty where the model had said all."""
-    return _ENDS[end].format(failure=failure)
+    return f"{name}:{evidence.line}{sentences.format_line_kind(evidence)}", build_evidence_url(pull, evidence)
 
 
 def describe_tools(calls: Sequence[ToolCall]) -> str:
-    """Return what is done for the model, for the status line."""
+    """Return what the tools do for the model, for the status line."""
     diffs = sum(call.name == "read_diff" for call in calls)
     if diffs:
-        return f"is reading {format_count(diffs, 'diff')}…"
+        return sentences.format_diff_reading(diffs)
     searched = [call.arguments.get("where") for call in calls if call.name == "search"]
     if searched:
-        return "is searching the descriptions…" if set(searched) == {"text"} else "is searching the diffs…"
+        return sentences.SEARCHING_TEXT if set(searched) == {"text"} else sentences.SEARCHING_DIFFS
     if any(call.name == "taken_back" for call in calls):
-        return "is looking for reverts…"
-    return "is going through the pull requests…"
+        return sentences.LOOKING_FOR_REVERTS
+    return sentences.GOING_THROUGH_LIST
 
 
 def render_footer(
@@ -76,11 +53,11 @@ def render_footer(
     """
     parts = [
         note,
-        f"Read: {read}." if read else "",
-        f"Not seen: {not_seen}." if not_seen else "",
-        f"{format_count(failed, 'quote was', 'quotes were')} not in the diff and not linked." if failed else "",
-        _UNPROVEN_NOTE if is_unproven else "",
-        stands_in or f"{_MODEL_NOTE}.",
+        sentences.format_read(read) if read else "",
+        sentences.format_not_seen(not_seen) if not_seen else "",
+        sentences.format_failed_quotes(failed) if failed else "",
+        sentences.UNPROVEN if is_unproven else "",
+        stands_in or sentences.MODEL_NOTE,
     ]
     return [
         make_context(truncate_text(" ".join(part for part in parts if part), _MAX_NOTES_LENGTH)),
@@ -94,11 +71,11 @@ def make_feedback_buttons() -> Block:
         "type": "feedback_buttons",
         "action_id": VOTE,
         "positive_button": {
-            "text": make_plain_text("Good answer", 75),
+            "text": make_plain_text(sentences.GOOD_ANSWER_LABEL, 75),
             "value": write_verdict(FeedbackVerdict.GOOD),
         },
         "negative_button": {
-            "text": make_plain_text("Bad answer", 75),
+            "text": make_plain_text(sentences.BAD_ANSWER_LABEL, 75),
             "value": write_verdict(FeedbackVerdict.BAD),
         },
     }
@@ -114,11 +91,11 @@ def render_private_answer(text: str, blocks: Sequence[Mapping[str, Any]]) -> Pos
 
 def format_search_answer(reason: str, title: str, entries: Sequence[Entry]) -> str:
     """Format the answer of a plain search, marked as such; ``reason`` is a sentence."""
-    lead = f"**Without the model.** {sanitize_text(truncate_text(collapse_lines(reason), 300))}"
+    lead = f"{sentences.WITHOUT_MODEL}{sanitize_text(truncate_text(collapse_lines(reason), 300))}"
     if not entries:
-        return f"{lead} A plain search found none of your words in the pull requests of {title}."
+        return f"{lead} {sentences.format_search_miss(title)}"
     lines = [f"- [#{entry.number}]({entry.pull.url}) {_format_entry(entry)}" for entry in entries]
-    return "\n".join([f"{lead} A plain search for your words in the pull requests of {title}:", *lines])
+    return "\n".join([f"{lead} {sentences.format_search_hits(title)}", *lines])
 
 
 def _format_entry(entry: Entry) -> str:

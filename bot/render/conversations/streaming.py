@@ -1,9 +1,9 @@
-"""Makes of a model's words, as they come in, Markdown that Slack may show: piece by piece, nothing half shown.
+"""The Markdown of an answer for Slack, made of the model's text as it streams in: no piece is shown by half.
 
-Slack reads ``<!channel>``, ``<@U…>`` and links in Markdown as it streams in. So nothing of the model's own is
-live (:mod:`bot.render.blocks.sanitize`), links lose their address, and what begins like a control sequence is held
-back until it is known what it is. The only links are those that code makes, of verified citations and of numbers
-of pull requests that exist. Where the text is cut into pieces makes no difference to what comes out.
+Slack interprets ``<!channel>``, ``<@U…>`` and links in Markdown as it streams in. So the model's own text is
+sanitized (:mod:`bot.render.blocks.sanitize`), links lose their address, and a text that begins like a control
+sequence is held back until it is clear what it is. The only links are those that code makes, of verified citations
+and of numbers of pull requests that exist. The result does not depend on where the stream is cut into pieces.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _CITE_PATTERN = re.compile(
     r"(?P<quote>(?:(?!</cite>).){1,1500})</cite>",
     re.S,
 )
-# of what is looked at from one place on; a citation is the longest thing that there is
+# characters that are examined from a position on; the longest possible match is a citation
 _WINDOW_SIZE = 3_000
-# what no code and no label goes over: a citation in them would show its quote
+# the marks that end code and labels: a citation within them would show its quote
 _END_MARKS = r"\n|</?(?:cite|answer)"
 _END_PATTERN = re.compile(_END_MARKS)
 _CODE_PATTERN = re.compile(rf"`(?:(?!{_END_MARKS})[^`]){{1,300}}`")
@@ -40,29 +40,31 @@ _MAX_TARGET_LENGTH = 2_000
 _QUOTE_END = re.compile(rf"</cite>|\n\n|(?={_CLOSE_TAG})")
 _NUMBER_PATTERN = re.compile(r"#(?P<number>\d{1,9})(?!\d)")
 _PARTIAL_NUMBER = re.compile(r"#\d{0,9}")
-# what stands before a number that is not one of this repository: pytorch/pytorch#1, &#35;
+# a character before a number that is not one of this repository: pytorch/pytorch#1, &#35;
 _PREFIX_CHARACTER = re.compile(r"[\w/.&-]")
 _WORD_CHARACTER = re.compile(r"\w")
 _FENCE = "```"
 # of a message's 12,000 characters; the rest is for what code adds below
 MAX_ANSWER_LENGTH = 9_000
 
-# what came of a piece of text: how much of it was used, and what is shown for it; None asks for more text
+# the result of reading a piece of text: the number of characters used and what is shown for them; None if more
+# text must come first
 ReadStep = tuple[int, str] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What may be linked: the label and address of a citation that holds, the address of a number that exists."""
+    """Callbacks for links: the label and address of a valid citation, the address of a number that exists."""
 
     link_citation: Callable[[Citation], tuple[str, str] | None]
     link_number: Callable[[int], str | None]
 
 
 class AnswerMarkdown:
-    """One answer. Its text stands between ``<answer>`` and ``</answer>``; what is said before is not shown.
+    """The Markdown of one answer: the text between ``<answer>`` and ``</answer>``; text outside is not shown.
 
-    ``shown`` is all that may be shown so far, ``said`` what the model wrote for it: without citations that failed.
+    ``shown_text`` is all that may be shown so far, ``raw_text`` the model's text for it, without invalid
+    citations. ``is_cut`` is true if the answer is longer than the limit.
     """
 
     def __init__(self, links: Links, limit: int = MAX_ANSWER_LENGTH) -> None:
@@ -80,13 +82,16 @@ class AnswerMarkdown:
         self.is_cut = False
 
     def feed(self, text: str) -> str:
-        """More of the model's words; what may be shown now."""
+        """Add text of the model and return what may be shown now."""
         self._unread += remove_invisible(text.replace("\t", "    "))
         self._consume_text(measure_settled_prefix(self._unread))
         return self._release_text(is_final=False)
 
     def end_turn(self) -> str:
-        """The model goes on to use a tool: what it said to itself is forgotten; the rest that may be shown."""
+        """End a turn, after which the model uses a tool, and return the rest that may be shown.
+
+        Text of the turn outside the answer is discarded.
+        """
         self._consume_text(len(self._unread))
         rest = self._release_text(is_final=False)
         rest += self._release_text(is_final=True) if self._is_open else ""
@@ -96,9 +101,10 @@ class AnswerMarkdown:
         return rest
 
     def end_answer(self, *, is_whole: bool = True) -> str:
-        """No more will come; the rest that may be shown. Without marks, all that a model said last is the answer.
+        """End the answer and return the rest that may be shown.
 
-        Where it broke off before it was done (not ``is_whole``), nobody knows that, and nothing is.
+        Without marks, the whole text of the last turn is the answer; if the model broke off before it was done
+        (not ``is_whole``), that is uncertain, and nothing is shown.
         """
         self._consume_text(len(self._unread))
         self._is_open = self._is_open or (is_whole and not self.shown_text)
@@ -109,11 +115,12 @@ class AnswerMarkdown:
         return rest
 
     def _consume_text(self, count: int) -> None:
-        """Read so many characters of what came in, less credentials: half of one would pass for a word."""
+        """Release ``count`` characters of the input, without credentials: half of one would pass for a word."""
         self._waiting += redact_text(self._unread[:count])
         self._unread = self._unread[count:]
 
     def _release_text(self, *, is_final: bool) -> str:
+        """Return what may be shown of the waiting text, of all answers that begin in it."""
         shown = ""
         while self._is_open or self._open_answer():
             shown += self._read_answer(is_final=is_final)
@@ -122,7 +129,10 @@ class AnswerMarkdown:
         return shown
 
     def _read_answer(self, *, is_final: bool) -> str:
-        """As far as the answer goes, or can be understood; what was read is cut off at the end, all at once."""
+        """Return what may be shown, up to the end of the answer or to a text that is still incomplete.
+
+        The text that was read is removed at the end, all at once.
+        """
         shown, at = "", 0
         while self._is_open and at < len(self._waiting):
             step = self._read_step(self._waiting[at : at + _WINDOW_SIZE], is_final=is_final)
@@ -136,24 +146,29 @@ class AnswerMarkdown:
         return shown
 
     def _open_answer(self) -> bool:
+        """Skip to the next answer, and return whether there is one."""
         _, mark, after = self._waiting.partition(_OPEN_TAG)
         if mark:
             # a second answer is another paragraph
             self._is_open, self._waiting = True, (f"\n\n{after}" if self.shown_text else after)
         return bool(mark)
 
-    def _append_piece(self, piece: str, said: str) -> str:
-        """Pieces are shown whole or not at all, half a link would be none; nothing follows what did not fit."""
+    def _append_piece(self, piece: str, raw: str) -> str:
+        """Add a piece and return what is shown of it: all or, if it does not fit, nothing.
+
+        Half a link would be none. Nothing follows a piece that did not fit. ``raw`` is the model's text for it.
+        """
         piece = sanitize_seam(self.shown_text, piece if self.shown_text else piece.lstrip())
         self._is_full = self._is_full or len(self.shown_text) + len(piece) > self._limit
         if self._is_full:
             self.is_cut = self.is_cut or bool(piece.strip())
             return ""
         self.shown_text += piece
-        self.raw_text += said if piece else ""
+        self.raw_text += raw if piece else ""
         return piece
 
     def _read_step(self, rest: str, *, is_final: bool) -> ReadStep:
+        """Read the first piece of ``rest``; with ``is_final`` no more text will come."""
         if self._is_skipping:
             return self._skip_quote(rest, is_final=is_final)
         word = _WORD_PATTERN.match(rest)
@@ -170,6 +185,7 @@ class AnswerMarkdown:
         )
 
     def _read_angle_bracket(self, rest: str, *, is_final: bool) -> ReadStep:
+        """Read a citation, a mark of the answer, or a lone bracket."""
         if _CITE_START.match(rest):
             return self._read_citation(rest, is_final=is_final)
         for mark, read in ((_CLOSE_TAG, self._close_answer), (_OPEN_TAG, _drop_tag), ("</cite>", _drop_tag)):
@@ -179,10 +195,11 @@ class AnswerMarkdown:
         return None if is_half and not is_final else sanitize_next("<", is_final=True, in_code=self._is_fenced)
 
     def _read_citation(self, rest: str, *, is_final: bool) -> ReadStep:
-        found = _CITE_PATTERN.match(rest)
-        if found:
-            cited = self._links.link_citation(Citation(found["pr"], found["path"], found["quote"]))
-            return found.end(), f" [{_escape_label(cited[0])}]({cited[1]})" if cited else ""
+        """Read a citation: a link if it is valid, otherwise nothing."""
+        match = _CITE_PATTERN.match(rest)
+        if match:
+            link = self._links.link_citation(Citation(match["pr"], match["path"], match["quote"]))
+            return match.end(), f" [{_escape_label(link[0])}]({link[1]})" if link else ""
         end = rest.find("</cite>")
         if end >= 0:
             return end + len("</cite>"), ""
@@ -190,7 +207,7 @@ class AnswerMarkdown:
         return (1, "") if self._is_skipping else None
 
     def _skip_quote(self, rest: str, *, is_final: bool) -> ReadStep:
-        """Of a quote that is too long to be one, nothing is shown: up to its end, or that of its paragraph."""
+        """Skip a quote that is too long to be one, up to its end or that of its paragraph."""
         end = _QUOTE_END.search(rest)
         if end:
             self._is_skipping = False
@@ -200,66 +217,72 @@ class AnswerMarkdown:
         return (used, "") if used > 0 else None
 
     def _close_answer(self, rest: str, *, is_final: bool) -> ReadStep:
+        """Read the end of the answer."""
         self._is_open = False
         return len(_CLOSE_TAG), ""
 
     def _read_code(self, rest: str, *, is_final: bool) -> ReadStep:
+        """Read a fence, code on one line, or a lone backtick."""
         if rest in ("`", "``") and not is_final:
             return None
         if rest.startswith(_FENCE):
             self._is_fenced = not self._is_fenced
             return len(_FENCE), _FENCE
-        found = None if self._is_fenced else _CODE_PATTERN.match(rest)
-        if found:
-            return found.end(), sanitize_text(found[0], in_code=True)
+        match = None if self._is_fenced else _CODE_PATTERN.match(rest)
+        if match:
+            return match.end(), sanitize_text(match[0], in_code=True)
         is_half = not self._is_fenced and _may_continue(rest, _MAX_LABEL_LENGTH)
         return None if is_half and not is_final else (1, "`")
 
     def _read_bracket(self, rest: str, *, is_final: bool) -> ReadStep:
-        found = _LABEL_PATTERN.match(rest)
-        if not found:
+        """Read a link of the model's own, of which the label remains, or a lone bracket."""
+        match = _LABEL_PATTERN.match(rest)
+        if not match:
             is_half = _may_continue(rest, _MAX_LABEL_LENGTH) and "[" not in rest[1:]
             return None if is_half and not is_final else (1, "[")
-        after = rest[found.end() : found.end() + _MAX_TARGET_LENGTH]
+        after = rest[match.end() : match.end() + _MAX_TARGET_LENGTH]
         target = _TARGET_PATTERN.match(after)
         if target:
-            return found.end() + target.end(), self._format_label(found["label"])
+            return match.end() + target.end(), self._format_label(match["label"])
         is_half = not after or (after[0] == "(" and _may_continue(after, _MAX_TARGET_LENGTH))
         return None if is_half and not is_final else (1, "[")
 
     def _format_label(self, label: str) -> str:
-        """What is left of a link of the model's own: its label, which may be a number that code can link."""
-        found = _NUMBER_PATTERN.fullmatch(label.strip())
-        return self._link_number(found) if found else sanitize_text(label)
+        """Return the label of a link of the model's own; it may be a number that code can link."""
+        match = _NUMBER_PATTERN.fullmatch(label.strip())
+        return self._link_number(match) if match else sanitize_text(label)
 
     def _read_number(self, rest: str, *, is_final: bool) -> ReadStep:
+        """Read the number of a pull request, or a lone ``#``."""
         if _PARTIAL_NUMBER.fullmatch(rest) and not is_final:
             return None
-        found = _NUMBER_PATTERN.match(rest)
-        if not found or _PREFIX_CHARACTER.match(self._last) or _WORD_CHARACTER.match(rest, found.end()):
+        match = _NUMBER_PATTERN.match(rest)
+        if not match or _PREFIX_CHARACTER.match(self._last) or _WORD_CHARACTER.match(rest, match.end()):
             return 1, "#"
-        return found.end(), self._link_number(found)
+        return match.end(), self._link_number(match)
 
-    def _link_number(self, found: re.Match[str]) -> str:
-        address = self._links.link_number(parse_digits(found["number"]))
-        return f"[{found[0]}]({address})" if address else found[0]
+    def _link_number(self, match: re.Match[str]) -> str:
+        """Return a number, as a link if the pull request exists."""
+        address = self._links.link_number(parse_digits(match["number"]))
+        return f"[{match[0]}]({address})" if address else match[0]
 
 
 def _read_word(word: str, rest: str, *, is_final: bool) -> ReadStep:
-    """One word or gap at a time, so that a limit cuts between them."""
+    """Read one word or gap, so that a limit cuts between them."""
     is_whole = is_final or len(word) < len(rest) or len(rest) >= _WINDOW_SIZE
     return (len(word), word) if is_whole else None
 
 
 def _may_continue(rest: str, longest: int) -> bool:
-    """Whether the end of code, of a label or of an address may still come."""
+    """Return whether the end of code, of a label or of an address may still come."""
     return len(rest) < longest and not _END_PATTERN.search(rest)
 
 
 def _drop_tag(rest: str, *, is_final: bool) -> ReadStep:
+    """Read a tag, for which nothing is shown."""
     return rest.index(">") + 1, ""
 
 
 def _escape_label(text: str) -> str:
-    """A label of code's own making, in which a file name may hold signs of Markdown."""
+    """Escape a label that code made; a file name in it may contain Markdown."""
     return re.sub(r"([\\`*\[\]]|__)", r"\\\1", sanitize_text(text))

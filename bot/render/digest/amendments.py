@@ -10,7 +10,8 @@ from bot.ports import Post
 from bot.render.blocks.message_limits import MAX_CHARACTERS
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.blocks.rich_text import Element, count_characters, make_block, make_link, make_section, make_text
-from bot.render.digest.shared_parts import format_elapsed_time, render_outcome
+from bot.render.digest import sentences
+from bot.render.digest.shared_parts import render_outcome
 
 # Slack has refused messages from 11,300 characters on; what was posted has up to 9,000
 _MAX_CHARACTERS = MAX_CHARACTERS + 1_500
@@ -36,22 +37,17 @@ def add_outcomes(
 
 def render_outcome_reply(outcome: MergeOutcome, *, was_listed: bool) -> Post:
     """Render the reply that a thread gets once for an outcome."""
-    line = render_outcome(outcome)
-    line += [make_text(". It was listed above as worth a second look.")] if was_listed else [make_text(".")]
-    elapsed = format_elapsed_time(outcome.lifetime)
-    fallback = f"#{outcome.pull.number} was {outcome.kind} after {elapsed} by #{outcome.by.number}"
-    return Post(escape_mrkdwn(fallback), (make_block(make_section(line)),))
+    line = [*render_outcome(outcome), make_text(sentences.LISTED_ABOVE if was_listed else ".")]
+    return Post(escape_mrkdwn(sentences.format_outcome_reply(outcome)), (make_block(make_section(line)),))
 
 
 def _render_outcome(outcome: MergeOutcome) -> list[Element]:
     """Return an outcome as the end of a line."""
-    undone = ", which was itself reverted" if not outcome.stands else ""
-    label = f" {outcome.kind} after {format_elapsed_time(outcome.lifetime)} by "
     return [
         make_text(" —"),
-        make_text(label, bold=True),
+        make_text(f" {sentences.format_outcome(outcome)} ", bold=True),
         make_link(outcome.by.url, f"#{outcome.by.number}"),
-        *_make_optional_text(undone),
+        *_make_optional_text(sentences.format_undone(outcome)),
     ]
 
 
@@ -60,7 +56,7 @@ def _render_undone_revert(outcome: MergeOutcome) -> list[Element]:
     return [
         make_text(" — "),
         make_link(outcome.by.url, f"#{outcome.by.number}"),
-        make_text(" was itself reverted"),
+        make_text(sentences.WAS_ITSELF_REVERTED),
     ]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from bot.domain.digest.models import Digest, Entry
 from bot.domain.operations.budget import BUDGET_REASONS
+from bot.render.digest import sentences
 
 _MAX_NUMBERS = 6
 
@@ -21,12 +22,12 @@ def format_coverage(digest: Digest) -> str:
     cached = sum(entry.from_cache for entry in digest.entries)
     parts = [
         _describe_view(digest),
-        f"{total - failed} of {total} read",
-        f"{total - trivial} substantial, {trivial} trivial",
+        sentences.format_read(read=total - failed, total=total),
+        sentences.format_substantial(substantial=total - trivial, trivial=trivial),
         _describe_diffs(digest),
         *_describe_reduced(digest),
-        f"{cached} from cache" if cached else "",
-        _format_cost(digest.cost),
+        sentences.format_cached(cached) if cached else "",
+        sentences.format_cost(digest.cost),
         describe_count_difference(digest),
         *digest.missing,
     ]
@@ -39,14 +40,14 @@ def _describe_reduced(digest: Digest) -> Iterator[str]:
     others = [entry for entry in digest.fallback_entries if entry not in unread]
     spared = [entry for entry in others if entry.summary.fallback in BUDGET_REASONS]
     if failed := [entry for entry in others if entry not in spared]:
-        yield f"facts only: {_list_numbers(failed)}"
+        yield sentences.format_facts_only(_list_numbers(failed))
     for reason in dict.fromkeys(entry.summary.fallback for entry in spared):
         numbers = _list_numbers([entry for entry in spared if entry.summary.fallback == reason])
-        yield f"facts only because {reason}: {numbers}"
+        yield sentences.format_facts_only(numbers, reason)
     if digest.overview.fallback in BUDGET_REASONS:
-        yield f"no overview because {digest.overview.fallback}"
+        yield sentences.format_no_overview(digest.overview.fallback)
     if unread:
-        yield f"could not be read: {_list_numbers(unread)}"
+        yield sentences.format_unreadable(_list_numbers(unread))
 
 
 def describe_count_difference(digest: Digest) -> str:
@@ -56,9 +57,7 @@ def describe_count_difference(digest: Digest) -> str:
 
 def _describe_view(digest: Digest) -> str:
     """Return how many pull requests the view shows, and its filters; empty if it shows all."""
-    if not (digest.view and digest.merged_count):
-        return ""
-    return f"{len(digest.entries)} of {digest.merged_count:,} shown: {digest.view}"
+    return sentences.format_view(digest) if digest.view and digest.merged_count else ""
 
 
 def _describe_diffs(digest: Digest) -> str:
@@ -66,21 +65,10 @@ def _describe_diffs(digest: Digest) -> str:
     if len(digest.fallback_entries) == len(digest.entries):
         return ""
     if not digest.clipped_entries:
-        return "all from full diffs"
-    return f"not from full diffs: {_list_numbers(digest.clipped_entries)}"
+        return sentences.FULL_DIFFS
+    return sentences.format_partial_diffs(_list_numbers(digest.clipped_entries))
 
 
 def _list_numbers(entries: Iterable[Entry]) -> str:
     """Return the first numbers of the entries, and how many more there are."""
-    numbers = [f"#{entry.number}" for entry in entries]
-    rest = f" and {len(numbers) - _MAX_NUMBERS} more" if len(numbers) > _MAX_NUMBERS else ""
-    return ", ".join(numbers[:_MAX_NUMBERS]) + rest
-
-
-def _format_cost(cost: float | None) -> str:
-    """Format a cost in US dollars; None if it is unknown."""
-    if cost is None:
-        return "cost unknown"
-    if cost == 0:
-        return "no model cost"
-    return f"${cost:.2f}" if cost >= 0.005 else "under $0.01"
+    return sentences.format_numbers([entry.number for entry in entries], _MAX_NUMBERS)

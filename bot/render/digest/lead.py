@@ -1,4 +1,4 @@
-"""The lead message: what a reader with a minute and a phone needs. Everything else is in its thread."""
+"""The lead message: what a reader with a minute and a phone needs; everything else is in its thread."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
+from bot.render.digest import sentences
 from bot.render.digest.shared_parts import (
     collect_urls,
     render_actions,
@@ -37,7 +38,7 @@ def render_lead(digest: Digest) -> Post:
     blocks = choose_fitting_blocks(_render_blocks(digest, urls) for urls in (collect_urls(digest), {}))
     # what a phone's notification shows and a screen reader reads instead of the blocks
     fallback = [
-        format_headline(digest),
+        sentences.format_headline(digest),
         *([digest.overview.text] if digest.entries and digest.overview.text else []),
     ]
     return Post(escape_mrkdwn(truncate_text(collapse_lines(". ".join(fallback)), 800)), tuple(blocks))
@@ -45,8 +46,8 @@ def render_lead(digest: Digest) -> Post:
 
 def _render_blocks(digest: Digest, urls: Mapping[int, str]) -> list[Block]:
     """Return the blocks; ``urls`` are the addresses of the numbers that become links in prose."""
-    outcomes = render_outcomes(digest.standing_outcomes, digest.older_reverts, ", in the thread")
-    blocks = [make_header(format_headline(digest)), *_render_overview(digest, urls), *outcomes]
+    outcomes = render_outcomes(digest.standing_outcomes, digest.older_reverts, sentences.OUTCOMES_ELSEWHERE)
+    blocks = [make_header(sentences.format_headline(digest)), *_render_overview(digest, urls), *outcomes]
     blocks += [
         *render_risky_changes(digest, urls),
         *render_actions(digest, urls),
@@ -54,23 +55,6 @@ def _render_blocks(digest: Digest, urls: Mapping[int, str]) -> list[Block]:
         *render_coverage(digest),
     ]
     return blocks
-
-
-def format_headline(digest: Digest) -> str:
-    """Format name, date and count, such as ``vLLM · Saturday 28 February 2026 · 18 merged``."""
-    date = f"{digest.day.date:%A} {digest.day.date.day} {digest.day.date:%B %Y}"
-    return f"{digest.name} · {date}{digest.zone_note} · {format_merge_count(digest)}"
-
-
-def format_merge_count(digest: Digest) -> str:
-    """Format ``18 merged`` or ``nothing merged``; ``4 of 18 merged`` if a view hides some."""
-    if not digest.merged_count:
-        return "nothing merged"
-    return (
-        f"{len(digest.entries)} of {digest.merged_count:,} merged"
-        if digest.view
-        else f"{digest.merged_count:,} merged"
-    )
 
 
 def _render_overview(digest: Digest, urls: Mapping[int, str]) -> Iterator[Block]:
@@ -85,8 +69,7 @@ def _render_overview(digest: Digest, urls: Mapping[int, str]) -> Iterator[Block]
         is_alone = (
             len(digest.fallback_entries) == len(digest.entries) or digest.overview.fallback not in BUDGET_REASONS
         )
-        what = "what you see are facts alone" if is_alone else "this paragraph is made of facts alone"
-        note = f"Without the model ({digest.overview.fallback}): {what}."
+        note = sentences.format_fallback_note(digest.overview.fallback, is_alone=is_alone)
         below = "\n" if paragraphs else ""
         paragraphs.append(make_section([make_text(below + truncate_text(collapse_lines(note), 300), italic=True)]))
     if paragraphs:
@@ -100,4 +83,4 @@ def _render_themes(digest: Digest, urls: Mapping[int, str]) -> Iterator[Block]:
         [make_text(f"{collapse_lines(theme.title)}: "), *render_numbers(theme.numbers, urls)] for theme in themes
     ]
     if items:
-        yield make_block(make_section([make_text("Themes", bold=True)]), make_bullets(items))
+        yield make_block(make_section([make_text(sentences.THEMES_TITLE, bold=True)]), make_bullets(items))

@@ -24,8 +24,8 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
+from bot.render.digest import sentences
 from bot.render.digest.coverage import describe_count_difference
-from bot.render.digest.lead import format_merge_count
 from bot.render.digest.shared_parts import (
     collect_urls,
     render_actions,
@@ -53,7 +53,7 @@ def _render_blocks(title: str, catch_up: MultiDayDigest, limit: int, *, links: b
     urls = collect_urls(whole) if links else {}
     dated = [*_render_available_days(catch_up, limit, links=links), *_render_missing_days(catch_up)]
     items = [item for _, item in sorted(dated, key=itemgetter(0))]
-    days = make_block(make_section([make_text("Day by day", bold=True)]), make_bullets(items))
+    days = make_block(make_section([make_text(sentences.DAYS_TITLE, bold=True)]), make_bullets(items))
     outcomes = render_outcomes(whole.standing_outcomes, whole.older_reverts)
     what_matters = [*outcomes, *render_risky_changes(whole, urls), *render_actions(whole, urls)]
     return [make_header(title), days, *what_matters, *render_coverage(whole), *_render_caveats(catch_up)]
@@ -61,10 +61,10 @@ def _render_blocks(title: str, catch_up: MultiDayDigest, limit: int, *, links: b
 
 def _format_count(catch_up: MultiDayDigest) -> str:
     """Format the number of merges and, if not all days are available, on how many of them."""
-    available = (
-        f" · {len(catch_up.digests)} of {len(catch_up.span)} days available" if catch_up.unknown_days else ""
-    )
-    return format_merge_count(catch_up.combined) + available
+    count = sentences.format_merge_count(catch_up.combined)
+    if not catch_up.unknown_days:
+        return count
+    return count + sentences.format_available_days(available=len(catch_up.digests), all_days=len(catch_up.span))
 
 
 def _render_available_days(
@@ -78,24 +78,25 @@ def _render_available_days(
 def _render_missing_days(catch_up: MultiDayDigest) -> Iterator[tuple[dt.date, list[Element]]]:
     """Yield a line for each run of days that have no digest for the same reason."""
 
-    def run(placed: tuple[int, UnknownDay]) -> tuple[int, str]:
+    def get_run_key(placed: tuple[int, UnknownDay]) -> tuple[int, str]:
+        """Return a key that days in a row with the same reason share."""
         return placed[1].date.toordinal() - placed[0], placed[1].reason
 
-    for (_, reason), days in groupby(enumerate(catch_up.unknown_days), run):
+    for (_, reason), days in groupby(enumerate(catch_up.unknown_days), get_run_key):
         first, *_, last = [each.date for _, each in days] * 2
-        dates = _format_short_date(first)
+        dates = sentences.format_short_date(first)
         if last != first:
-            dates += f" – {_format_short_date(last)}"  # noqa: RUF001 (a dash)
+            dates += f" – {sentences.format_short_date(last)}"  # noqa: RUF001 (a dash)
         yield first, [make_text(dates, bold=True), make_text(f" · {reason}")]
 
 
 def _render_day(digest: Digest, urls: dict[int, str], limit: int) -> list[Element]:
     """Return the line of a day."""
-    count = format_merge_count(digest)
+    count = sentences.format_merge_count(digest)
     date = make_text(_format_date(digest), bold=True)
     if not digest.entries or not digest.overview.text:
         return [date, make_text(f" · {count}")]
-    facts = " (without the model)" if digest.overview.fallback else ""
+    facts = sentences.WITHOUT_MODEL if digest.overview.fallback else ""
     return [date, make_text(f" · {count}{facts}: "), *make_prose(digest.overview.text, urls, limit)]
 
 
@@ -112,9 +113,4 @@ def _render_caveats(catch_up: MultiDayDigest) -> Iterator[Block]:
 
 def _format_date(digest: Digest) -> str:
     """Format the date of a digest, such as ``Sat 28 Feb``."""
-    return _format_short_date(digest.day.date)
-
-
-def _format_short_date(date: dt.date) -> str:
-    """Format a date, such as ``Sat 28 Feb``."""
-    return f"{date:%a} {date.day} {date:%b}"
+    return sentences.format_short_date(digest.day.date)

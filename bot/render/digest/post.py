@@ -18,6 +18,7 @@ from bot.domain.track_record.posted_ratings import PostedRatings, collect_rating
 from bot.ports import Attachment, Post
 from bot.render.blocks.buttons import add_buttons, make_ask_button, make_details_menu
 from bot.render.blocks.rich_text import make_context
+from bot.render.digest import sentences
 from bot.render.digest.lead import render_lead
 from bot.render.digest.multi_day import render_catch_up
 from bot.render.digest.report import render_report
@@ -94,7 +95,7 @@ def describe_skipped_days(repository: Repository, span: Span) -> str:
     """Return which days were never posted, and how to see them all the same."""
     last = replace(span, first=max(span.first, span.last - timedelta(days=MAX_DIGEST_DAYS - 1)))
     request = DigestRequest(repository, last, zone=span.zone)
-    return f"Not posted, as I was away for too long: {span.title}. To see it: /prdigest {request}"
+    return sentences.format_skipped_days(span, request)
 
 
 def _add_notes(post: Post, notes: Sequence[str]) -> Post:
@@ -118,6 +119,6 @@ def _build_attachment(digests: Sequence[Digest], date: str) -> Attachment:
     parts = (stem, date, first.view.fingerprint)
     return Attachment(
         name=f"{'-'.join(part for part in parts if part)}.md",
-        title=f"{'Report' if first.view else 'Full report'} of {date}",
+        title=sentences.format_report_title(date, is_full=not first.view),
         text="".join(render_report(digest) for digest in digests),
     )

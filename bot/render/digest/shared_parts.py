@@ -1,15 +1,13 @@
-"""Parts that several messages about days have in common. ``urls`` maps the numbers that become links in prose."""
+"""Parts that several messages about days have in common; ``urls`` maps the numbers that become links in prose."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
 
 from bot.domain.digest.models import Digest, Entry
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.risk.assessment import Risk
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.render.blocks.rich_text import (
     Block,
     Element,
@@ -21,6 +19,7 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
+from bot.render.digest import sentences
 from bot.render.digest.coverage import format_coverage
 
 _MAX_ACTIONS = 5
@@ -28,10 +27,6 @@ _MAX_REVERTS = 8
 _MAX_NUMBERS = 12
 _MAX_ATTEMPTS = 5
 _MAX_TITLE_LENGTH = 90
-# of the listed pull requests and of all, on vLLM's merges of October to December 2025
-MEASUREMENT_NOTE = "of such changes 23 % needed a repair within two weeks, of all 7 %; measured on vLLM, 2025"
-
-_REDUCED_LIST_NOTE = "the highest band alone: lists found no more here than chance would, see /prrisks score"
 
 
 def collect_urls(digest: Digest) -> dict[int, str]:
@@ -47,12 +42,12 @@ def render_outcomes(
     ``older`` are reverts of unknown changes. ``elsewhere`` says where the rest of a long list is.
     """
     items = [render_outcome(outcome) for outcome in outcomes]
-    items += [[*render_reference(pull), make_text(", which takes back an earlier change")] for pull in older]
+    items += [[*render_reference(pull), make_text(sentences.TAKES_BACK_EARLIER)] for pull in older]
     if len(items) > _MAX_REVERTS:
-        rest = len(items) - _MAX_REVERTS + 1
-        items[_MAX_REVERTS - 1 :] = [[make_text(f"and {rest} more{elsewhere}")]]
+        more = sentences.format_more(len(items) - _MAX_REVERTS + 1, elsewhere)
+        items[_MAX_REVERTS - 1 :] = [[make_text(more)]]
     if items:
-        yield make_block(make_section([make_text("Already reverted or repaired", bold=True)]), make_bullets(items))
+        yield make_block(make_section([make_text(sentences.OUTCOMES_TITLE, bold=True)]), make_bullets(items))
 
 
 def render_outcome(outcome: MergeOutcome) -> list[Element]:
@@ -67,28 +62,20 @@ def render_outcome(outcome: MergeOutcome) -> list[Element]:
     )
     return [
         *render_reference(outcome.pull),
-        make_text(f", {outcome.kind} after {format_elapsed_time(outcome.lifetime)} by "),
+        make_text(f", {sentences.format_outcome(outcome)} "),
         *undone_by,
     ]
-
-
-def format_elapsed_time(elapsed: timedelta) -> str:
-    """Format how long a change stood, for people: ``40 minutes``, ``1.4 h``, ``12 days``."""
-    minutes = max(1, round(elapsed / timedelta(minutes=1)))
-    if minutes < 60:
-        return format_count(minutes, "minute")
-    return f"{minutes / 60:.1f} h" if minutes < 47.9 * 60 else format_count(round(minutes / 60 / 24), "day")
 
 
 def render_risky_changes(digest: Digest, urls: Mapping[int, str]) -> Iterator[Block]:
     """Yield what deserves a second look, or that nothing does."""
     if digest.riskiest_entries:
-        title = render_second_look_title(is_sparing=digest.is_reduced)
+        title = render_second_look_title(is_reduced=digest.is_reduced)
         yield make_block(
             make_section(title), make_bullets(render_second_look(entry, urls) for entry in digest.riskiest_entries)
         )
     elif digest.entries:
-        yield make_block(make_section([make_text("Nothing stands out for a second look.")]))
+        yield make_block(make_section([make_text(sentences.NOTHING_STANDS_OUT)]))
 
 
 def render_second_look(entry: Entry, urls: Mapping[int, str], limit: int = 240) -> list[Element]:
@@ -96,12 +83,12 @@ def render_second_look(entry: Entry, urls: Mapping[int, str], limit: int = 240) 
 
     Each of the two texts has up to ``limit`` characters.
     """
-    reasons = truncate_text("; ".join(entry.risk.reasons[:3]), limit) or "no rule speaks against it"
+    reasons = truncate_text("; ".join(entry.risk.reasons[:3]), limit) or sentences.NO_REASON
     claim = entry.summary.risk_reason
     claim_elements = [make_text(". "), *make_prose(claim, urls, limit)] if claim else []
     return [
         *render_reference(entry.pull),
-        make_text(f", {format_band(entry.risk)}: {reasons}"),
+        make_text(f", {sentences.format_band(entry.risk)}: {reasons}"),
         *render_attempts(entry),
         *claim_elements,
     ]
@@ -111,9 +98,11 @@ def render_attempts(entry: Entry) -> list[Element]:
     """Return the earlier attempts of a change, the last ones, each with what reverted it."""
     elements: list[Element] = []
     for each in entry.risk.tries[-_MAX_ATTEMPTS:]:
-        elements += [make_text(", " if elements else "; lands again "), _link_number(entry.pull, each.number)]
+        before = ", " if elements else sentences.LANDS_AGAIN
+        elements += [make_text(before), _link_number(entry.pull, each.number)]
         if each.reverted_by:
-            elements += [make_text(" (reverted by "), _link_number(entry.pull, each.reverted_by), make_text(")")]
+            number = _link_number(entry.pull, each.reverted_by)
+            elements += [make_text(sentences.REVERTED_BY), number, make_text(sentences.REVERTED_BY_END)]
     return elements
 
 
@@ -122,15 +111,10 @@ def _link_number(pull: PullRequest, number: int) -> Element:
     return make_link(pull.build_sibling_url(number), f"#{number}")
 
 
-def render_second_look_title(*, is_sparing: bool) -> list[Element]:
+def render_second_look_title(*, is_reduced: bool) -> list[Element]:
     """Return the title of the list, with what is known about such lists."""
-    note = _REDUCED_LIST_NOTE if is_sparing else MEASUREMENT_NOTE
-    return [make_text("Worth a second look", bold=True), make_text(f" ({note})", italic=True)]
-
-
-def format_band(risk: Risk) -> str:
-    """Format the band, such as ``highest band``, and whether it was assessed without the history of the files."""
-    return f"{risk.band.label} band{' without history' if risk.without_history else ''}"
+    note = sentences.REDUCED_LIST_NOTE if is_reduced else sentences.MEASUREMENT_NOTE
+    return [make_text(sentences.SECOND_LOOK_TITLE, bold=True), make_text(f" ({note})", italic=True)]
 
 
 def render_actions(digest: Digest, urls: Mapping[int, str]) -> Iterator[Block]:
@@ -147,11 +131,10 @@ def render_actions(digest: Digest, urls: Mapping[int, str]) -> Iterator[Block]:
         for action in first
     ]
     if rest:
-        items.append(
-            [make_text(f"and {len(rest)} more: "), *render_numbers([action.number for action in rest], urls)]
-        )
+        numbers = render_numbers([action.number for action in rest], urls)
+        items.append([make_text(sentences.format_more_actions(len(rest))), *numbers])
     if items:
-        yield make_block(make_section([make_text("May need action", bold=True)]), make_bullets(items))
+        yield make_block(make_section([make_text(sentences.ACTIONS_TITLE, bold=True)]), make_bullets(items))
 
 
 def render_coverage(digest: Digest) -> Iterator[Block]:
@@ -176,4 +159,4 @@ def render_numbers(values: Sequence[int], urls: Mapping[int, str]) -> list[Eleme
         elements += [make_text(", ")] if elements else []
         elements.append(make_link(urls[number], f"#{number}") if number in urls else make_text(f"#{number}"))
     rest = len(values) - _MAX_NUMBERS
-    return [*elements, make_text(f" and {rest} more")] if rest > 0 else elements
+    return [*elements, make_text(f" {sentences.format_more(rest)}")] if rest > 0 else elements

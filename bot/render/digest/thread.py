@@ -23,8 +23,9 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.digest.shared_parts import collect_urls, format_elapsed_time, render_attempts
-from bot.render.summaries.facts import format_size
+from bot.render.digest import sentences
+from bot.render.digest.shared_parts import collect_urls, render_attempts
+from bot.render.summaries.sentences import format_coverage, format_size
 
 # of one block: a third of a message, so that a large group is cut at a pull request and not pushed to the next
 _BLOCK_CHARACTERS = 3_000
@@ -33,7 +34,8 @@ _BLOCK_CHARACTERS = 3_000
 def render_thread(digest: Digest) -> tuple[Post, ...]:
     """Render the messages of the thread, in order."""
     blocks = [part for label, entries in digest.group_entries() for part in _render_group(label, entries, digest)]
-    return tuple(_build_post(blocks, f"Part {place}") for place, blocks in enumerate(_split_blocks(blocks), 1))
+    parts = enumerate(_split_blocks(blocks), 1)
+    return tuple(_build_post(part, sentences.format_part(place)) for place, part in parts)
 
 
 def render_threads(digests: Iterable[Digest]) -> tuple[Post, ...]:
@@ -43,7 +45,7 @@ def render_threads(digests: Iterable[Digest]) -> tuple[Post, ...]:
 
 def _add_date(post: Post, digest: Digest) -> Post:
     """Return a message with its day as the headline."""
-    day = f"{digest.day.date:%A} {digest.day.date.day} {digest.day.date:%B}"
+    day = sentences.format_thread_date(digest.day.date)
     return Post(escape_mrkdwn(f"{day}, ") + post.text, (make_header(day), *post.blocks))
 
 
@@ -105,10 +107,10 @@ def _format_facts(entry: Entry, digest: Digest) -> str:
     pull = entry.pull
     parts = [
         format_size(pull),
-        f"{pull.author.login}, merged {digest.day.to_local_time(pull.merge_time):%H:%M} by {pull.merged_by.login}",
+        sentences.format_merge_fact(pull, digest.day),
         *_describe_outcomes(entry, digest),
         *([entry.summary.fallback_note] if entry.summary.is_fallback else []),
-        *([f"diff {entry.summary.coverage}"] if entry.summary.coverage is not Coverage.FULL else []),
+        *([format_coverage(entry.summary.coverage)] if entry.summary.coverage is not Coverage.FULL else []),
     ]
     return "; ".join(parts)
 
@@ -117,5 +119,4 @@ def _describe_outcomes(entry: Entry, digest: Digest) -> Iterator[str]:
     """Yield the outcomes of an entry, such as ``reverted after 1.4 h by #9``."""
     for outcome in digest.outcomes:
         if outcome.pull.number == entry.number:
-            undone = "" if outcome.stands else ", which was itself reverted"
-            yield f"{outcome.kind} after {format_elapsed_time(outcome.lifetime)} by #{outcome.by.number}{undone}"
+            yield sentences.format_outcome_fact(outcome)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.domain.digest.risk_list import RiskList
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.ports import Post
 from bot.render.blocks.message_limits import choose_fitting_blocks
 from bot.render.blocks.mrkdwn import escape_mrkdwn
@@ -19,6 +19,7 @@ from bot.render.blocks.rich_text import (
     make_text,
 )
 from bot.render.digest.shared_parts import render_outcomes, render_second_look, render_second_look_title
+from bot.render.risk import sentences
 
 _MAX_NUMBERS = 6
 _MAX_NOTES_LENGTH = 800
@@ -27,7 +28,7 @@ _MAX_NOTES_LENGTH = 800
 def render_risk_list(risk_list: RiskList) -> Post:
     """Render the list as a message."""
     name = truncate_text(collapse_lines(risk_list.name), 60)
-    title = f"Risky changes · {name} · {risk_list.span.title} · {_format_count(risk_list)}"
+    title = sentences.format_list_title(name=name, days=risk_list.span.title, count=_format_count(risk_list))
     # links in the model's text, and then words, are left out if they would not fit
     versions = ((180, True), (120, False), (40, False))
     blocks = choose_fitting_blocks(
@@ -40,7 +41,7 @@ def _render_blocks(title: str, risk_list: RiskList, limit: int, *, links: bool) 
     """Return the blocks; ``limit`` is in characters, for the reasons of the rules and for the model's."""
     return [
         make_header(title),
-        *render_outcomes(risk_list.taken_back, risk_list.older, ": ask for fewer days to see them"),
+        *render_outcomes(risk_list.taken_back, risk_list.older, sentences.OUTCOMES_ELSEWHERE),
         *_render_riskiest(risk_list, limit, links=links),
         *_render_below_bar(risk_list, limit, links=links),
         *_render_notes(risk_list),
@@ -49,12 +50,8 @@ def _render_blocks(title: str, risk_list: RiskList, limit: int, *, links: bool) 
 
 def _format_count(risk_list: RiskList) -> str:
     """Format how many pull requests were merged, and how many match the filters."""
-    if not risk_list.merged:
-        return "nothing merged"
-    return (
-        f"{risk_list.matching:,} of {risk_list.merged:,} merged"
-        if risk_list.filters
-        else f"{risk_list.merged:,} merged"
+    return sentences.format_merge_count(
+        merged=risk_list.merged, matching=risk_list.matching, is_filtered=bool(risk_list.filters)
     )
 
 
@@ -62,28 +59,16 @@ def _render_riskiest(risk_list: RiskList, limit: int, *, links: bool) -> Iterato
     """Yield the list, or that it is empty."""
     urls = _collect_urls(risk_list) if links else {}
     if risk_list.riskiest:
-        title = render_second_look_title(is_sparing=risk_list.is_reduced)
+        title = render_second_look_title(is_reduced=risk_list.is_reduced)
         yield make_block(
             make_section(title),
             make_bullets(render_second_look(entry, urls, limit) for entry in risk_list.riskiest),
         )
     elif risk_list.filters and risk_list.merged and not risk_list.matching:
-        yield make_block(
-            make_section(
-                [
-                    make_text(
-                        f"No pull request of these days fits "
-                        f"{truncate_text(collapse_lines(risk_list.filters), 300)}."
-                    )
-                ]
-            )
-        )
+        yield make_block(make_section([make_text(sentences.format_no_match(_format_filters(risk_list)))]))
     elif risk_list.merged:
-        yield make_block(
-            make_section(
-                [make_text("Nothing else stands out." if risk_list.taken_back else "Nothing stands out.")]
-            )
-        )
+        sentence = sentences.NOTHING_ELSE if risk_list.taken_back else sentences.NOTHING
+        yield make_block(make_section([make_text(sentence)]))
 
 
 def _collect_urls(risk_list: RiskList) -> dict[int, str]:
@@ -94,18 +79,16 @@ def _collect_urls(risk_list: RiskList) -> dict[int, str]:
 def _render_below_bar(risk_list: RiskList, limit: int, *, links: bool) -> Iterator[Block]:
     """Yield the entries below the bar that ``top:N`` requested, and a note if fewer than N can be ranked."""
     urls = _collect_urls(risk_list) if links else {}
-    if risk_list.below:
+    if risk_list.below and risk_list.top:
         title = [
-            make_text("Below the bar", bold=True),
-            make_text(f" (listed because of top:{risk_list.top})", italic=True),
+            make_text(sentences.BELOW_BAR_TITLE, bold=True),
+            make_text(sentences.format_top_reason(risk_list.top), italic=True),
         ]
         yield make_block(
             make_section(title), make_bullets(render_second_look(entry, urls, limit) for entry in risk_list.below)
         )
     if risk_list.top and risk_list.matching and risk_list.ranked < risk_list.top:
-        yield make_context(
-            f"top:{risk_list.top}: only {format_count(risk_list.ranked, 'pull request')} can be ranked."
-        )
+        yield make_context(sentences.format_few_ranked(top=risk_list.top, ranked=risk_list.ranked))
 
 
 def _format_filters(risk_list: RiskList) -> str:
@@ -115,11 +98,9 @@ def _format_filters(risk_list: RiskList) -> str:
 
 def _render_notes(risk_list: RiskList) -> Iterator[Block]:
     """Yield what the list does not cover."""
-    numbers = [f"#{number}" for number in risk_list.unread[:_MAX_NUMBERS]]
-    more = f" and {len(risk_list.unread) - _MAX_NUMBERS} more" if len(risk_list.unread) > _MAX_NUMBERS else ""
     notes = [
         *([_format_filters(risk_list)] if risk_list.filters else []),
-        *([f"not read: {', '.join(numbers)}{more}"] if numbers else []),
+        *([sentences.format_unread(risk_list.unread, _MAX_NUMBERS)] if risk_list.unread else []),
         *dict.fromkeys(risk_list.caveats),
     ]
     if notes:

@@ -20,6 +20,7 @@ from bot.domain.subscriptions.request import OWN_ZONE_WORD, SubscriptionRequest,
 from bot.domain.text.strings import quote_input
 from bot.domain.time.day import parse_zone
 from bot.render.blocks.rich_text import Element, make_plain_text
+from bot.render.subscriptions import sentences
 from bot.render.subscriptions.form_context import FormContext, read_form_context, write_form_context
 
 FORM = "subscription_form"
@@ -34,9 +35,15 @@ REPOSITORY, WHERE, CHANNEL, AT, ZONE, DAYS, ONLY, FILTER = (
     "filter",
 )
 _HERE, _ME = "channel", "me"
+_PLACE_OPTIONS = ((sentences.IN_CHANNEL_LABEL, _HERE), (sentences.TO_ME_LABEL, _ME))
 _ALL_PULLS = "all"
+_DAYS_OPTIONS = ((sentences.DAILY_LABEL, "daily"), (sentences.WEEKDAYS_LABEL, "weekdays"))
 _MAX_OPTIONS = 100
-_OWN_ZONE_LABEL = "My own zone, as Slack knows it"
+_VIEW_OPTIONS = (
+    (sentences.SHOW_ALL_LABEL, _ALL_PULLS),
+    (sentences.SHOW_SUBSTANTIAL_LABEL, "substantial"),
+    (sentences.SHOW_RISKY_LABEL, "risky"),
+)
 # shown before the user types: one for most offsets, from west to east
 _COMMON_ZONES = (
     "America/Los_Angeles America/Denver America/Chicago America/New_York America/Sao_Paulo UTC Europe/London "
@@ -54,26 +61,24 @@ def render_form(
     """Render the form for a user. ``old`` is the subscription that is changed."""
     where = old.channel if old else slack_request.channel
     is_personal = where.startswith("D")
-    target = _make_radio_buttons([("In a channel", _HERE), ("To me alone", _ME)], _ME if is_personal else _HERE)
+    target = _make_radio_buttons(_PLACE_OPTIONS, _ME if is_personal else _HERE)
     at, zone = (old.timing.at, old.timing.zone) if old else usual
-    first = old.repository if old else repositories[0]
+    zone_name = OWN_ZONE_WORD if _is_own_zone(old, slack_request) else str(zone)
+    repository = old.repository if old else repositories[0]
+    repository_menu = _make_select(list_repository_options(repositories), str(repository))
+    picker = _make_channel_picker("" if is_personal else where)
+    view = old.view.only.value or _ALL_PULLS if old else _ALL_PULLS
     blocks = [
-        _make_input(REPOSITORY, "Repository", _make_select(list_repository_options(repositories), str(first))),
-        _make_input(WHERE, "Where", target),
-        _make_input(CHANNEL, "Channel", _make_channel_picker("" if is_personal else where), is_optional=True),
-        _make_input(AT, "At", {"type": "timepicker", "initial_time": f"{at:%H:%M}"}),
+        _make_input(REPOSITORY, sentences.REPOSITORY_LABEL, repository_menu),
+        _make_input(WHERE, sentences.WHERE_LABEL, target),
+        _make_input(CHANNEL, sentences.CHANNEL_LABEL, picker, is_optional=True),
+        _make_input(AT, sentences.AT_LABEL, {"type": "timepicker", "initial_time": f"{at:%H:%M}"}),
+        _make_input(ZONE, sentences.ZONE_LABEL, _make_zone_picker(zone_name)),
+        _make_input(DAYS, sentences.DAYS_LABEL, _make_radio_buttons(_DAYS_OPTIONS, _get_days_value(old))),
+        _make_input(ONLY, sentences.SHOW_LABEL, _make_select(_VIEW_OPTIONS, view)),
         _make_input(
-            ZONE, "Time zone", _make_zone_picker(OWN_ZONE_WORD if _is_own_zone(old, slack_request) else str(zone))
+            FILTER, sentences.FILTER_LABEL, _make_filter_input(old), is_optional=True, hint=sentences.FILTER_HINT
         ),
-        _make_input(
-            DAYS,
-            "Days",
-            _make_radio_buttons([("Every day", "daily"), ("Monday to Friday", "weekdays")], _get_days_value(old)),
-        ),
-        _make_input(
-            ONLY, "Show", _make_select(_VIEW_OPTIONS, old.view.only.value or _ALL_PULLS if old else _ALL_PULLS)
-        ),
-        _make_input(FILTER, "Only what fits", _make_filter_input(old), is_optional=True, hint=_FILTER_HINT),
     ]
     return {
         "type": "modal",
@@ -81,19 +86,11 @@ def render_form(
         "private_metadata": write_form_context(
             FormContext(slack_request.channel, old.id if old else "", slack_request.response_url)
         ),
-        "title": make_plain_text("Regular digest", 24),
-        "submit": make_plain_text("Save", 24),
-        "close": make_plain_text("Cancel", 24),
+        "title": make_plain_text(sentences.FORM_TITLE, 24),
+        "submit": make_plain_text(sentences.SAVE_LABEL, 24),
+        "close": make_plain_text(sentences.CANCEL_LABEL, 24),
         "blocks": blocks,
     }
-
-
-_FILTER_HINT = "path:vllm/v1 label:rocm not-author:bots, as in the command; empty for everything"
-_VIEW_OPTIONS = (
-    ("Every pull request", _ALL_PULLS),
-    ("Substantial ones", "substantial"),
-    ("Risky ones and what was taken back", "risky"),
-)
 
 
 class FormErrors(UsageError):
@@ -110,7 +107,7 @@ def parse_form(view: Mapping[str, Any], repositories: AllowedRepositories) -> tu
     Raises:
         FormErrors: a field can't be used.
     """
-    values = {name: found[name] for name, found in view["state"]["values"].items()}
+    values = {name: fields[name] for name, fields in view["state"]["values"].items()}
     context = read_form_context(str(view["private_metadata"]))
     zone, is_personal = _get_selected_value(values[ZONE]), _get_selected_value(values[WHERE]) == _ME
     channel = "" if is_personal else str(values[CHANNEL].get("selected_conversation") or "")
@@ -126,7 +123,7 @@ def parse_form(view: Mapping[str, Any], repositories: AllowedRepositories) -> tu
     if errors:
         raise FormErrors(errors)
     try:
-        wish = SubscriptionRequest(
+        request = SubscriptionRequest(
             repository=parsed[REPOSITORY],
             at=parsed[AT],
             zone=parsed[ZONE],
@@ -138,7 +135,7 @@ def parse_form(view: Mapping[str, Any], repositories: AllowedRepositories) -> tu
     except UsageError as error:
         # all of it together is too long to store: the filter is the only part without a fixed length
         raise FormErrors({FILTER: str(error)}) from error
-    return wish, channel, context.id
+    return request, channel, context.id
 
 
 def _read_fields(readers: Mapping[str, Callable[[], Any]]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -156,7 +153,7 @@ def _read_fields(readers: Mapping[str, Callable[[], Any]]) -> tuple[dict[str, An
 def _require_channel(is_there: object) -> None:
     """Check that there is a channel or that the digest is personal. Raises UsageError."""
     if not is_there:
-        raise UsageError("Choose a channel, or have the digest sent to you alone.")
+        raise UsageError(sentences.CHANNEL_MISSING)
 
 
 def suggest_zones(typed: str) -> list[Element]:
@@ -166,7 +163,7 @@ def suggest_zones(typed: str) -> list[Element]:
         return [_make_zone_option(OWN_ZONE_WORD), *(_make_zone_option(name) for name in _COMMON_ZONES)]
     part = text.replace(" ", "_")
     names = (name for name in _list_zones() if part in name.casefold())
-    mine = [_make_zone_option(OWN_ZONE_WORD)] if text in _OWN_ZONE_LABEL.casefold() else []
+    mine = [_make_zone_option(OWN_ZONE_WORD)] if text in sentences.OWN_ZONE_LABEL.casefold() else []
     return [*mine, *(_make_zone_option(name) for name in names)][:_MAX_OPTIONS]
 
 
@@ -185,8 +182,7 @@ def _parse_filters(values: Mapping[str, Any]) -> Filters:
     """Return the filters that the form holds. Raises UsageError."""
     options = QueryOptions.parse(str(values[FILTER].get("value") or ""), FILTER_NAMES)
     if options.arguments:
-        unknown = quote_input(options.arguments[0])
-        raise UsageError(f"I don't know {unknown}: write path:…, author:…, label:… or not-author:… here.")
+        raise UsageError(sentences.format_unknown_filter(quote_input(options.arguments[0])))
     return options.filters
 
 
@@ -243,7 +239,7 @@ def _make_zone_picker(chosen: str) -> Element:
 
 def _make_zone_option(name: str) -> Element:
     """Return the option of a time zone."""
-    return _make_option(_OWN_ZONE_LABEL if name == OWN_ZONE_WORD else name, name)
+    return _make_option(sentences.OWN_ZONE_LABEL if name == OWN_ZONE_WORD else name, name)
 
 
 def _make_filter_input(old: Subscription | None) -> Element:

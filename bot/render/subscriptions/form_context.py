@@ -1,4 +1,4 @@
-"""What the form of a subscription carries from the click that opens it to the one that sends it."""
+"""The context of the form of a subscription, from the click that opens it to the one that sends it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ _VERSION = 2
 
 @dataclass(frozen=True, slots=True)
 class FormContext:
-    """Where the form was opened, the subscription that it changes, and the ``response_url`` of who opened it.
+    """The channel in which the form was opened, the subscription that it changes, and where to answer.
 
-    ``channel`` is empty in App Home, ``id`` for a new subscription.
+    ``channel`` is empty in App Home, ``id`` for a new subscription. ``answer`` is the ``response_url`` of the user
+    who opened it.
     """
 
     channel: str
@@ -26,18 +27,19 @@ _CODEC = VersionedJson(FormContext, _VERSION)
 
 
 def write_form_context(context: FormContext) -> str:
-    """Return it as the ``private_metadata`` of a view, of which Slack takes 3,000 characters."""
+    """Return the context as the ``private_metadata`` of a view, for which Slack accepts 3,000 characters."""
     return json.dumps(_CODEC.dump(context))
 
 
 def read_form_context(text: str) -> FormContext:
-    """Read it; version 1, of a form that was open when the bot was updated, had the same fields without a version.
+    """Return the context that a form carries.
 
-    Raises ValueError, TypeError or RecursionError for what is none.
+    Version 1, of a form that was open when the bot was updated, had the same fields without a version. Raises
+    ValueError, TypeError or RecursionError if the text is no context.
     """
     fields = json.loads(text)
     if not isinstance(fields, dict):
         raise TypeError("what a form carries is an object")
     # fields without a value were null there
-    known = {name: value for name, value in fields.items() if value is not None}
-    return _CODEC.load({VERSION_FIELD: _VERSION, **known})
+    present = {name: value for name, value in fields.items() if value is not None}
+    return _CODEC.load({VERSION_FIELD: _VERSION, **present})

@@ -19,6 +19,7 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
+from bot.render.subscriptions import sentences
 from bot.render.subscriptions.incidents import render_instant
 from bot.render.subscriptions.subscription_list import DueSubscription, make_new_button, render_rows
 
@@ -26,10 +27,6 @@ _MAX_DIGESTS = 3
 # characters
 _MAX_LENGTH = 600
 _MAX_TICK_AGE = timedelta(minutes=3)
-_HOW_TO_ASK = (
-    "Write to me under Messages, or reply to any message of mine: I answer questions about the changes, with "
-    "links to the lines. /prsummary 35617 explains a pull request, /prrisks 7d lists what may hurt."
-)
 
 
 def render_home(
@@ -42,24 +39,24 @@ def render_home(
     """Return the blocks of the page. ``note`` is the result of the last click."""
     return (
         *([make_block(make_section([make_text(_shorten_line(note), bold=True)]))] if note else []),
-        make_header("The last digests"),
+        make_header(sentences.DIGESTS_TITLE),
         *_render_digests(latest),
-        make_header("Subscriptions"),
+        make_header(sentences.SUBSCRIPTIONS_TITLE),
         *(render_rows(subscriptions, with_place=True) if subscriptions else _render_no_subscriptions()),
         {"type": "actions", "elements": [make_new_button()]},
-        make_header("How I am"),
+        make_header(sentences.HEALTH_TITLE),
         make_block(make_section(_render_health(health, now))),
-        make_context(_HOW_TO_ASK),
+        make_context(sentences.HOW_TO_ASK),
     )
 
 
 def _render_digests(latest: Sequence[LatestDigest]) -> Iterator[Block]:
     """Yield the last digests, each with a link."""
     if not latest:
-        yield make_block(make_section([make_text("None was posted yet. The first one comes at the time below.")]))
+        yield make_block(make_section([make_text(sentences.NO_DIGESTS)]))
     for each in latest[:_MAX_DIGESTS]:
-        where: list[Element] = [make_text(" "), make_link(each.address, "Open it")] if each.address else []
-        yield make_block(make_section([*make_prose(_shorten_line(each.text), {}, _MAX_LENGTH), *where]))
+        link = [make_text(" "), make_link(each.address, sentences.OPEN_LINK)] if each.address else []
+        yield make_block(make_section([*make_prose(_shorten_line(each.text), {}, _MAX_LENGTH), *link]))
 
 
 def _shorten_line(content: str) -> str:
@@ -69,11 +66,7 @@ def _shorten_line(content: str) -> str:
 
 def _render_no_subscriptions() -> Iterator[Block]:
     """Yield that there are no subscriptions, and how to make one."""
-    yield make_block(
-        make_section(
-            [make_text("None yet: make one here, or with /prdigest subscribe in a channel that I am in.")]
-        )
-    )
+    yield make_block(make_section([make_text(sentences.NONE_YET)]))
 
 
 def _render_health(health: BotHealth, now: datetime) -> list[Element]:
@@ -89,31 +82,32 @@ def _render_health(health: BotHealth, now: datetime) -> list[Element]:
 def _render_clock_state(health: BotHealth, now: datetime) -> list[Element]:
     """Return whether the clock runs."""
     if health.last_tick is None:
-        return [make_text("Clock: not running, nothing is posted by itself", bold=True)]
+        return [make_text(sentences.CLOCK_OFF, bold=True)]
     if now - health.last_tick > _MAX_TICK_AGE:
-        return [make_text("Clock: stopped, ", bold=True), render_instant(health.last_tick, "last seen ")]
-    return [make_text("Clock: running")]
+        last_tick = render_instant(health.last_tick, sentences.LAST_SEEN)
+        return [make_text(sentences.CLOCK_STOPPED, bold=True), last_tick]
+    return [make_text(sentences.CLOCK_ON)]
 
 
 def _render_last_runs(health: BotHealth) -> Iterator[Element]:
     """Yield the last digest and the last failure."""
-    yield make_text("\nLast digest: ")
-    yield render_instant(health.last_success.at) if health.last_success else make_text("none yet")
-    if health.last_success and health.last_success.detail:
-        yield make_text(f", incomplete: {truncate_text(collapse_lines(health.last_success.detail), 200)}")
-    yield make_text("\nLast failure: ")
-    if health.last_failure is None:
-        yield make_text("none")
+    success, failure = health.last_success, health.last_failure
+    yield make_text(f"\n{sentences.LAST_DIGEST}")
+    yield render_instant(success.at) if success else make_text(sentences.NO_LAST_DIGEST)
+    if success and success.detail:
+        yield make_text(sentences.format_incomplete(truncate_text(collapse_lines(success.detail), 200)))
+    yield make_text(f"\n{sentences.LAST_FAILURE}")
+    if failure is None:
+        yield make_text(sentences.NO_LAST_FAILURE)
         return
-    yield render_instant(health.last_failure.at)
-    yield make_text(
-        f", {health.last_failure.outcome}: {truncate_text(collapse_lines(health.last_failure.detail), 200)}"
-    )
+    yield render_instant(failure.at)
+    detail = truncate_text(collapse_lines(failure.detail), 200)
+    yield make_text(sentences.format_failure(outcome=failure.outcome, detail=detail))
 
 
 def _render_store_state(health: BotHealth) -> Iterator[Element]:
     """Yield the state of the store."""
-    yield make_text(f"\nStore: {'nearly full, ' if health.is_full else ''}{health.store}", bold=health.is_full)
+    yield make_text(f"\n{sentences.format_store_state(health)}", bold=health.is_full)
 
 
 def _render_budget(health: BotHealth) -> Iterator[Element]:
@@ -122,6 +116,6 @@ def _render_budget(health: BotHealth) -> Iterator[Element]:
         yield make_text(f"\n{health.stand_in_note}")
         return
     if not health.has_model:
-        yield make_text("\nModel: none is set up, what you read are facts alone")
+        yield make_text(f"\n{sentences.NO_MODEL}")
         return
-    yield make_text(f"\nModel budget today: ${health.cost_today:.2f} of ${health.budget:.2f} used")
+    yield make_text(f"\n{sentences.format_budget(health)}")

@@ -7,31 +7,24 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bot.domain.operations.incident import Incident, IncidentKind
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.ports import Post
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.blocks.rich_text import Element, make_block, make_bullets, make_section, make_text
+from bot.render.subscriptions import sentences
 
 _ID = re.compile(r"[CG][A-Z0-9]+")
 _MAX_LINES = 10
 _MAX_REASON_LENGTH = 300
-_KIND_WORDS = {
-    IncidentKind.MISSING: "is not posted yet",
-    IncidentKind.SKIPPED: "will not be posted",
-    IncidentKind.INCOMPLETE: "was posted incomplete",
-    IncidentKind.LOST: "was given up",
-}
 
 
-def incidents_post(incidents: Sequence[Incident]) -> Post:
+def render_incidents(incidents: Sequence[Incident]) -> Post:
     """Render a line for each incident; those that have ended say how."""
     title = _format_title(incidents)
     items = [_render_line(incident) for incident in incidents[:_MAX_LINES]]
     if len(incidents) > _MAX_LINES:
-        items.append([make_text(f"and {len(incidents) - _MAX_LINES} more: prdigest doctor lists them")])
-    fallback = ". ".join(
-        [title, *(f"{incident.title}: {_KIND_WORDS[incident.kind]}" for incident in incidents[:3])]
-    )
+        items.append([make_text(sentences.format_more_incidents(len(incidents) - _MAX_LINES))])
+    fallback = ". ".join([title, *map(sentences.format_incident, incidents[:3])])
     return Post(
         escape_mrkdwn(truncate_text(collapse_lines(fallback), 800)),
         (make_block(make_section([make_text(title, bold=True)]), make_bullets(items)),),
@@ -41,15 +34,13 @@ def incidents_post(incidents: Sequence[Incident]) -> Post:
 def _format_title(incidents: Sequence[Incident]) -> str:
     """Format how many digests and jobs need a look."""
     jobs = sum(incident.kind is IncidentKind.LOST for incident in incidents)
-    digests = len(incidents) - jobs
-    counts = [format_count(digests, "digest")] * bool(digests) + [format_count(jobs, "job")] * bool(jobs)
-    return f"{' and '.join(counts)} {'needs' if len(incidents) == 1 else 'need'} a look"
+    return sentences.format_incidents_title(digests=len(incidents) - jobs, jobs=jobs)
 
 
 def _render_line(incident: Incident) -> list[Element]:
     """Return the line of an incident."""
     title = make_text(truncate_text(collapse_lines(incident.title), 200), bold=True)
-    where = [make_text(" for "), render_channel(incident.channel)] if incident.channel else []
+    where = [make_text(sentences.FOR), render_channel(incident.channel)] if incident.channel else []
     if incident.settled:
         return [
             make_text("✓ "),
@@ -58,19 +49,19 @@ def _render_line(incident: Incident) -> list[Element]:
             make_text(f": {truncate_text(collapse_lines(incident.settled), _MAX_REASON_LENGTH)}."),
         ]
     reason = truncate_text(collapse_lines(incident.reason).rstrip("."), _MAX_REASON_LENGTH)
-    elements = [title, *where, make_text(f" {_KIND_WORDS[incident.kind]}: {reason}. ")]
+    elements = [title, *where, make_text(sentences.format_incident_reason(incident.kind, reason))]
     if incident.retry:
-        return [*elements, render_instant(incident.retry, "Next try "), make_text(".")]
+        return [*elements, render_instant(incident.retry, sentences.NEXT_TRY), make_text(".")]
     return [
         *elements,
-        *([make_text("There will be no more tries.")] if incident.kind is IncidentKind.INCOMPLETE else []),
+        *([make_text(sentences.NO_MORE_TRIES)] if incident.kind is IncidentKind.INCOMPLETE else []),
     ]
 
 
 def render_channel(channel: str) -> Element:
     """Return a channel by its name, which Slack shows to users who may see it; it pings nobody."""
     if channel.startswith("D"):
-        return make_text("a direct message")
+        return make_text(sentences.DIRECT_MESSAGE)
     # a setting may hold something else, and Slack would refuse the message that reports it
     return (
         {"type": "channel", "channel_id": channel}
@@ -87,6 +78,6 @@ def render_instant(instant: datetime, lead: str = "") -> Element:
     return {
         "type": "date",
         "timestamp": int(instant.timestamp()),
-        "format": f"{lead}{{date_short_pretty}} at {{time}}",
+        "format": sentences.format_slack_date(lead),
         "fallback": f"{lead}{instant:%Y-%m-%d %H:%M} UTC",
     }

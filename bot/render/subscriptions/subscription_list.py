@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from bot.domain.subscriptions.models import Subscription
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.ports import Post
 from bot.render.blocks.button_values import write_id
 from bot.render.blocks.buttons import make_button
@@ -20,6 +20,7 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
+from bot.render.subscriptions import sentences
 from bot.render.subscriptions.incidents import render_channel, render_instant
 
 PAUSE, RESUME, REMOVE = "subscription_pause", "subscription_resume", "subscription_remove"
@@ -28,7 +29,6 @@ CHANGE, PREVIEW, NEW = "subscription_change", "subscription_preview", "subscript
 _MAX_SUBSCRIPTIONS = 20
 # characters of the filters of one, and of all in a message
 _MAX_FILTER_LENGTH, _MAX_FILTERS_LENGTH = 300, 1_200
-_NO_SUBSCRIPTIONS = "No digest comes here regularly: /prdigest subscribe makes one come, /prdigest help says how."
 
 DueSubscription = tuple[Subscription, datetime]
 
@@ -36,21 +36,21 @@ DueSubscription = tuple[Subscription, datetime]
 def render_confirmation(subscription: Subscription, due: datetime) -> Post:
     """Render what a user has just created or changed."""
     elements = [
-        make_text("Subscribed: ", bold=True),
+        make_text(sentences.SUBSCRIBED, bold=True),
         *_render_line(subscription),
         make_text(". "),
-        render_instant(due, "The next one comes "),
+        render_instant(due, sentences.NEXT_COMES),
     ]
     row = _make_buttons(subscription)
     return Post(
-        escape_mrkdwn(f"Subscribed to {subscription.repository}"),
+        escape_mrkdwn(sentences.format_subscribed(subscription.repository)),
         (make_block(make_section([*elements, make_text(".")])), row),
     )
 
 
 def render_changes(subscriptions: Sequence[Subscription], how: str, note: str = "") -> Post:
     """Render what was done to some subscriptions, such as ``Paused``."""
-    title = f"{how}: {', '.join(str(each.repository) for each in subscriptions)}"
+    title = sentences.format_changes(how, [each.repository for each in subscriptions])
     room = _limit_filter_length(len(subscriptions))
     lines = [
         make_section([make_text(f"{how}: ", bold=True), *_render_line(each, room), make_text(f". {note}")])
@@ -62,16 +62,17 @@ def render_changes(subscriptions: Sequence[Subscription], how: str, note: str = 
 def render_change_notice(user: str, how: str, subscription: Subscription) -> Post:
     """Render who did what, such as ``paused``, to a digest of the channel. It pings that user and nobody else."""
     user_element: Element = {"type": "user", "user_id": user}
-    elements = [user_element, make_text(f" {how} the digest of "), *_render_line(subscription), make_text(".")]
-    title = f"The digest of {subscription.repository} was {how}."
+    elements = [user_element, make_text(sentences.format_change(how)), *_render_line(subscription), make_text(".")]
+    title = sentences.format_change_notification(how, subscription.repository)
     return Post(escape_mrkdwn(title), (make_block(make_section(elements)),))
 
 
 def render_listing(subscriptions: Sequence[DueSubscription]) -> Post:
     """Render all subscriptions of a channel."""
     if not subscriptions:
-        return Post(escape_mrkdwn(_NO_SUBSCRIPTIONS), (make_block(make_section([make_text(_NO_SUBSCRIPTIONS)])),))
-    title = format_count(len(subscriptions), "digest comes", "digests come") + " here"
+        nothing = make_block(make_section([make_text(sentences.NO_SUBSCRIPTIONS)]))
+        return Post(escape_mrkdwn(sentences.NO_SUBSCRIPTIONS), (nothing,))
+    title = sentences.format_listing_title(len(subscriptions))
     return Post(
         escape_mrkdwn(title),
         (make_block(make_section([make_text(title, bold=True)])), *render_rows(subscriptions)),
@@ -80,10 +81,10 @@ def render_listing(subscriptions: Sequence[DueSubscription]) -> Post:
 
 def render_resumption(subscriptions: Sequence[DueSubscription]) -> Post:
     """Render the subscriptions that were resumed."""
-    title = f"Resumed: {', '.join(str(each.repository) for each, _ in subscriptions)}"
+    title = sentences.format_changes(sentences.RESUMED, [each.repository for each, _ in subscriptions])
     return Post(
         escape_mrkdwn(truncate_text(title, 300)),
-        (make_block(make_section([make_text("Resumed", bold=True)])), *render_rows(subscriptions)),
+        (make_block(make_section([make_text(sentences.RESUMED, bold=True)])), *render_rows(subscriptions)),
     )
 
 
@@ -99,14 +100,12 @@ def render_rows(subscriptions: Sequence[DueSubscription], *, with_place: bool = 
         if not subscription.is_fixed:
             yield _make_buttons(subscription)
     if len(subscriptions) > _MAX_SUBSCRIPTIONS:
-        yield make_context(
-            f"and {len(subscriptions) - _MAX_SUBSCRIPTIONS} more: /prdigest list shows those of a channel"
-        )
+        yield make_context(sentences.format_more_subscriptions(len(subscriptions) - _MAX_SUBSCRIPTIONS))
 
 
 def make_new_button() -> Element:
     """Return the button that opens the form for another one."""
-    return make_button("New subscription", NEW, "new")
+    return make_button(sentences.NEW_LABEL, NEW, "new")
 
 
 def _render_description(
@@ -116,10 +115,10 @@ def _render_description(
     where = [render_channel(subscription.channel), make_text(": ")] if with_place else []
     elements = [*where, *_render_line(subscription, room), make_text(f" · {subscription.id}")]
     if subscription.is_fixed:
-        elements.append(make_text(" · from the settings of the bot", italic=True))
+        elements.append(make_text(sentences.FROM_SETTINGS, italic=True))
     if subscription.is_paused:
-        return [*elements, make_text(" · paused", bold=True)]
-    return [*elements, make_text(" · "), render_instant(due, "next ")]
+        return [*elements, make_text(sentences.IS_PAUSED, bold=True)]
+    return [*elements, make_text(" · "), render_instant(due, sentences.NEXT)]
 
 
 def _limit_filter_length(count: int) -> int:
@@ -129,30 +128,27 @@ def _limit_filter_length(count: int) -> int:
 
 def _render_line(subscription: Subscription, room: int = _MAX_FILTER_LENGTH) -> list[Element]:
     """Return a line such as ``owner/name, every day at 09:00 (Europe/Berlin), path:…``."""
-    timing = subscription.timing
-    days = "from Monday to Friday" if timing.weekdays else "every day"
-    zone = f"{timing.zone}, as your Slack is set" if subscription.follows else str(timing.zone)
-    view = f", {truncate_text(collapse_lines(str(subscription.view)), room)}" if subscription.view else ""
-    when = f", {days} at {timing.at:%H:%M} ({zone}){view}"
-    return [make_text(str(subscription.repository), bold=True), make_text(when)]
+    view = truncate_text(collapse_lines(str(subscription.view)), room) if subscription.view else ""
+    timing = make_text(sentences.format_timing(subscription, view))
+    return [make_text(str(subscription.repository), bold=True), timing]
 
 
 def _make_buttons(subscription: Subscription) -> Block:
     """Return the row of buttons of a subscription."""
     name = truncate_text(str(subscription.repository), 60)
-    turn = ("Resume", RESUME) if subscription.is_paused else ("Pause", PAUSE)
+    turn = (sentences.RESUME_LABEL, RESUME) if subscription.is_paused else (sentences.PAUSE_LABEL, PAUSE)
     value = write_id(subscription.id)
-    remove = make_button("Unsubscribe", REMOVE, value)
+    remove = make_button(sentences.REMOVE_LABEL, REMOVE, value)
     remove["confirm"] = {
-        "title": make_plain_text("Unsubscribe?", 100),
-        "text": make_plain_text(f"{name} will not be posted there any more. What was posted stays.", 300),
-        "confirm": make_plain_text("Unsubscribe", 30),
-        "deny": make_plain_text("Keep it", 30),
+        "title": make_plain_text(sentences.REMOVE_QUESTION, 100),
+        "text": make_plain_text(sentences.format_removal(name), 300),
+        "confirm": make_plain_text(sentences.REMOVE_LABEL, 30),
+        "deny": make_plain_text(sentences.KEEP_LABEL, 30),
         "style": "danger",
     }
     elements = [
-        make_button("Preview", PREVIEW, value),
-        make_button("Change", CHANGE, value),
+        make_button(sentences.PREVIEW_LABEL, PREVIEW, value),
+        make_button(sentences.CHANGE_LABEL, CHANGE, value),
         make_button(*turn, value),
         remove,
     ]

@@ -8,7 +8,7 @@ from typing import Any
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.render.blocks.rich_text import (
     Block,
     Element,
@@ -22,6 +22,7 @@ from bot.render.blocks.rich_text import (
     make_text,
 )
 from bot.render.conversations.notices import describe_error
+from bot.render.summaries import sentences
 from bot.render.summaries.post import format_facts, render_key_points, render_quote
 
 View = dict[str, Any]
@@ -46,8 +47,8 @@ def render_details_view(entry: Entry) -> View:
 
 def render_loading_view(reference: Reference) -> View:
     """Render the window for the time while the pull request is read."""
-    sentence = f"Reading {reference.repository}#{reference.number}…"
-    return _build_view(reference.number, [make_block(make_section([make_text(sentence)]))])
+    sentence = make_text(sentences.format_loading(reference))
+    return _build_view(reference.number, [make_block(make_section([sentence]))])
 
 
 def render_error_view(error: Exception, reference: str, number: int) -> View:
@@ -58,7 +59,7 @@ def render_error_view(error: Exception, reference: str, number: int) -> View:
 def _build_view(number: int, blocks: list[Block]) -> View:
     """Build a window; Slack allows 24 characters in a title."""
     title = {"type": "plain_text", "text": f"#{number}"}
-    close = {"type": "plain_text", "text": "Close"}
+    close = {"type": "plain_text", "text": sentences.CLOSE_LABEL}
     return {"type": "modal", "title": title, "close": close, "blocks": blocks}
 
 
@@ -74,7 +75,7 @@ def _render_evidence(entry: Entry) -> Iterator[Block]:
     """Yield the quotes, if there are any."""
     if entry.summary.evidence:
         items = [render_quote(entry.pull, evidence) for evidence in entry.summary.evidence]
-        yield make_block(make_section([make_text("Found in the diff", bold=True)]), make_bullets(items))
+        yield make_block(make_section([make_text(sentences.QUOTES_TITLE, bold=True)]), make_bullets(items))
 
 
 def _render_files(pull: PullRequest) -> Iterator[Block]:
@@ -82,12 +83,12 @@ def _render_files(pull: PullRequest) -> Iterator[Block]:
     items: list[list[Element]] = [_render_file(file) for file in pull.largest_files[:_MAX_FILES]]
     rest = pull.changed_files - len(items)
     if items and rest > 0:
-        items.append([make_link(f"{pull.url}/files", f"and {format_count(rest, 'more file', 'more files')}")])
+        items.append([make_link(f"{pull.url}/files", sentences.format_more_files(rest))])
     if items:
-        yield make_block(make_section([make_text("Files", bold=True)]), make_bullets(items))
+        yield make_block(make_section([make_text(sentences.FILES_TITLE, bold=True)]), make_bullets(items))
 
 
 def _render_file(file: ChangedFile) -> list[Element]:
     """Return the line of a file."""
-    path = make_text(truncate_text(collapse_lines(file.path), 160) or "(unnamed)", code=True)
-    return [path, make_text(f" {file.status}, +{file.additions:,} −{file.deletions:,}")]  # noqa: RUF001 (a minus)
+    path = make_text(truncate_text(collapse_lines(file.path), 160) or sentences.UNNAMED_FILE, code=True)
+    return [path, make_text(f" {sentences.format_changed_file(file)}")]

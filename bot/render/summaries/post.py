@@ -8,10 +8,9 @@ from bot.domain.digest.models import Entry
 from bot.domain.history.reverts import is_revert
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.risk.assessment import BASE_RATE
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import Evidence
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.ports import Post
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.blocks.rich_text import (
@@ -26,8 +25,9 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.digest.shared_parts import format_band
-from bot.render.summaries.facts import build_evidence_url, format_merge_state, format_size
+from bot.render.digest.sentences import format_band
+from bot.render.summaries import sentences
+from bot.render.summaries.evidence_url import build_evidence_url
 
 # of one section; four of them and the rest stay below the 9,000 characters a message may have
 _MAX_SECTION_LENGTH = 1_000
@@ -51,25 +51,22 @@ def render_key_points(entry: Entry) -> Iterator[Block]:
             *make_prose(entry.summary.headline, {}, 200),
         ]
     ]
-    lines.append([make_text("Risk: ", bold=True), make_text(_describe_risk(entry))])
+    lines.append([make_text(sentences.RISK_LABEL, bold=True), make_text(_describe_risk(entry))])
     if entry.summary.action:
-        lines.append([make_text("May need action: ", bold=True), *make_prose(entry.summary.action, {}, 240)])
+        label = make_text(sentences.ACTION_LABEL, bold=True)
+        lines.append([label, *make_prose(entry.summary.action, {}, 240)])
     yield make_block(make_bullets(lines))
 
 
 def _describe_risk(entry: Entry) -> str:
     """Return the band, the rate of repairs in it, and the reasons; no probability of this one."""
     if entry.pull.files is None:
-        return "not assessed, its files could not be read"
+        return sentences.FILES_NOT_READ
     if is_revert(entry.pull):
-        return "not assessed, it takes another change back"
-    share = (
-        f"in this band about {entry.risk.band.repaired} % needed a repair within two weeks, of all {BASE_RATE} %"
-    )
-    label = ": ".join(
-        [format_band(entry.risk), *(["; ".join(entry.risk.reasons[:3])] if entry.risk.reasons else [])]
-    )
-    return f"{label} ({share}; measured on vLLM, 2025)"
+        return sentences.IS_REVERT
+    reasons = "; ".join(entry.risk.reasons[:3])
+    label = format_band(entry.risk) + (f": {reasons}" if entry.risk.reasons else "")
+    return f"{label} {sentences.format_band_rate(entry.risk.band)}"
 
 
 def _render_sections(entry: Entry) -> Iterator[Block]:
@@ -84,26 +81,26 @@ def _render_evidence(entry: Entry) -> Iterator[Block]:
     """Yield the first quotes, if there are any."""
     items = [render_quote(entry.pull, evidence) for evidence in entry.summary.evidence[:4]]
     if items:
-        yield make_block(make_section([make_text("Found in the diff", bold=True)]), make_bullets(items))
+        yield make_block(make_section([make_text(sentences.QUOTES_TITLE, bold=True)]), make_bullets(items))
 
 
 def render_quote(pull: PullRequest, evidence: Evidence) -> list[Element]:
     """Return a quote with a link to its position."""
     quote = make_text(truncate_text(collapse_lines(evidence.quote), 160), code=True)
     label = truncate_text(collapse_lines(evidence.path), 120)
-    place = " (removed)" if evidence.side is DiffSide.OLD else f":{evidence.line}"
+    place = sentences.REMOVED if evidence.side is DiffSide.OLD else f":{evidence.line}"
     return [make_link(build_evidence_url(pull, evidence), label + place), make_text(" "), quote]
 
 
 def _render_files(pull: PullRequest) -> Iterator[Block]:
     """Yield the largest files."""
     lines = [
-        f"{truncate_text(collapse_lines(file.path), 120)} +{file.additions:,} −{file.deletions:,}"  # noqa: RUF001 (a minus)
+        f"{truncate_text(collapse_lines(file.path), 120)} {sentences.format_lines(file)}"
         for file in pull.largest_files[:_MAX_FILES]
     ]
     rest = pull.changed_files - len(lines)
     if lines:
-        more = [f"and {format_count(rest, 'more file', 'more files')}"] if rest > 0 else []
+        more = [sentences.format_more_files(rest)] if rest > 0 else []
         yield make_context(" · ".join([*lines, *more]))
 
 
@@ -113,9 +110,9 @@ def format_facts(entry: Entry) -> str:
     clipped = entry.summary.coverage is not Coverage.FULL
     parts = [
         entry.summary.type.lower(),
-        format_size(pull),
-        f"{pull.author.login}, {format_merge_state(pull)}",
-        *([f"diff {entry.summary.coverage}"] if clipped else []),
+        sentences.format_size(pull),
+        f"{pull.author.login}, {sentences.format_merge_state(pull)}",
+        *([sentences.format_coverage(entry.summary.coverage)] if clipped else []),
         *([entry.summary.fallback_note] if entry.summary.is_fallback else []),
     ]
     return " · ".join(parts)

@@ -1,1 +1,1 @@
-"""What is done later: the kinds of jobs and what each carries, for those who enqueue and for those who do them."""
+"""The types of jobs and their payloads, for those who enqueue jobs and those who run them."""

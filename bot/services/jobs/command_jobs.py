@@ -1,4 +1,4 @@
-"""The jobs of commands: what a command declares, and what its answer is made with."""
+"""The jobs of commands: what a command declares, and the services for its answer."""
 
 from __future__ import annotations
 
@@ -25,35 +25,35 @@ TextParser = Callable[[str, ParseContext], R]
 
 
 class SubscriptionServices(Protocol):
-    """The services around regular digests that answers of commands use."""
+    """The services for subscriptions that answers of commands use."""
 
     @property
     def permissions(self) -> SubscriptionPermissions:
-        """Who may do what in a channel."""
+        """The permissions of users in channels."""
 
     @property
     def delivery(self) -> DigestDelivery:
-        """What posts the digest of a day."""
+        """The service that posts the digest of a day."""
 
 
 class CommandServices(Protocol):
-    """The services that the answer of a command is made with."""
+    """The services for the answer of a command."""
 
     @property
     def answers(self) -> AnswerBuilder:
-        """Summaries, lists of risks and overviews."""
+        """The builder of summaries, lists of risks and overviews."""
 
     @property
     def replies(self) -> ReplySender:
-        """What gives each request its answer, once."""
+        """The service that sends each request its answer, once."""
 
     @property
     def repositories(self) -> AllowedRepositories:
-        """What the bot may speak of."""
+        """The repositories that the bot may answer about."""
 
     @property
     def subscriptions(self) -> SubscriptionServices:
-        """Regular digests."""
+        """The services for subscriptions."""
 
 
 JobFunction = Callable[[CommandServices, P], None]
@@ -62,9 +62,10 @@ AnswerMaker = Callable[[CommandServices, R, SlackRequest], Answer | None]
 
 @dataclass(frozen=True, slots=True)
 class CommandJob(Generic[P]):
-    """A kind of job and what a worker does for it; doing it again must go on where the first try ended.
+    """A job type and the function that runs it; another run must continue where the first attempt ended.
 
-    ``run`` may raise what is worth another try: SlackUnavailable, StoreUnavailable, InProgress, RateLimited.
+    ``run`` may raise errors for which another attempt makes sense: SlackUnavailable, StoreUnavailable,
+    PostingInProgress, RateLimited.
     """
 
     type: JobType[P]
@@ -73,7 +74,7 @@ class CommandJob(Generic[P]):
 
 @dataclass(frozen=True, slots=True)
 class CommandJobs:
-    """What workers know of the commands: their jobs, and the examples for the help."""
+    """The jobs of the commands, and the examples for the help."""
 
     jobs: tuple[CommandJob[Any], ...]
     examples: tuple[HelpExample, ...]
@@ -86,7 +87,7 @@ def make_command_job_type(
     lane: QueueName = QueueName.QUICK,
     retries: JobRetries = QUICK_RETRIES,
 ) -> JobType[CommandPayload[R]]:
-    """Declare the kind of job that answers a request; ``parse`` reads those of the version before."""
+    """Return the job type that answers a request; ``parse`` reads the payloads of the previous version."""
 
     def read_old(
         context: ParseContext, slack_request: Mapping[str, str], text: str, audience: str
@@ -97,9 +98,9 @@ def make_command_job_type(
 
 
 def answer_once(part: str, make: AnswerMaker[R]) -> JobFunction[CommandPayload[R]]:
-    """Return what a job does that gives one answer; ``part`` names it in what is kept of it, and never changes.
+    """Return the function of a job with one answer; ``part`` names it in the store and never changes.
 
-    A request for a repository that the bot no longer speaks of is refused.
+    A request for a repository that the bot may no longer answer about is refused.
     """
 
     def run(services: CommandServices, payload: CommandPayload[R]) -> None:

@@ -1,4 +1,4 @@
-"""What a job is: its name, its queue, how often it is tried, and what it carries."""
+"""The declaration of a job: its name, its queue, its retries and its payload."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ MINUTE = 60 * SECOND
 
 @dataclass(frozen=True, slots=True)
 class JobRetries:
-    """How often a job that failed is tried again, and the pauses before it, which double, in milliseconds."""
+    """The number of retries of a failed job, and the pauses before them, which double, in milliseconds."""
 
     max_retries: int
     first_pause: int = SECOND
     longest_pause: int | None = None
 
     def to_dramatiq_options(self) -> dict[str, int]:
-        """Return them as Dramatiq names them."""
+        """Return the retries as options of Dramatiq."""
         longest = {} if self.longest_pause is None else {"max_backoff": self.longest_pause}
         return {"max_retries": self.max_retries, "min_backoff": self.first_pause, **longest}
 
 
-# somebody waits for the answer
+# jobs whose answer somebody waits for
 QUICK_RETRIES = JobRetries(8, SECOND, MINUTE)
 
 
 @dataclass(frozen=True)
 class JobType(Generic[P]):
-    """A kind of job, as those who enqueue it know it.
+    """A type of job, for those who enqueue it.
 
     ``name`` is in the messages of the queue and is never changed. ``payload`` is the frozen dataclass that the job
-    carries. ``read_old`` makes one of the positional arguments of version 1; a kind that is younger has none.
+    carries. ``read_old`` builds one from the positional arguments of version 1; newer types have none.
     """
 
     name: str
@@ -56,11 +56,11 @@ class JobType(Generic[P]):
         return self._codec.dump(payload)
 
     def decode(self, arguments: Sequence[Any], context: ParseContext) -> P:
-        """Read the arguments of a job's message, of this version or of the one before.
+        """Decode the arguments of a job's message, of this version or of the previous one.
 
         Raises:
-            UsageError: the text of an old one can't be used any more.
-            ValueError, TypeError: they are those of no such job.
+            UsageError: the text of an old message is no longer valid.
+            ValueError, TypeError: the arguments do not fit this type of job.
         """
         if is_versioned(arguments):
             return self._codec.load(arguments[0])
@@ -74,14 +74,14 @@ class JobType(Generic[P]):
 
 
 def is_versioned(arguments: Sequence[Any]) -> bool:
-    """Tell whether a message's arguments say which version they have; those of version 1 do not."""
+    """Return whether a message's arguments state their version; those of version 1 do not."""
     return len(arguments) == 1 and isinstance(arguments[0], Mapping) and VERSION_FIELD in arguments[0]
 
 
 def read_part(shape: VersionedJson[P], arguments: Sequence[Any]) -> P | None:
-    """Read a part of what a job carries, of which the rest may be unreadable.
+    """Read a part of a payload whose rest may be unreadable.
 
-    None where a message has no such part, or is of another version.
+    Return None if a message has no such part or is of another version.
     """
     try:
         return shape.load(arguments[0]) if is_versioned(arguments[:1]) else None
@@ -90,7 +90,7 @@ def read_part(shape: VersionedJson[P], arguments: Sequence[Any]) -> P | None:
 
 
 class JobQueue(Protocol):
-    """Where jobs are put, each on the queue of its lane."""
+    """The queues of jobs, one for each lane."""
 
     def send(self, job: JobType[P], payload: P) -> None:
         """Enqueue a job; it is durable when this returns. Raises StoreUnavailable."""

@@ -1,4 +1,4 @@
-"""The kinds of jobs that belong to no command, with what the version before put on the queues for them."""
+"""The job types that belong to no command, and the readers of their payloads of the previous version."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from bot.services.subscriptions.subscription_commands import LIST, SUBSCRIBE
 
 StoredFields = Mapping[str, str]
 
-# what takes minutes is tried a few times: whoever asked waits for it
+# a job that takes minutes has few retries: its asker is waiting
 LONG_RETRIES = JobRetries(5)
 
 
 def read_slack_request(fields: object) -> SlackRequest:
-    """Read a request from Slack as jobs carry it. Raises ValueError."""
+    """Read a request from Slack from a payload. Raises ValueError."""
     return TypeAdapter(SlackRequest).validate_python(fields)
 
 
@@ -53,9 +53,9 @@ def _read_greeting(_: ParseContext, slack_request: StoredFields, why: str) -> Gr
     return GreetingPayload(read_slack_request(slack_request), Greeting(why))
 
 
-def _read_details(context: ParseContext, slack_request: StoredFields, trigger: str, named: str) -> DetailsPayload:
+def _read_details(context: ParseContext, slack_request: StoredFields, trigger: str, text: str) -> DetailsPayload:
     asker = replace(read_slack_request(slack_request), trigger=trigger)
-    return DetailsPayload(asker, context.repositories.parse_pull_request(named))
+    return DetailsPayload(asker, context.repositories.parse_pull_request(text))
 
 
 def _read_vote(_: ParseContext, slack_request: StoredFields, message: str, verdict: str) -> VotePayload:
@@ -65,10 +65,10 @@ def _read_vote(_: ParseContext, slack_request: StoredFields, message: str, verdi
 def _read_subscription(
     context: ParseContext, slack_request: StoredFields, verb: str, text: str, channel: str = "", replaces: str = ""
 ) -> SubscriptionPayload:
-    asker, known = read_slack_request(slack_request), context.repositories
-    wish = SubscriptionRequest.parse(text, known) if verb == SUBSCRIBE else None
-    which = None if verb in (SUBSCRIBE, LIST) else SubscriptionSelector.parse(text, known)
-    return SubscriptionPayload(asker, verb, wish, which, channel, replaces)
+    asker, repositories = read_slack_request(slack_request), context.repositories
+    request = SubscriptionRequest.parse(text, repositories) if verb == SUBSCRIBE else None
+    selector = None if verb in (SUBSCRIBE, LIST) else SubscriptionSelector.parse(text, repositories)
+    return SubscriptionPayload(asker, verb, request, selector, channel, replaces)
 
 
 def _read_preview(context: ParseContext, slack_request: StoredFields, text: str) -> PreviewPayload:
@@ -76,7 +76,7 @@ def _read_preview(context: ParseContext, slack_request: StoredFields, text: str)
 
 
 def parse_preview(asker: SlackRequest, text: str, repositories: AllowedRepositories) -> PreviewPayload:
-    """Read what somebody wants a preview of: an id, a wish, or nothing. Raises UsageError."""
+    """Parse the subject of a preview: an id, a request, or nothing. Raises UsageError."""
     if ID_PATTERN.fullmatch(text.lower()):
         return PreviewPayload(asker, text.lower())
     return PreviewPayload(asker, wish=SubscriptionRequest.parse(text, repositories) if text else None)
@@ -111,12 +111,12 @@ def _read_repository(_: ParseContext, repository: str) -> RepositoryPayload:
 
 
 def _read_lost_job(
-    _: ParseContext, job: str, name: str, loss: str, at: str, given: StoredFields | str = ""
+    _: ParseContext, job: str, name: str, loss: str, at: str, origin: StoredFields | str = ""
 ) -> LostJobPayload:
     lost = LostJob(job, name, LossReason(loss), datetime.fromisoformat(at))
-    if not isinstance(given, str):
-        return LostJobPayload(lost, read_slack_request(given))
-    return LostJobPayload(lost, place=given if name == ANSWER_QUESTIONS.name else "")
+    if not isinstance(origin, str):
+        return LostJobPayload(lost, read_slack_request(origin))
+    return LostJobPayload(lost, place=origin if name == ANSWER_QUESTIONS.name else "")
 
 
 SEND_PRIVATE_NOTICE = JobType("tell", NoticePayload, _read_sentence)
@@ -129,10 +129,10 @@ SHOW_PREVIEW = JobType("preview", PreviewPayload, _read_preview, QueueName.LONG,
 SHOW_FORM = JobType("form", FormPayload, _read_form)
 SHOW_HOME = JobType("home", AskerPayload, _read_home)
 ANSWER_QUESTIONS = JobType("questions", ThreadPayload, _read_place, QueueName.TALK)
-# what fails is put on the queue again by the schedule; only a store that is away is waited for here
+# the schedule enqueues failed jobs again; retries here are for an unavailable store only
 DELIVER_DIGEST = JobType("deliver", DeliveryPayload, _read_delivery, QueueName.LONG, JobRetries(20))
 REPAIR_DIGEST = JobType("mend", DigestPayload, _read_digest, QueueName.LONG, JobRetries(20))
-# what fails is looked at again some hours later
+# after a failure, the next check is some hours later
 WATCH_REPOSITORY = JobType("watch", RepositoryPayload, _read_repository, QueueName.LONG, JobRetries(3, MINUTE))
 AMEND_DIGEST = JobType(
     "amend", AmendmentPayload, _read_amendment, QueueName.LONG, JobRetries(8, longest_pause=MINUTE)

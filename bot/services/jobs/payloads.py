@@ -1,4 +1,4 @@
-"""What jobs carry."""
+"""The payloads of jobs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ R = TypeVar("R", bound=CommandRequest)
 
 @dataclass(frozen=True, slots=True)
 class CommandPayload(Generic[R]):
-    """What somebody asks for by a command, and who is to see the answer."""
+    """The request of a command, and the audience of the answer."""
 
     asker: SlackRequest
     request: R
@@ -28,7 +28,7 @@ class CommandPayload(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class AskerPayload:
-    """Somebody to whom something is to be shown."""
+    """A user to whom something is shown."""
 
     asker: SlackRequest
 
@@ -43,7 +43,7 @@ class NoticePayload:
 
 @dataclass(frozen=True, slots=True)
 class GreetingPayload:
-    """Somebody who is greeted, and why."""
+    """A user to greet, and the occasion."""
 
     asker: SlackRequest
     why: Greeting
@@ -51,7 +51,7 @@ class GreetingPayload:
 
 @dataclass(frozen=True, slots=True)
 class DetailsPayload:
-    """A pull request that somebody wants a window about; the asker's ``trigger`` opens it."""
+    """A pull request whose details a user wants to see; the ``trigger`` of ``asker`` opens the modal."""
 
     asker: SlackRequest
     reference: Reference
@@ -59,7 +59,7 @@ class DetailsPayload:
 
 @dataclass(frozen=True, slots=True)
 class VotePayload:
-    """What somebody thinks of an answer: Slack's time of its message, and good or bad."""
+    """A vote on an answer: Slack's timestamp of its message, and good or bad."""
 
     asker: SlackRequest
     message: str
@@ -68,10 +68,10 @@ class VotePayload:
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionPayload:
-    """What somebody says of their regular digests.
+    """A command about subscriptions.
 
-    ``wish`` is what they subscribe to, ``which`` those that another ``verb`` is about. From the form come the
-    ``channel`` that they chose, and the id of the subscription that it ``replaces``.
+    ``wish`` is the requested subscription, ``which`` selects those that another ``verb`` is about. A form adds the
+    ``channel`` that was selected, and the id of the subscription that it ``replaces``.
     """
 
     asker: SlackRequest
@@ -84,7 +84,7 @@ class SubscriptionPayload:
 
 @dataclass(frozen=True, slots=True)
 class PreviewPayload:
-    """A preview of the subscription with an id, of what somebody wishes, or of the only one of the channel."""
+    """A preview of the subscription with an id, of a requested one (``wish``), or of the channel's only one."""
 
     asker: SlackRequest
     id: str = ""
@@ -93,7 +93,7 @@ class PreviewPayload:
 
 @dataclass(frozen=True, slots=True)
 class FormPayload:
-    """Somebody who opens the form, for the subscription with an id or for a new one."""
+    """A user who opens the form, for the subscription with an id or for a new one."""
 
     asker: SlackRequest
     id: str = ""
@@ -101,14 +101,14 @@ class FormPayload:
 
 @dataclass(frozen=True, slots=True)
 class ThreadPayload:
-    """A thread in which questions wait, as ``channel:thread``."""
+    """A thread with waiting questions, as ``channel:thread``."""
 
     place: str
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPayload:
-    """The subscription whose digest is due, and since when (aware)."""
+    """The id of the subscription whose digest is due, and since when (aware)."""
 
     name: str
     due: datetime
@@ -116,16 +116,16 @@ class DeliveryPayload:
 
 @dataclass(frozen=True, slots=True)
 class DigestPayload:
-    """The key of a digest that was posted."""
+    """The key of a posted digest."""
 
     key: str
 
 
 @dataclass(frozen=True, slots=True)
 class AmendmentPayload:
-    """The key of a digest that was posted, and the instant (aware) of the look that asks to amend it.
+    """The key of a posted digest, and the instant (aware) of the check that asks to amend it.
 
-    Jobs that were written before looks were named have none.
+    Jobs of older versions have no such instant.
     """
 
     key: str
@@ -134,14 +134,14 @@ class AmendmentPayload:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryPayload:
-    """A repository whose merges are looked at."""
+    """A repository whose merges are checked."""
 
     repository: Repository
 
 
 @dataclass(frozen=True, slots=True)
 class LostJobPayload:
-    """A job that will not be done: of an asker, of the questions in a ``place``, or of nobody."""
+    """A lost job: of an asker, of the questions in a thread (``place``), or of nobody."""
 
     job: LostJob
     asker: SlackRequest | None = None

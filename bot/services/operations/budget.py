@@ -59,15 +59,15 @@ class Budget:
                 return (_PERSONAL_SPENT if cap.reason == PERSONAL_EXHAUSTED else _DAILY_SPENT).format(today.zone)
         return ""
 
-    def reserve_cost(self, payer: str, need: CallPurpose, dollars: float) -> BudgetHold:
+    def reserve_cost(self, payer: str, purpose: CallPurpose, dollars: float) -> BudgetHold:
         """Reserve the expected cost of a call until it is settled.
 
         Raises:
-            BudgetSpent: not enough is left for such a call.
+            BudgetExceeded: not enough is left for such a call.
             StoreUnavailable: the spending is unknown.
         """
         date = self._today().date
-        caps = list_caps(date, payer, need, self._daily, self._personal)
+        caps = list_caps(date, payer, purpose, self._daily, self._personal)
         hold = BudgetHold(self._new_token(), dollars, list_names(date, payer))
         cap_index = self._spending.reserve_budget(hold, [(cap.name, cap.dollars) for cap in caps])
         if cap_index is not None:
@@ -85,6 +85,6 @@ class Budget:
     def read_spending_today(self) -> tuple[float, float]:
         """Return what all calls of today have cost, and the budget of a day, in US dollars.
 
-        Raise StoreUnavailable.
+        Raises StoreUnavailable.
         """
         return self._spending.get_spending(build_total_name(self._today().date)), self._daily

@@ -1,4 +1,4 @@
-"""Deadlines of work: all that it calls, waits and sleeps keeps to them, and to the end of the process.
+"""Deadlines of work: every call, wait and sleep in it keeps to them, and to the end of the process.
 
 Both belong to a piece of work, not to a service, so they are passed on with it: through every call, and into the
 threads of a :class:`bot.services.operations.worker_threads.DeadlineExecutor`.
@@ -33,22 +33,22 @@ class ShutdownSignal:
     """The end of a process. It comes once, and interrupts everything that waits."""
 
     def __init__(self) -> None:
-        self._is_here = threading.Event()
-        self._acts: set[Callable[[], None]] = set()
+        self._event = threading.Event()
+        self._callbacks: set[Callable[[], None]] = set()
         self._lock = threading.Lock()
 
     def trigger(self) -> None:
         """End the pauses and calls of all work that has this signal. They raise ``ProcessShutdown``."""
         with self._lock:
-            self._is_here.set()
-            acts = tuple(self._acts)
-        for act in acts:
-            act()
+            self._event.set()
+            callbacks = tuple(self._callbacks)
+        for callback in callbacks:
+            callback()
 
     @property
     def is_triggered(self) -> bool:
         """Whether the process is ending."""
-        return self._is_here.is_set()
+        return self._event.is_set()
 
     def raise_if_triggered(self) -> None:
         """Raise ``ProcessShutdown`` if the process is ending."""
@@ -57,20 +57,23 @@ class ShutdownSignal:
 
     def wait(self, seconds: float) -> None:
         """Pause for seconds. Raise ``ProcessShutdown`` as soon as the process ends."""
-        if self._is_here.wait(seconds):
+        if self._event.wait(seconds):
             raise ProcessShutdown
 
     @contextmanager
-    def call_on_trigger(self, act: Callable[[], None]) -> Iterator[None]:
-        """Call ``act`` if the process ends while the block runs. Raise ``ProcessShutdown`` if it ends already."""
+    def call_on_trigger(self, callback: Callable[[], None]) -> Iterator[None]:
+        """Call ``callback`` if the process ends while the block runs.
+
+        Raises ``ProcessShutdown`` if it ends already.
+        """
         with self._lock:
             self.raise_if_triggered()
-            self._acts.add(act)
+            self._callbacks.add(callback)
         try:
             yield
         finally:
             with self._lock:
-                self._acts.discard(act)
+                self._callbacks.discard(callback)
 
 
 class WaitAllowance:
@@ -119,15 +122,17 @@ def get_limit() -> Limit:
 
 
 @contextmanager
-def bound_work(seconds: float, ending: ShutdownSignal | None = None, waits: float | None = None) -> Iterator[None]:
-    """Limit the work of the block to ``seconds``, within the limits that it already has. ``ending`` interrupts it.
+def bound_work(
+    seconds: float, shutdown: ShutdownSignal | None = None, waits: float | None = None
+) -> Iterator[None]:
+    """Limit the work of the block to ``seconds``, within its existing limits. ``shutdown`` interrupts it.
 
     ``waits`` is how many seconds services may make it wait in all.
     """
-    before = get_limit()
-    end = min(before.end, time.monotonic() + seconds)
-    allowed = before.waits if waits is None else WaitAllowance(waits)
-    token = _CURRENT_LIMIT.set(Limit(end, ending or before.ending, allowed))
+    outer = get_limit()
+    end = min(outer.end, time.monotonic() + seconds)
+    allowed = outer.waits if waits is None else WaitAllowance(waits)
+    token = _CURRENT_LIMIT.set(Limit(end, shutdown or outer.ending, allowed))
     try:
         yield
     finally:

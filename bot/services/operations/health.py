@@ -23,7 +23,7 @@ class HealthReader:
 
     def __init__(
         self,
-        journal: RunLog,
+        run_log: RunLog,
         cache: Cache,
         budget: Budget,
         server: Callable[[], ServerStatus],
@@ -31,16 +31,16 @@ class HealthReader:
         has_model: bool,
         stands_in: str = "",
     ) -> None:
-        self._journal = journal
+        self._run_log = run_log
         self._server = server
         self._cache = cache
         self._budget = budget
         self._has_model = has_model
-        self._stands_in = stands_in
+        self._stand_in_note = stands_in
 
     def read_health(self) -> BotHealth:
-        """Return the current health. Raise StoreUnavailable."""
-        runs = self._journal.list_recent(_MAX_RUNS)
+        """Return the current health. Raises StoreUnavailable."""
+        runs = self._run_log.list_recent(_MAX_RUNS)
         ticked = self._cache.get(LAST_TICK.build_key())
         spent, budget = self._budget.read_spending_today()
         memory = check_memory(self._server())
@@ -51,7 +51,7 @@ class HealthReader:
             cost_today=spent,
             budget=budget,
             has_model=self._has_model,
-            stand_in_note=self._stands_in,
+            stand_in_note=self._stand_in_note,
             store=memory.found,
             is_full=memory.status is CheckStatus.FAILED,
         )

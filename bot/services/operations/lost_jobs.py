@@ -1,4 +1,4 @@
-"""Says of jobs that will not be done what became of them: to whoever asked, and to operators."""
+"""Reports of lost jobs to the user who requested them, and to operators."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.ports import LostJobStore
-from bot.render.conversations.notices import GAVE_UP, SET_ASIDE
+from bot.render.conversations.sentences import GAVE_UP, SET_ASIDE
 from bot.services.questions.conversations import ConversationService
 from bot.services.slack.replies import ReplySender
 from bot.services.subscriptions.incidents import IncidentReporter
@@ -26,39 +26,49 @@ _REASONS = {
 
 
 class LostJobReporter:
-    """Tells of them. An asker hears before operators do, and where a process dies here, nobody hears twice."""
+    """Reporter of lost jobs. The asker is notified before operators; a crash here leads to no second notice."""
 
     def __init__(
         self,
         replies: ReplySender,
         conversations: ConversationService,
-        aside: LostJobStore,
-        watchdog: IncidentReporter,
+        store: LostJobStore,
+        incident_reporter: IncidentReporter,
     ) -> None:
         self._replies = replies
         self._conversations = conversations
-        self._aside = aside
-        self._watchdog = watchdog
+        self._store = store
+        self._incident_reporter = incident_reporter
 
     def report_loss(self, job: LostJob, asker: SlackRequest | None, place: str = "") -> SlackRequest | None:
-        """Say it to the asker, or to whoever is first of those with questions in ``place``.
+        """Notify the asker, or the user of the first question waiting in the thread ``place``, and operators.
 
-        Return the request of whoever was told, if somebody was.
+        Return the request of the notified user, None if there is none.
 
         Raises:
-            SlackUnavailable, StoreUnavailable: saying it again goes on from there.
+            SlackUnavailable, StoreUnavailable: another call continues from there.
         """
-        asked = self._notify_place(place, job) if place else self._notify_asker(asker, job)
-        known = replace(job, user=asked.user, channel=asked.channel, reference=asked.reference) if asked else job
-        log.error("%s is given up: %s", known.title, _REASONS[job.loss])
+        request = self._notify_place(place, job) if place else self._notify_asker(asker, job)
+        identified = (
+            replace(job, user=request.user, channel=request.channel, reference=request.reference)
+            if request
+            else job
+        )
+        log.error("%s is given up: %s", identified.title, _REASONS[job.loss])
         if job.loss is LossReason.ENDLESS:
-            self._aside.add(known)
-        self._watchdog.report(
+            self._store.add(identified)
+        self._incident_reporter.report(
             Incident(
-                f"job:{job.id}", IncidentKind.LOST, known.title, _REASONS[job.loss], job.at, None, known.channel
+                f"job:{job.id}",
+                IncidentKind.LOST,
+                identified.title,
+                _REASONS[job.loss],
+                job.at,
+                None,
+                identified.channel,
             )
         )
-        return asked
+        return request
 
     def _notify_place(self, place: str, job: LostJob) -> SlackRequest | None:
         question = self._conversations.abandon_question(place, _SENTENCES[job.loss])

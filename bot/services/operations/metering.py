@@ -1,4 +1,4 @@
-"""Models whose calls are paid for: reserved before, settled by the usage that is reported, bounded in a minute."""
+"""Metering of model calls: reservation of their cost, settlement by the reported usage, limits per minute."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from bot.services.operations.budget import Budget
 
 log = logging.getLogger(__name__)
 
-# characters of English and code in a token, at the least
+# the least number of characters of English and code in a token
 _CHARACTERS_PER_TOKEN = 3
-# seconds: work that has as much left is slowed down; whoever waits for other work gets facts at once
+# seconds: work with that much time left waits; other work, which a person waits for, gets facts at once
 _MIN_SECONDS_TO_WAIT = 300.0
 _PAUSE_SECONDS = 1.0
 
 
 @dataclass
 class CallCharge:
-    """What one call took, as far as it has told: None where it has not."""
+    """The usage of one call, None as long as it is not reported."""
 
     usage: Usage | None = None
 
 
 class CallMeter:
-    """Lets calls through as far as there is money. ``limiter`` counts each person's calls in a minute."""
+    """Meter of model calls within the budget. ``limiter`` counts each user's calls in a minute."""
 
     def __init__(
         self,
@@ -48,37 +48,39 @@ class CallMeter:
         self._sleep = sleep
 
     @contextmanager
-    def charge_call(self, model: str, need: CallPurpose, expected: Usage) -> Iterator[CallCharge]:
-        """Have the call of the block paid on the account of the work at hand; the block notes what it took.
+    def charge_call(self, model: str, purpose: CallPurpose, expected: Usage) -> Iterator[CallCharge]:
+        """Charge the call of the block to the account of the current work; the block sets its usage.
 
         Raises:
-            BudgetSpent: there is no more money, or there were too many calls in this minute.
+            BudgetExceeded: the budget is used up, or there were too many calls in this minute.
         """
-        charge, own = CallCharge(), get_account()
-        if own.payer == OPERATOR:
+        charge, account = CallCharge(), get_account()
+        if account.payer == OPERATOR:
             yield charge
             return
-        hold = self._reserve_cost(own, model, need, expected)
+        hold = self._reserve_cost(account, model, purpose, expected)
         try:
             yield charge
         except ModelError as error:
             charge.usage = charge.usage or error.usage
             raise
         finally:
-            # of a call that ends otherwise, as when the process does, what went in is billed all the same
+            # a call that ends otherwise, such as with the process, is billed for its input all the same
             used = replace(expected, output=0) if charge.usage is None else charge.usage
             self._budget.settle_cost(hold, self._prices.cautious_cost(model, used))
 
-    def _reserve_cost(self, own: BillingAccount, model: str, need: CallPurpose, expected: Usage) -> BudgetHold:
+    def _reserve_cost(
+        self, account: BillingAccount, model: str, purpose: CallPurpose, expected: Usage
+    ) -> BudgetHold:
         try:
-            self._wait_for_turn(own.payer)
-            return self._budget.reserve_cost(own.payer, need, self._prices.cautious_cost(model, expected))
+            self._wait_for_turn(account.payer)
+            return self._budget.reserve_cost(account.payer, purpose, self._prices.cautious_cost(model, expected))
         except BudgetExceeded as error:
-            _log_refusal(own, error)
+            _log_refusal(account, error)
             raise
 
     def _wait_for_turn(self, payer: str) -> None:
-        """Wait while a person has too many calls in a minute, where there is time for it."""
+        """Wait while a user has too many calls in a minute, if there is time for it."""
         while payer and not self._limiter.try_acquire(f"calls:{payer}"):
             if deadlines.get_seconds_left() < _MIN_SECONDS_TO_WAIT:
                 raise BudgetExceeded(TOO_MANY_CALLS)
@@ -86,14 +88,14 @@ class CallMeter:
 
 
 class MeteredModel:
-    """``Model``."""
+    """A ``Model`` whose calls are metered."""
 
     def __init__(self, model: Model, meter: CallMeter) -> None:
         self._model = model
         self._meter = meter
 
     def complete(self, prompt: Prompt) -> Completion:
-        """Ask once. Raises BudgetSpent besides what the model raises."""
+        """Return the completion of a prompt. Raises BudgetExceeded besides what the model raises."""
         characters = len(prompt.system) + len(prompt.user) + len(json.dumps(prompt.schema))
         expected = Usage(input=characters // _CHARACTERS_PER_TOKEN, output=prompt.max_tokens)
         with self._meter.charge_call(prompt.model, prompt.need, expected) as charge:
@@ -103,27 +105,27 @@ class MeteredModel:
 
 
 class MeteredChat:
-    """``ChatModel``."""
+    """A ``ChatModel`` whose calls are metered."""
 
     def __init__(self, chat: ChatModel, meter: CallMeter) -> None:
         self._chat = chat
         self._meter = meter
 
     def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
-        """Ask for the model's next turn. Raises BudgetSpent besides what the model raises."""
+        """Yield the events of the model's next turn. Raises BudgetExceeded besides what the model raises."""
         turns = [asdict(turn) for turn in chat.turns]
         characters = len(chat.system) + len(json.dumps([*chat.tools, *turns], default=str))
         expected = Usage(cache_write=characters // _CHARACTERS_PER_TOKEN, output=chat.max_tokens)
-        charged = self._meter.charge_call(chat.model, CallPurpose.USUAL, expected)
-        with charged as charge, closing(self._chat.stream_turn(chat)) as events:
+        charged_call = self._meter.charge_call(chat.model, CallPurpose.USUAL, expected)
+        with charged_call as charge, closing(self._chat.stream_turn(chat)) as events:
             for event in events:
                 if isinstance(event, TurnUsage):
                     charge.usage = event.usage
                 yield event
 
 
-def _log_refusal(own: BillingAccount, error: BudgetExceeded) -> None:
-    """The log has it once for each piece of work: a day has hundreds of calls."""
-    if str(error) not in own.refusals:
-        log.info("no more model calls for %s: %s", own.payer or "the schedule", error)
-    own.refusals.add(str(error))
+def _log_refusal(account: BillingAccount, error: BudgetExceeded) -> None:
+    """Log a refusal once for each piece of work: a day has hundreds of calls."""
+    if str(error) not in account.refusals:
+        log.info("no more model calls for %s: %s", account.payer or "the schedule", error)
+    account.refusals.add(str(error))

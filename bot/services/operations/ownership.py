@@ -18,9 +18,9 @@ def describe_conflict(owner: str, workspace: str, prefix: str) -> str:
 class StoreOwnership:
     """Claim of a store for the workspace of the bot's token."""
 
-    def __init__(self, owner: WorkspaceOwner, workspace: Callable[[], str], prefix: str) -> None:
+    def __init__(self, workspace_owner: WorkspaceOwner, workspace: Callable[[], str], prefix: str) -> None:
         """Create a claim. ``workspace`` asks Slack for the id."""
-        self._owner = owner
+        self._workspace_owner = workspace_owner
         self._workspace = workspace
         self._prefix = prefix
 
@@ -30,11 +30,11 @@ class StoreOwnership:
         Before this returns, nothing may be read from the store or written to it.
 
         Raises:
-            NotSetUp: the store belongs to another workspace.
-            SlackRefused, SlackUnavailable: Slack does not tell the token's workspace.
+            ConfigurationError: the store belongs to another workspace.
+            SlackCallRefused, SlackUnavailable: Slack does not name the token's workspace.
             StoreUnavailable: the store does not answer.
         """
         workspace = self._workspace()
-        owner = self._owner.claim_workspace(workspace)
+        owner = self._workspace_owner.claim_workspace(workspace)
         if owner != workspace:
             raise ConfigurationError(describe_conflict(owner, workspace, self._prefix))

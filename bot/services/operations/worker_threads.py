@@ -33,11 +33,11 @@ class DeadlineExecutor(Executor):
         self._lock = threading.Lock()
         self._busy = 0
 
-    def submit(self, work: Callable[P, T], /, *arguments: P.args, **named: P.kwargs) -> Future[T]:
+    def submit(self, work: Callable[P, T], /, *arguments: P.args, **keywords: P.kwargs) -> Future[T]:
         """Run a part as soon as a thread is free."""
         future: Future[T] = Future()
         with self._lock:
-            self._waiting.append((future, lambda: work(*arguments, **named)))
+            self._waiting.append((future, lambda: work(*arguments, **keywords)))
             is_needed = self._busy < self._workers
             self._busy += is_needed
         if is_needed:
@@ -45,7 +45,10 @@ class DeadlineExecutor(Executor):
         return future
 
     def map_items(self, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
-        """Return the results of the work for each item, in their order. Raise the first error, or OutOfTime."""
+        """Return the results of the work for each item, in their order.
+
+        Raises the first error, or TimeLimitExceeded.
+        """
         return [wait_for_result(future) for future in [self.submit(work, item) for item in items]]
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (the base's)
@@ -80,7 +83,7 @@ def _run_part(future: Future[Any], work: Callable[[], Any]) -> None:
 
 
 def wait_for_result(future: Future[T]) -> T:
-    """Return the result of a future. Raise its error, or OutOfTime if there is no result in time."""
+    """Return the result of a future. Raises its error, or TimeLimitExceeded if there is no result in time."""
     try:
         return future.result(_compute_timeout())
     except TimeoutError as error:
@@ -88,7 +91,10 @@ def wait_for_result(future: Future[T]) -> T:
 
 
 def iterate_results(futures: Iterable[Future[T]]) -> Iterator[T]:
-    """Yield results as they arrive. Raise the first error, or OutOfTime if a result does not arrive in time."""
+    """Yield results as they arrive.
+
+    Raises the first error, or TimeLimitExceeded if a result does not arrive in time.
+    """
     try:
         yield from (future.result() for future in as_completed(futures, _compute_timeout()))
     except TimeoutError as error:
@@ -96,7 +102,7 @@ def iterate_results(futures: Iterable[Future[T]]) -> Iterator[T]:
 
 
 def _translate_timeout(future: Future[T], error: TimeoutError) -> BaseException:
-    """Return the error to raise: that of the work itself if it has ended, otherwise OutOfTime."""
+    """Return the error to raise: that of the work itself if it has ended, otherwise TimeLimitExceeded."""
     return error if future.done() else TimeLimitExceeded(deadlines.TOO_LONG)
 
 

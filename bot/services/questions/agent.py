@@ -1,4 +1,4 @@
-"""Answers one question: a talk with the model, in rounds of tools, shown as it is written and within limits."""
+"""Answers to single questions: a conversation with the model in rounds of tools, shown while it is written."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ from bot.services.summaries.prompts import ANSWER_VERSION, read_instructions
 log = logging.getLogger(__name__)
 
 R = TypeVar("R")
-# what happens, as it happens; what came of it at the end
+# events as they happen, and a result at the end
 AnswerEvents = Generator[AnswerEvent, None, R]
 
-# seconds that the model may want to be left in peace; who asks in a thread sees that the bot is at it
+# seconds of a pause that the model may ask for; meanwhile the thread shows the bot's status
 _MAX_PAUSE_SECONDS = 60.0
 _BACKOFF = wait_exponential(multiplier=1, min=1, max=8)
 _MAX_ATTEMPTS = 3
@@ -52,11 +52,11 @@ _LAST_TURN_NOTE = "No more tools: write the answer now from what you have, and s
 
 @dataclass(frozen=True, slots=True)
 class AnswerLimits:
-    """What one answer may take.
+    """The limits of one answer.
 
-    ``rounds`` and ``calls`` bound the model's turns and the tools in each; ``tokens`` is of all prompts together.
-    After ``reading`` seconds there are no more tools, after ``seconds`` no more words: Slack, the last edit and
-    a slow network have the rest of the four minutes.
+    ``rounds`` and ``calls`` limit the model's turns and the tools in each; ``tokens`` is the limit of all prompts
+    together. After ``reading_seconds`` there are no more tools, after ``seconds`` no more text: the rest of the
+    four minutes is for Slack, the last edit and a slow network.
     """
 
     rounds: int = 8
@@ -70,14 +70,14 @@ class AnswerLimits:
 
 @dataclass
 class _ModelTurn:
-    """What came of one turn of the model's."""
+    """The result of one turn of the model."""
 
     calls: list[ToolCall] = field(default_factory=list)
     usage: Usage = NO_USAGE
     end: TurnEnd | None = None
 
     def note_event(self, event: ToolCall | TurnUsage | TurnEnd) -> None:
-        """Note what came besides words."""
+        """Record an event other than text."""
         match event:
             case ToolCall():
                 self.calls.append(event)
@@ -88,14 +88,14 @@ class _ModelTurn:
 
 
 def _compute_pause(state: RetryCallState) -> float:
-    """Seconds until the model is asked again: what it asks for, else ever longer."""
+    """Return the seconds until the model is asked again: what it asks for, else increasing pauses."""
     error = state.outcome.exception() if state.outcome else None
-    asked = error.retry_after if isinstance(error, ModelBusy) else None
-    return asked if asked is not None else float(_BACKOFF(state))
+    requested = error.retry_after if isinstance(error, ModelBusy) else None
+    return requested if requested is not None else float(_BACKOFF(state))
 
 
 class AnswerAgent:
-    """Talks with the model. ``clock`` gives seconds that only go up."""
+    """Agent that answers questions with the model. ``clock`` returns seconds that only increase."""
 
     def __init__(
         self,
@@ -122,11 +122,11 @@ class AnswerAgent:
         """Answer the question at the end of ``turns``. Its time counts from ``started``, or from now.
 
         Raises:
-            ModelError: there is nothing to show. It carries what asking took.
-            SlackUnavailable, StoreUnavailable: trying again may help.
+            ModelError: there is nothing to show. It carries the usage.
+            SlackUnavailable, StoreUnavailable: another attempt may help.
         """
-        begun = self._clock() if started is None else started
-        answer = AnswerProgress(turns, AnswerMarkdown(links), self._clock, begun + self._limits.seconds)
+        start = self._clock() if started is None else started
+        answer = AnswerProgress(turns, AnswerMarkdown(links), self._clock, start + self._limits.seconds)
         with closing(self._stream_events(answer, toolbox)) as events:
             for event in events:
                 try:
@@ -137,7 +137,7 @@ class AnswerAgent:
         return answer.build_answer()
 
     def _stream_events(self, answer: AnswerProgress, toolbox: Toolbox) -> AnswerEvents[None]:
-        """Talk to the end. Words that were shown make of the model's failure the end of an answer."""
+        """Yield the events of the conversation. If text was shown, a failure of the model ends the answer."""
         try:
             end = yield from self._run_rounds(answer, toolbox)
         except ModelError as error:
@@ -151,7 +151,7 @@ class AnswerAgent:
             answer.end_answer(end)
 
     def _run_rounds(self, answer: AnswerProgress, toolbox: Toolbox) -> AnswerEvents[AnswerEnd]:
-        """Go through rounds of tools until the model has said all, or nothing more is wanted of it."""
+        """Run rounds of tools until the model has finished or a limit is reached."""
         while answer.seconds_left > 0 and not answer.end:
             turn = yield from self._run_turn(answer, toolbox)
             answer.rounds += 1
@@ -164,24 +164,24 @@ class AnswerAgent:
         return answer.end or AnswerEnd.LATE
 
     def _use_tools(self, answer: AnswerProgress, toolbox: Toolbox, turn: _ModelTurn) -> None:
-        """Have the results ready for the model's next turn, which may be its last."""
-        results = [self._run_tool(answer, toolbox, call, place) for place, call in enumerate(turn.calls)]
+        """Add the results for the model's next turn, which may be its last."""
+        results = [self._run_tool(answer, toolbox, call, index) for index, call in enumerate(turn.calls)]
         late = answer.seconds_left < self._limits.seconds - self._limits.reading_seconds
         spent = answer.rounds >= self._limits.rounds - 1 or answer.usage.prompt_tokens > self._limits.tokens
         answer.may_use_tools = not (late or spent)
-        more = () if answer.may_use_tools else (TextPart(_LAST_TURN_NOTE),)
-        own = (turn.end.turn,) if turn.end else ()
-        answer.turns = (*answer.turns, *own, Turn("person", (*results, *more)))
+        notes = () if answer.may_use_tools else (TextPart(_LAST_TURN_NOTE),)
+        model_turn = (turn.end.turn,) if turn.end else ()
+        answer.turns = (*answer.turns, *model_turn, Turn("person", (*results, *notes)))
 
-    def _run_tool(self, answer: AnswerProgress, toolbox: Toolbox, call: ToolCall, place: int) -> ToolResult:
-        if place >= self._limits.calls:
+    def _run_tool(self, answer: AnswerProgress, toolbox: Toolbox, call: ToolCall, index: int) -> ToolResult:
+        if index >= self._limits.calls:
             return ToolResult(call.id, f"Use up to {self._limits.calls} tools at a time.", is_error=True)
         result = toolbox.run_tool(call.name, call.arguments)
         answer.exchanges.append(ToolExchange(call.name, dict(call.arguments), result.text))
         return ToolResult(call.id, result.text, result.is_error)
 
     def _run_turn(self, answer: AnswerProgress, toolbox: Toolbox) -> AnswerEvents[_ModelTurn]:
-        """Hear the next turn. One that breaks off is begun again, and then replaces what was shown of it."""
+        """Yield the events of the next turn. An interrupted one is repeated and replaces its shown text."""
         retrying = Retrying(
             retry=retry_if_exception_type(ModelBusy),
             wait=_compute_pause,
@@ -201,7 +201,7 @@ class AnswerAgent:
         return turn
 
     def _stream_turn(self, answer: AnswerProgress, toolbox: Toolbox, turn: _ModelTurn) -> AnswerEvents[None]:
-        """Hear the turn to its end, or as far as it is wanted: showing its words takes of its time."""
+        """Yield the text of a turn to its end, or up to a limit: showing it takes part of the time."""
         try:
             with closing(self._model.stream_turn(self._build_chat(answer, toolbox))) as events:
                 for event in events:

@@ -1,4 +1,4 @@
-"""How far one answer is, and what is to be shown of what happens in its talk with the model."""
+"""The progress of one answer, and the display updates for the events of its conversation with the model."""
 
 from __future__ import annotations
 
@@ -16,63 +16,66 @@ from bot.render.conversations.streaming import AnswerMarkdown
 
 
 class DisplayUpdate(Protocol):
-    """A change of what is shown of an answer."""
+    """A change of the display of an answer."""
 
     def apply_to(self, display: AnswerDisplay) -> None:
-        """Show it. Raises AnswerStopped if the asker wants no more of the answer."""
+        """Apply the update. Raises AnswerCancelled if the asker stopped the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatusUpdate:
-    """What the bot does until the next words are shown."""
+    """The activity of the bot until the next text is shown."""
 
     activity: str
 
     def apply_to(self, display: AnswerDisplay) -> None:
+        """Show the activity."""
         display.show_status(self.activity)
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """More Markdown below what is shown."""
+    """Markdown to append to the shown text."""
 
     text: str
 
     def apply_to(self, display: AnswerDisplay) -> None:
+        """Append the text."""
         display.append_text(self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """Markdown in place of all that was shown."""
+    """Markdown that replaces the shown text."""
 
     text: str
 
     def apply_to(self, display: AnswerDisplay) -> None:
+        """Replace the text."""
         display.replace_text(self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class TurnStart:
-    """The model's next turn begins; ``is_again``: in place of one that broke off."""
+    """The start of the model's next turn; ``is_again``: in place of one that was interrupted."""
 
     is_again: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ToolsStart:
-    """The model's turn is over, and what it asks of tools is looked up."""
+    """The end of the model's turn, after which its tool calls run."""
 
     calls: tuple[ToolCall, ...]
 
 
-# what happens in a talk with the model, as far as the asker sees something of it
+# the events of a conversation with the model that affect the display
 AnswerEvent = TurnStart | TextDelta | ToolsStart
 
 
 @dataclass(frozen=True, slots=True)
 class ToolExchange:
-    """What the model asked of a tool, and what it was told."""
+    """A tool call of the model, and its result."""
 
     tool: str
     arguments: dict[str, object]
@@ -81,9 +84,9 @@ class ToolExchange:
 
 @dataclass(frozen=True, slots=True)
 class WrittenAnswer:
-    """An answer: Markdown that may be shown, why it ends where it does, and what went into it.
+    """An answer: Markdown that may be shown, the reason for its end, and what it is based on.
 
-    ``failure`` says why the model broke off, where it did.
+    ``failure`` is the error with which the model stopped, if it did.
     """
 
     text: str
@@ -97,10 +100,10 @@ class WrittenAnswer:
 
 @dataclass
 class AnswerProgress:
-    """The state of one answer. ``deadline`` is when it has to be written, in seconds of ``clock``.
+    """The state of one answer. ``deadline`` is when it has to be complete, in seconds of ``clock``.
 
-    ``end`` is set as soon as it is known that no more words are wanted, or can come; ``failure`` says why the
-    model broke off.
+    ``end`` is set as soon as no more text can come or is needed; ``failure`` is the error with which the model
+    stopped.
     """
 
     turns: tuple[Turn, ...]
@@ -122,12 +125,12 @@ class AnswerProgress:
 
     @property
     def seconds_left(self) -> float:
-        """Seconds."""
+        """The seconds until the deadline, negative after it."""
         return self.deadline - self.clock()
 
     @property
     def text(self) -> str:
-        """What there is of the answer; of tries that broke off, what was shown last."""
+        """The text of the answer so far; after an interruption, the text shown before it."""
         if not self._is_lost:
             return self.markdown.shown_text
         return self._shown_text + ("\n```" if self._shown_text.count("```") % 2 else "")
@@ -139,37 +142,37 @@ class AnswerProgress:
 
     @property
     def _is_lost(self) -> bool:
-        """Whether people saw more than the last try has."""
+        """Whether more text was shown than the last attempt has."""
         return len(self._shown_text) > len(self.markdown.shown_text) and self._shown_text.startswith(
             self.markdown.shown_text
         )
 
     def handle_event(self, event: AnswerEvent) -> tuple[DisplayUpdate, ...]:
-        """Note what happened; return what is to be shown of it."""
+        """Record an event and return the display updates for it."""
         match event:
             case TextDelta():
                 return self._build_updates(self.markdown.feed(event.text))
             case ToolsStart():
                 return (*self._build_updates(self.markdown.end_turn()), StatusUpdate(describe_tools(event.calls)))
             case TurnStart(is_again=True):
-                # what was shown of it stays until there are other words
+                # the text shown of the interrupted turn stays until there is new text
                 self.markdown = copy(self._turn_start_markdown)
             case TurnStart():
                 self._turn_start_markdown = copy(self.markdown)
         return ()
 
     def check_deadline(self) -> None:
-        """Note where it is too late for more words: showing them takes time."""
+        """End the answer if the deadline is over: showing text takes time."""
         if self.seconds_left <= 0:
             self.end = self.end or AnswerEnd.LATE
 
     def end_answer(self, end: AnswerEnd) -> None:
-        """Note that no more words will come, and why."""
+        """Record that no more text will come, and why."""
         self.end = end
         self.markdown.end_answer(is_whole=end.is_whole)
 
     def build_answer(self) -> WrittenAnswer:
-        """Return what was made. Raises ModelAnswerInvalid where that is nothing."""
+        """Return the answer. Raises ModelAnswerInvalid if it is empty."""
         if not self.text.strip():
             raise ModelAnswerInvalid("the model wrote no answer", self.usage)
         end = self.end or AnswerEnd.COMPLETE

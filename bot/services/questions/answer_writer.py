@@ -1,4 +1,4 @@
-"""Writes the answer to a question: with the model where it is there and paid for, else by plain search."""
+"""Answers to questions: by the model if there is one with budget left, else by a search for words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from bot.domain.summaries.models import Evidence
 from bot.domain.text.redaction import redact_text
 from bot.domain.time.day import TodayProvider
 from bot.ports import AnswerDisplay
-from bot.render.conversations.answers import describe_end, format_search_answer, label_citation, render_footer
+from bot.render.conversations.answers import format_search_answer, label_citation, render_footer
+from bot.render.conversations.sentences import format_answer_end
 from bot.render.conversations.streaming import Links
 from bot.services.operations.budget import Budget
 from bot.services.questions.agent import AnswerAgent
@@ -35,7 +36,7 @@ _NO_MODEL_REASON = "No model is set up."
 
 @dataclass(frozen=True, slots=True)
 class AnswerDraft:
-    """An answer: as Markdown, as the thread remembers it, what stands below, and what it was made of."""
+    """An answer: as Markdown, as the thread remembers it, its footer, and the inputs that it was made from."""
 
     text: str
     raw_text: str
@@ -44,10 +45,10 @@ class AnswerDraft:
 
 
 class AnswerWriter:
-    """Writes answers. ``answerer`` is None where no model is set up; ``model`` is its name.
+    """Writer of answers. ``agent`` is None if there is no model; ``model`` is its name.
 
-    ``stands_in`` says, as a sentence for readers, who writes where that is no model.
-    ``clock`` is the answerer's: what is read before the model is asked takes of the same minutes.
+    ``stands_in`` is a sentence for readers on the author if that is no model. ``clock`` is that of the agent:
+    the time for reading before the model is asked counts too.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class AnswerWriter:
         archive: PullRequestArchive,
         repositories: AllowedRepositories,
         today: TodayProvider,
-        answerer: AnswerAgent | None,
+        agent: AnswerAgent | None,
         model: str,
         budget: Budget,
         clock: Callable[[], float],
@@ -64,64 +65,70 @@ class AnswerWriter:
         self._archive = archive
         self._repositories = repositories
         self._today = today
-        self._answerer = answerer
+        self._agent = agent
         self._model = model
         self._budget = budget
         self._clock = clock
         self._stands_in = stands_in
 
     def write_answer(self, question: Question, memory: ThreadMemory, display: AnswerDisplay) -> AnswerDraft:
-        """The answer, shown while it is written.
+        """Write the answer and show it meanwhile.
 
         Raises:
-            PrdigestError: what it is about can't be read; the model's failures are no errors here.
+            PrdigestError: its subject cannot be read. Failures of the model do not raise.
         """
         today, started = self._today(), self._clock()
         subject = parse_subject(memory.about, self._repositories, today, self._today)
         work = _AnswerWork(question, memory, subject, Toolbox(self._archive, self._repositories, today, subject))
         display.show_status("is reading the pull requests…")
-        begun = build_initial_context(work.toolbox, subject)
-        refusal = self._budget.explain_refusal(question.visit) if self._answerer else _NO_MODEL_REASON
-        if refusal or self._answerer is None:
-            return work.build_search_answer(begun, refusal, {"refused": refusal})
+        context = build_initial_context(work.toolbox, subject)
+        refusal = self._budget.explain_refusal(question.visit) if self._agent else _NO_MODEL_REASON
+        if refusal or self._agent is None:
+            return work.build_search_answer(context, refusal, {"refused": refusal})
 
         try:
-            talk = build_turns(begun, memory, question.text, today)
-            written = self._answerer.answer_question(talk, work.toolbox, work.links, display, started)
+            turns = build_turns(context, memory, question.text, today)
+            written = self._agent.answer_question(turns, work.toolbox, work.links, display, started)
         except ModelError as error:
             log.info("no answer by the model [%s]: %s", question.visit.reference, error)
-            return work.build_search_answer(begun, f"It gave no answer: {error}.", {"failed": str(error)})
+            return work.build_search_answer(context, f"It gave no answer: {error}.", {"failed": str(error)})
         return work.build_model_answer(written, self._model, self._stands_in)
 
 
 class _AnswerWork:
-    """One question on its way to an answer."""
+    """The state of one question until its answer."""
 
     def __init__(self, question: Question, memory: ThreadMemory, subject: ThreadSubject, toolbox: Toolbox) -> None:
         self._question = question
         self._memory = memory
         self._subject = subject
         self.toolbox = toolbox
-        self._held: dict[Citation, tuple[PullRequest, Evidence]] = {}
+        self._cited: dict[Citation, tuple[PullRequest, Evidence]] = {}
         self._failed: dict[Citation, None] = {}
 
     @property
     def links(self) -> Links:
+        """The links for citations and numbers in the answer."""
         return Links(self._link_citation, self.toolbox.find_address)
 
     def _link_citation(self, citation: Citation) -> tuple[str, str] | None:
-        found = self.toolbox.find_evidence(citation)
-        if found is None:
+        evidence = self.toolbox.find_evidence(citation)
+        if evidence is None:
             self._failed[citation] = None
             return None
-        self._held[citation] = found
-        return label_citation(*found)
+        self._cited[citation] = evidence
+        return label_citation(*evidence)
 
     def build_model_answer(self, written: WrittenAnswer, model: str, stands_in: str) -> AnswerDraft:
-        provenance, note = self.toolbox.provenance, describe_end(written.end, written.failure)
-        # those of a try that broke off may be gone
-        held = {each: found for each, found in self._held.items() if label_citation(*found)[1] in written.text}
-        is_unproven = "`" in written.text and not held
+        """Build the draft of an answer that the model wrote."""
+        provenance, note = self.toolbox.provenance, format_answer_end(written.end, written.failure)
+        # the answer may lack citations of an interrupted attempt
+        cited = {
+            each: evidence
+            for each, evidence in self._cited.items()
+            if label_citation(*evidence)[1] in written.text
+        }
+        is_unproven = "`" in written.text and not cited
         blocks = render_footer(
             note,
             provenance.sources,
@@ -130,25 +137,26 @@ class _AnswerWork:
             is_unproven=is_unproven,
             stands_in=stands_in,
         )
-        made = {
+        details = {
             "model": stands_in or model,
             "prompt": ANSWER_VERSION,
             "rounds": written.rounds,
             "usage": asdict(written.usage),
             "exchanges": [asdict(each) for each in written.exchanges],
-            "citations": [{**asdict(each), "number": found[0].number} for each, found in held.items()],
+            "citations": [{**asdict(each), "number": evidence[0].number} for each, evidence in cited.items()],
             "failed_citations": [asdict(each) for each in self._failed],
             "note": note,
         }
-        return AnswerDraft(written.text, written.raw_text, blocks, self._collect_inputs(written.text, made))
+        return AnswerDraft(written.text, written.raw_text, blocks, self._collect_inputs(written.text, details))
 
-    def build_search_answer(self, begun: InitialContext, reason: str, made: Mapping[str, Any]) -> AnswerDraft:
-        found = search_by_words(self._question.text, begun.entries)
-        text = format_search_answer(reason, self.toolbox.span.title, found)
-        return AnswerDraft(text, text, (), self._collect_inputs(text, made))
+    def build_search_answer(self, context: InitialContext, reason: str, details: Mapping[str, Any]) -> AnswerDraft:
+        """Build the draft of an answer by a search for words, for a ``reason`` that it gives."""
+        matches = search_by_words(self._question.text, context.entries)
+        text = format_search_answer(reason, self.toolbox.span.title, matches)
+        return AnswerDraft(text, text, (), self._collect_inputs(text, details))
 
-    def _collect_inputs(self, text: str, made: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Enough to ask the same again, and to judge the answer."""
+    def _collect_inputs(self, text: str, details: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return enough to ask the same question again, and to judge the answer."""
         return {
             "question": redact_text(self._question.text),
             "repository": str(self._subject.repository),
@@ -156,5 +164,5 @@ class _AnswerWork:
             "numbers": list(self._subject.numbers),
             "thread": [asdict(each) for each in self._memory.said],
             "answer": text,
-            **made,
+            **details,
         }

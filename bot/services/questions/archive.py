@@ -1,6 +1,6 @@
-"""The pull requests that questions are answered from: with their patches, and the summaries that exist already.
+"""The pull requests that answers are based on, with their patches and the existing summaries.
 
-No model is asked here: what was not summarised before has its facts alone.
+No model is asked here: a pull request without a summary has only its facts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NO_SUMMARY_REASON = "nobody asked for it before"
 
 @dataclass(frozen=True, slots=True)
 class DayEntries:
-    """The pull requests merged in some days, newest first, and what may be missing from them."""
+    """The pull requests merged in some days, newest first, and caveats on what may be missing."""
 
     repository: Repository
     span: Span
@@ -37,60 +37,68 @@ class DayEntries:
 
 
 class PullRequestArchive:
-    """Reads days and single pull requests; ``workers`` calls to GitHub run at a time."""
+    """Archive of days and single pull requests. ``workers`` is the number of simultaneous calls to GitHub."""
 
     def __init__(
         self,
         pulls: PullRequests,
-        reader: EntryBuilder,
-        entries: EntryCache,
+        entry_builder: EntryBuilder,
+        entry_cache: EntryCache,
         workers: int,
         classes_of: PathClassesLookup = get_default_classes,
     ) -> None:
         self._pulls = pulls
-        self._reader = reader
-        self._entries = entries
+        self._entry_builder = entry_builder
+        self._entry_cache = entry_cache
         self._workers = workers
         self._classes_of = classes_of
 
     def read_days(self, repository: Repository, span: Span) -> DayEntries:
-        """All that was merged in some days. Raises what :meth:`bot.ports.PullRequests.merged_on` raises."""
+        """Return all pull requests merged in some days.
+
+        Raises what :meth:`bot.ports.PullRequests.list_merged` raises.
+        """
         merged = self.list_merges(repository, span)
-        with DeadlineExecutor(self._workers, "archive") as crew:
+        with DeadlineExecutor(self._workers, "archive") as executor:
             return DayEntries(
-                repository, span, tuple(crew.map_items(self.build_entry, merged.pulls)), merged.caveats
+                repository, span, tuple(executor.map_items(self.build_entry, merged.pulls)), merged.caveats
             )
 
     def list_merges(self, repository: Repository, span: Span) -> MergeList:
-        """What was merged in some days, without files. Raises as :meth:`days`."""
-        with DeadlineExecutor(self._workers, "archive") as crew:
-            return combine_lists(crew.map_items(partial(list_day, self._pulls.list_merged, repository), span.days))
+        """Return the pull requests merged in some days, without files. Raises what ``read_days`` raises."""
+        with DeadlineExecutor(self._workers, "archive") as executor:
+            return combine_lists(
+                executor.map_items(partial(list_day, self._pulls.list_merged, repository), span.days)
+            )
 
     def read_pull_request(self, reference: Reference) -> Entry:
-        """One pull request, open or merged. Raises what :meth:`bot.ports.PullRequests.pull` raises."""
+        """Return one pull request, open or merged.
+
+        Raises what :meth:`bot.ports.PullRequests.fetch_pull_request` raises.
+        """
         return self.build_entry(self._pulls.fetch_pull_request(reference.repository, reference.number))
 
     def get_path_classes(self, repository: Repository) -> PathClasses:
-        """The classes of a repository's paths."""
+        """Return the path classes of a repository."""
         return self._classes_of(repository)
 
     def get_cached(self, reference: Reference) -> Entry | None:
-        """What is kept of a pull request, without asking anybody; without patches."""
-        return self._entries.get_cached(reference)
+        """Return the cached entry of a pull request, without patches and without any call."""
+        return self._entry_cache.get_cached(reference)
 
     def build_entry(self, pull: PullRequest) -> Entry:
-        """A pull request with its files and patches, as far as they can be had."""
-        loaded = _redact_patches(self._reader.load_files(pull))
-        known = self._entries.get_cached(Reference(pull.repository, pull.number)) if pull.is_merged else None
-        if known:
-            return replace(known, pull=loaded)
+        """Return the entry of a pull request with its files and patches, as far as they are available."""
+        loaded = _redact_patches(self._entry_builder.load_files(pull))
+        cached = self._entry_cache.get_cached(Reference(pull.repository, pull.number)) if pull.is_merged else None
+        if cached:
+            return replace(cached, pull=loaded)
         classes = self._classes_of(loaded.repository)
         summary = build_fallback_summary(loaded, _NO_SUMMARY_REASON, Coverage.NONE, classes)
-        return Entry(loaded, summary, self._entries.rate_pull_request(loaded), determine_area(loaded, classes))
+        return Entry(loaded, summary, self._entry_cache.rate_pull_request(loaded), determine_area(loaded, classes))
 
 
 def _redact_patches(pull: PullRequest) -> PullRequest:
-    """Without credentials that were committed: line by line, nobody could tell the middle of a key any more."""
+    """Return a copy without credentials in patches; in single lines, the middle of a key could not be detected."""
     if pull.files is None:
         return pull
     files = (replace(file, patch=redact_patch(file.patch)) if file.patch else file for file in pull.files)

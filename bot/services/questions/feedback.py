@@ -1,4 +1,4 @@
-"""Thumbs up and down, kept with the question and with what its answer was made of."""
+"""Votes on answers, stored with the question and the inputs of the answer."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ log = logging.getLogger(__name__)
 
 
 class AnswerFeedback:
-    """Keeps answers for a while, and those that somebody voted on for good."""
+    """Store of recent answers, and of the votes on them, which are permanent."""
 
-    def __init__(self, cache: Cache, ballot: FeedbackStore, now: Callable[[], datetime]) -> None:
+    def __init__(self, cache: Cache, store: FeedbackStore, now: Callable[[], datetime]) -> None:
         self._cache = cache
-        self._ballot = ballot
+        self._store = store
         self._now = now
 
     def remember_answer(self, channel: str, message: str, inputs: Mapping[str, Any]) -> None:
-        """What the answer in a message was made of. Raises StoreUnavailable."""
+        """Save the inputs of the answer in a message. Raises StoreUnavailable."""
         self._cache.put(_build_key(channel, message), json.dumps(inputs), ANSWER_INPUTS.lifetime)
 
     def record_vote(self, slack_request: SlackRequest, message: str, verdict: str) -> bool:
-        """Keep what somebody thinks of an answer, in place of what they thought before; whether it is known still.
+        """Save a user's vote on an answer in place of an earlier one. Return whether the answer is still stored.
 
         Raises:
-            StoreUnavailable: it was not kept.
+            StoreUnavailable: the vote was not saved.
         """
         inputs = self._cache.get(_build_key(slack_request.channel, message))
         if inputs is None:
             log.info("a vote on an answer that is no longer known [%s]", slack_request.reference)
             return False
-        cast = {
+        vote = {
             "verdict": verdict,
             "at": self._now().isoformat(),
             "user": slack_request.user,
             **json.loads(inputs),
         }
-        self._ballot.put(f"{slack_request.channel}:{message}:{slack_request.user}", json.dumps(cast))
+        self._store.put(f"{slack_request.channel}:{message}:{slack_request.user}", json.dumps(vote))
         return True
 
     def iterate_votes(self) -> Iterator[dict[str, Any]]:
-        """Every vote with its question, answer and inputs. Raises StoreUnavailable."""
-        for found in self._ballot.list_votes():
-            yield json.loads(found)
+        """Yield every vote with its question, answer and inputs. Raises StoreUnavailable."""
+        for vote in self._store.list_votes():
+            yield json.loads(vote)
 
 
 def _build_key(channel: str, message: str) -> str:

@@ -1,6 +1,6 @@
-"""What every talk about the same thread begins with: the record of its days or pull requests, word for word.
+"""The context at the beginning of every conversation in a thread: the record of its days or pull requests.
 
-It is the same for each question, so that the model's prompt cache holds it.
+It is the same text for each question, so that the model's prompt cache holds it.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from bot.services.questions.tools import context_text
 from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.summaries.prompts import fence_text
 
-# characters: some 14,000 tokens. A busy day's list takes half; what is left holds diffs that are whole, which
-# saves rounds of reading, and makes what a further question reads small beside what the prompt cache holds already
+# characters: some 14,000 tokens. A busy day's list takes half; the rest holds complete diffs, which save rounds
+# of reading, and make what further questions read small compared with what the prompt cache already holds
 _MAX_LENGTH = 56_000
-# for all pull requests of a thread about single ones
+# for all pull requests together in a thread about single ones
 _MAX_DIFF_LENGTH = 48_000
 
 
 @dataclass(frozen=True, slots=True)
 class InitialContext:
-    """The record, and the pull requests in it."""
+    """The text of the record, and the pull requests in it."""
 
     text: str
     entries: tuple[Entry, ...]
 
 
 def build_initial_context(toolbox: Toolbox, subject: ThreadSubject) -> InitialContext:
-    """The record of what a thread is about.
+    """Return the record of a thread's subject.
 
     Raises:
-        PrdigestError: it can't be had, such as when GitHub is away.
+        PrdigestError: it cannot be read, such as when GitHub is unavailable.
     """
     return _render_pull_requests(toolbox, subject) if subject.numbers else _render_days(toolbox)
 
@@ -71,35 +71,35 @@ def _render_pull_requests(toolbox: Toolbox, subject: ThreadSubject) -> InitialCo
     return InitialContext(fence_text("record", "\n\n".join(texts)), entries)
 
 
-def build_turns(begun: InitialContext, memory: ThreadMemory, question: str, today: LocalDay) -> tuple[Turn, ...]:
-    """The talk up to a question: the record, what was said in the thread, the question, and what day it is."""
-    # the day comes last: what stands before it is the same when the next question is asked
-    asked = (
+def build_turns(context: InitialContext, memory: ThreadMemory, question: str, today: LocalDay) -> tuple[Turn, ...]:
+    """Return the turns up to a question: the record, the thread's messages, the question, and today's date."""
+    # the date comes last: the text before it stays the same for the next question
+    question_parts = (
         TextPart(fence_text("question", question)),
         TextPart(f"Today is {today.date:%A} {today.date} ({today.zone})."),
     )
-    said = (*(_build_turn(each) for each in memory.said if _has_text(each)), Turn("person", asked))
-    first = Turn("person", (TextPart(begun.text, stable=True),))
-    return _merge_turns((first, *said))
+    dialogue = (*(_build_turn(each) for each in memory.said if _has_text(each)), Turn("person", question_parts))
+    first = Turn("person", (TextPart(context.text, stable=True),))
+    return _merge_turns((first, *dialogue))
 
 
-def _has_text(said: RememberedMessage) -> bool:
-    """Whether the model may get it: of its own words, no blank ones. A person's stand between marks."""
-    return said.by == "person" or bool(said.text.strip())
+def _has_text(message: RememberedMessage) -> bool:
+    """Return whether a message can be sent to the model: its own must not be blank; those of people are fenced."""
+    return message.by == "person" or bool(message.text.strip())
 
 
-def _build_turn(said: RememberedMessage) -> Turn:
-    if said.by == "bot":
-        return Turn("model", (TextPart(said.text),))
-    return Turn("person", (TextPart(fence_text("question", said.text)),))
+def _build_turn(message: RememberedMessage) -> Turn:
+    if message.by == "bot":
+        return Turn("model", (TextPart(message.text),))
+    return Turn("person", (TextPart(fence_text("question", message.text)),))
 
 
-def _merge_turns(said: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """One turn for all that one side said without the other."""
-    found: list[Turn] = []
-    for turn in said:
-        if found and found[-1].by == turn.by:
-            found[-1] = replace(found[-1], parts=(*found[-1].parts, *turn.parts))
+def _merge_turns(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Merge consecutive turns of the same side."""
+    merged: list[Turn] = []
+    for turn in turns:
+        if merged and merged[-1].by == turn.by:
+            merged[-1] = replace(merged[-1], parts=(*merged[-1].parts, *turn.parts))
         else:
-            found.append(turn)
-    return tuple(found)
+            merged.append(turn)
+    return tuple(merged)

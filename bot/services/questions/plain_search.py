@@ -1,4 +1,4 @@
-"""The answer without a model: the pull requests that a question's own words find."""
+"""The answer without a model: a search of pull requests for the words of a question."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ _TITLE_WEIGHT, _PLACE_WEIGHT, _TEXT_WEIGHT = 5, 3, 1
 
 
 def search_by_words(question: str, entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """The pull requests that hold the question's words, best first; those that it names come before all."""
+    """Return the pull requests with the question's words, best first, after those that it names by number."""
     words = {word.casefold().strip("./-") for word in _WORD.findall(question)}
     words = {word for word in words - _COMMON_WORDS if not word.isdecimal()}
-    numbers = {parse_digits(found[1] or found[2]) for found in _NUMBER.finditer(question)}
-    # what was named by its number was asked about, whatever else fits
-    rated = [((entry.number in numbers, _score_entry(entry, words)), entry) for entry in entries]
-    best = sorted((each for each in rated if any(each[0])), key=lambda each: each[0], reverse=True)
-    return tuple(entry for _, entry in best)[:MAX_RESULTS]
+    numbers = {parse_digits(match[1] or match[2]) for match in _NUMBER.finditer(question)}
+    # a pull request named by its number is meant, whatever else matches
+    scored = [((entry.number in numbers, _score_entry(entry, words)), entry) for entry in entries]
+    matching = sorted((each for each in scored if any(each[0])), key=lambda each: each[0], reverse=True)
+    return tuple(entry for _, entry in matching)[:MAX_RESULTS]
 
 
 def _score_entry(entry: Entry, words: set[str]) -> int:
-    pull, said = entry.pull, entry.summary
-    title = f"{pull.title} {said.headline}".casefold()
+    pull, summary = entry.pull, entry.summary
+    title = f"{pull.title} {summary.headline}".casefold()
     places = " ".join([entry.area, pull.author.login, *(file.path for file in pull.files or ())]).casefold()
     patches = (file.patch or "" for file in pull.files or ())
-    text = " ".join([pull.body, *(text for _, text in said.sections), *patches]).casefold()
+    text = " ".join([pull.body, *(text for _, text in summary.sections), *patches]).casefold()
     return sum(
         _TITLE_WEIGHT * (word in title) + _PLACE_WEIGHT * (word in places) + _TEXT_WEIGHT * (word in text)
         for word in words

@@ -1,4 +1,4 @@
-"""What a thread remembers: on the store, and rebuilt from Slack once where the store has nothing."""
+"""The memory of threads: kept in the store, and rebuilt from Slack once if the store has none."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ from bot.ports.cached_json import load_or_none
 log = logging.getLogger(__name__)
 
 _MEMORY_ADAPTER = TypeAdapter(ThreadMemory)
-# of one message that is read back from Slack
+# characters of one message that is read from Slack
 _MAX_MESSAGE_LENGTH = 4_000
 
 
 class ThreadMemories:
-    """Keeps what was said in threads. Every method may raise StoreUnavailable."""
+    """Memories of threads. Every method may raise StoreUnavailable."""
 
-    def __init__(self, contexts: ThreadStateStore, threads: ThreadReader) -> None:
-        self._contexts = contexts
+    def __init__(self, states: ThreadStateStore, threads: ThreadReader) -> None:
+        self._states = states
         self._threads = threads
 
     def load_memory(self, channel: str, thread: str, until: str) -> ThreadMemory:
-        """What is known of a thread; what Slack has of it before the time ``until`` where nothing is known.
+        """Return the memory of a thread; if there is none, build it from its messages in Slack before ``until``.
 
         Raises:
-            SlackUnavailable: Slack does not say; trying again may help.
+            SlackUnavailable: Slack does not answer; another attempt may help.
         """
-        found = self._load_saved(channel, thread)
-        if found is None:
-            found = self._rebuild_memory(channel, thread, until)
-            self.save_memory(channel, thread, found)
-        return found
+        memory = self._load_saved(channel, thread)
+        if memory is None:
+            memory = self._rebuild_memory(channel, thread, until)
+            self.save_memory(channel, thread, memory)
+        return memory
 
     def save_memory(self, channel: str, thread: str, memory: ThreadMemory) -> None:
-        """Remember."""
-        self._contexts.put(_build_key(channel, thread), _MEMORY_ADAPTER.dump_json(memory).decode())
+        """Save the memory of a thread."""
+        self._states.put(_build_key(channel, thread), _MEMORY_ADAPTER.dump_json(memory).decode())
 
     def note_post(self, channel: str, thread: str, text: str) -> None:
-        """The bot posted something else into a thread; of one that nobody asked in yet, Slack will tell."""
-        found = self._load_saved(channel, thread)
-        if found is not None:
-            self.save_memory(channel, thread, found.add_messages(RememberedMessage("bot", text)))
+        """Record another post of the bot in a thread. A thread without memory gets it later, from Slack."""
+        memory = self._load_saved(channel, thread)
+        if memory is not None:
+            self.save_memory(channel, thread, memory.add_messages(RememberedMessage("bot", text)))
 
     def _load_saved(self, channel: str, thread: str) -> ThreadMemory | None:
-        return load_or_none(_MEMORY_ADAPTER, self._contexts.get(_build_key(channel, thread)))
+        return load_or_none(_MEMORY_ADAPTER, self._states.get(_build_key(channel, thread)))
 
     def _rebuild_memory(self, channel: str, thread: str, until: str) -> ThreadMemory:
         try:
@@ -59,20 +59,20 @@ class ThreadMemories:
         except SlackCallRefused as error:
             log.info("the thread is not read, its memory begins anew: %s", error)
             return ThreadMemory("")
-        before = [message for message in messages if float(message.ts) < float(until)]
-        own = [message for message in before if message.is_own]
-        about = next((found for message in own if (found := message.about or message.key)), "")
-        first = before[0] if before and before[0].is_own else None
+        earlier = [message for message in messages if float(message.ts) < float(until)]
+        own_messages = [message for message in earlier if message.is_own]
+        about = next((subject for message in own_messages if (subject := message.about or message.key)), "")
+        first = earlier[0] if earlier and earlier[0].is_own else None
         memory = ThreadMemory(about)
-        for message in before:
-            said = _convert_message(message)
-            if message is not first and said.text and _is_conversation(message):
-                memory = memory.add_messages(said)
+        for message in earlier:
+            remembered = _convert_message(message)
+            if message is not first and remembered.text and _is_conversation(message):
+                memory = memory.add_messages(remembered)
         return memory
 
 
 def _is_conversation(message: ThreadMessage) -> bool:
-    """What is not only a nod, nor a part of a digest, which the record holds."""
+    """Return whether a message is neither a mere remark nor a part of a digest, which the record has."""
     return not DIGEST_RECORD.has_key(message.key) if message.is_own else not is_remark(message.text)
 
 
@@ -83,7 +83,7 @@ def _convert_message(message: ThreadMessage) -> RememberedMessage:
 
 
 def _describe_own_message(message: ThreadMessage) -> str:
-    """An answer to a command says what it is about; its text is only what notifications show."""
+    """Return the text of a message of the bot. That of an answer to a command is only for notifications."""
     return (
         describe_post(message.about, restore_bot_text(message.text))
         if message.about
@@ -92,7 +92,7 @@ def _describe_own_message(message: ThreadMessage) -> str:
 
 
 def describe_post(about: str, text: str) -> str:
-    """How the thread remembers a message that was no answer to a question."""
+    """Return the text with which a thread remembers a message that is no answer to a question."""
     return f"[The bot posted: {about}] {text}".strip()
 
 

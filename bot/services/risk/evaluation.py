@@ -131,7 +131,9 @@ def _score_pull(pull: PullRequest, classes: PathClasses, past: FileHistory) -> _
 
 def _count_positives(measurement: Measurement, label: str) -> PositiveCount:
     """Return how many merges have a label, in all and among those with known outcomes."""
-    return PositiveCount(label, measurement.count_positives(label, known=True), measurement.count_positives(label))
+    return PositiveCount(
+        label, measurement.count_positives(label, include_known=True), measurement.count_positives(label)
+    )
 
 
 def _measure_bands(

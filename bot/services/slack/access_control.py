@@ -7,11 +7,7 @@ from dataclasses import dataclass
 
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.ports import RateLimiter
-
-_ELSEWHERE = "I answer people of my own workspace only: ask whoever runs me to allow yours."
-_WRONG_CHANNEL = "I don't answer in this channel: ask in one of mine, or ask whoever runs me."
-_WRONG_USER = "I may not answer you here: ask whoever runs me to allow it."
-_TOO_FAST = "That was a lot in a minute: give me a moment, then ask again."
+from bot.render.conversations import sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,36 +23,36 @@ class AccessRules:
 
 
 class AccessControl:
-    """Access control of visits."""
+    """Access control of requests from Slack."""
 
-    def __init__(self, allowed: AccessRules, limiter: RateLimiter) -> None:
-        self._allowed = allowed
+    def __init__(self, rules: AccessRules, limiter: RateLimiter) -> None:
+        self._rules = rules
         self._limiter = limiter
 
     def explain_refusal(self, slack_request: SlackRequest) -> str:
-        """Return why the visitor gets no answer, as a sentence for them; empty if they may ask.
+        """Return why the user gets no answer, as a sentence for them; empty if they may ask.
 
         Raises:
             StoreUnavailable: the number of their requests is unknown.
         """
         exclusion = self.explain_exclusion(slack_request)
         return exclusion or (
-            "" if self._limiter.try_acquire(f"{slack_request.team}:{slack_request.user}") else _TOO_FAST
+            "" if self._limiter.try_acquire(f"{slack_request.team}:{slack_request.user}") else sentences.TOO_FAST
         )
 
     def explain_exclusion(self, slack_request: SlackRequest) -> str:
-        """Return why the visitor may never ask here, as a sentence for them; empty if they may.
+        """Return why the user may never ask here, as a sentence for them; empty if they may.
 
         Rate limits do not count here.
         """
-        allowed = self._allowed
-        if allowed.workspaces.isdisjoint((slack_request.team, slack_request.enterprise)):
-            return _ELSEWHERE
-        # App Home is no channel; what is done there to a channel's subscription is checked for that channel
-        if slack_request.channel and not _is_listed(allowed.channels, slack_request.channel):
-            return _WRONG_CHANNEL
-        if not _is_listed(allowed.users, slack_request.user):
-            return _WRONG_USER
+        rules = self._rules
+        if rules.workspaces.isdisjoint((slack_request.team, slack_request.enterprise)):
+            return sentences.OTHER_WORKSPACE
+        # App Home is no channel; changes made there are checked for the channel of the subscription
+        if slack_request.channel and not _is_listed(rules.channels, slack_request.channel):
+            return sentences.OTHER_CHANNEL
+        if not _is_listed(rules.users, slack_request.user):
+            return sentences.NOT_ALLOWED
         return ""
 
 

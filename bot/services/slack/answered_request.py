@@ -1,4 +1,4 @@
-"""The record of a request that is being answered, or was: what a later try goes on from."""
+"""The record of the answer to a request, with which a later attempt continues."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from bot.ports.record_codec import COUNT, INSTANT, TEXT, Record, RecordCodec, de
 
 
 class RequestState(StrEnum):
-    """How far an answer came."""
+    """The progress of an answer."""
 
     NEW = "new"
     BEGUN = "begun"
-    """A message may stand."""
+    """A message may be posted."""
     ANSWERED = "answered"
-    """There is nothing left to do: an answer stands, or its asker was told that there is none."""
+    """There is nothing left to do: the answer is posted, or its asker was notified that there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnsweredRequest(Record):
-    """One part of a request from Slack. Times are aware.
+    """The record of one part of a request from Slack. Times are aware.
 
-    Of a question in a thread ``message`` is the timestamp of the answer that is being written, ``tries`` counts
-    the tries, and ``draft_json`` is the answer that the model gave. Slack took no answer for the first time at
-    ``refused_at``; the asker heard so at ``excused_at``. Where a service asks for a pause, a record of its own
-    says when the answer was first postponed, and for when it was promised.
+    For a question in a thread, ``message`` is the timestamp of the answer that is being written, ``attempts``
+    counts the attempts, and ``draft_json`` is the answer of the model. ``refused_at`` is when Slack first
+    accepted no answer, ``excused_at`` when the asker was notified of that. Where a service asks for a pause, a
+    separate record has the first postponement of the answer and the time for which it was promised.
     """
 
     begun_at: datetime | None = declare_field("begun", INSTANT)
@@ -41,7 +41,7 @@ class AnsweredRequest(Record):
 
     @property
     def state(self) -> RequestState:
-        """How far it came, which follows from what is recorded."""
+        """The progress, derived from the recorded fields."""
         if self.is_answered:
             return RequestState.ANSWERED
         return RequestState.BEGUN if self.begun_at else RequestState.NEW
@@ -52,39 +52,39 @@ class AnsweredRequest(Record):
         return self.answered_at is not None
 
     def begin_posting(self, at: datetime) -> AnsweredRequest:
-        """Return the record of a try that is about to post."""
+        """Return the record of an attempt that is about to post."""
         return replace(self, begun_at=at)
 
     def complete(self, at: datetime) -> AnsweredRequest:
-        """Return it answered."""
+        """Return the record of an answered request."""
         return replace(self, answered_at=at)
 
     def count_attempt(self) -> AnsweredRequest:
-        """Return it with one more try."""
+        """Return the record with one more attempt."""
         return replace(self, attempts=self.attempts + 1)
 
     def record_message(self, message: str) -> AnsweredRequest:
-        """Return it with the message that is being written."""
+        """Return the record with the timestamp of the message that is being written."""
         return replace(self, message=message)
 
     def record_draft(self, draft_json: str) -> AnsweredRequest:
-        """Return it with what the model answered: another try does not ask again."""
+        """Return the record with the model's answer, so that another attempt does not ask again."""
         return replace(self, draft_json=draft_json)
 
     def record_refusal(self, at: datetime) -> AnsweredRequest:
-        """Return it after Slack took no answer for the first time."""
+        """Return the record after Slack first accepted no answer."""
         return replace(self, refused_at=at)
 
     def record_excuse(self, at: datetime) -> AnsweredRequest:
-        """Return it after its asker was told that Slack takes no answer."""
+        """Return the record after the asker was notified that Slack accepts no answer."""
         return replace(self, excused_at=at)
 
     def record_postponement(self, at: datetime) -> AnsweredRequest:
-        """Return it after a service asked for a pause for the first time."""
+        """Return the record after a service asked for a pause for the first time."""
         return replace(self, postponed_at=at)
 
     def record_promise(self, at: datetime) -> AnsweredRequest:
-        """Return it after its asker was told when the answer comes."""
+        """Return the record after the asker was notified when the answer comes."""
         return replace(self, promised_at=at)
 
 

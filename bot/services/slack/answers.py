@@ -41,23 +41,23 @@ class AnswerBuilder:
 
     def __init__(
         self,
-        entries: EntryCache,
-        risks: RiskLister,
+        entry_cache: EntryCache,
+        risk_lister: RiskLister,
         days_of: Callable[[DigestSpec], MultiDayDigest],
         name_of: Callable[[Repository], str],
         today: Callable[[], LocalDay],
         score: Callable[[Repository, Span], TrackRecordScore],
     ) -> None:
-        self._entries = entries
-        self._risks = risks
+        self._entry_cache = entry_cache
+        self._risk_lister = risk_lister
         self._days_of = days_of
         self._name_of = name_of
         self._today = today
         self._score = score
 
     def build_summary(self, reference: Reference, asker: str) -> Answer:
-        """Build the answer about one pull request, merged or open. Raise what ``get_entry`` raises."""
-        entry = self._entries.get_entry(reference)
+        """Build the answer about one pull request, merged or open. Raises what ``get_entry`` raises."""
+        entry = self._entry_cache.get_entry(reference)
         request = SummaryRequest((reference,))
         details = buttons.make_details_button(entry.pull)
         share = buttons.make_share_button(buttons.SHARE_SUMMARY, request)
@@ -66,17 +66,19 @@ class AnswerBuilder:
         )
 
     def build_risks(self, request: RisksRequest, asker: str) -> Answer:
-        """What was taken back in some days, and what deserves a second look."""
-        found = self._risks.build_list(request, self._name_of(request.repository), self._today())
-        taken_back = [pair.pull for pair in found.taken_back]
-        menu = buttons.make_details_menu([entry.pull for entry in (*found.riskiest, *found.below)] + taken_back)
+        """Build the answer with the reverted and the riskiest pull requests of some days."""
+        risk_list = self._risk_lister.build_list(request, self._name_of(request.repository), self._today())
+        taken_back = [pair.pull for pair in risk_list.taken_back]
+        menu = buttons.make_details_menu(
+            [entry.pull for entry in (*risk_list.riskiest, *risk_list.below)] + taken_back
+        )
         share = buttons.make_share_button(buttons.SHARE_RISKS, request)
         return _build_answer(
-            asker, render_risk_list(found), share, menu, SubjectKind.RISKS.format_subject(request)
+            asker, render_risk_list(risk_list), share, menu, SubjectKind.RISKS.format_subject(request)
         )
 
     def build_score(self, request: ScoreRequest, asker: str) -> Answer:
-        """Build the answer that says how good the lists of some days were. Raise StoreUnavailable."""
+        """Build the answer with the quality of the lists of some days. Raises StoreUnavailable."""
         result = self._score(request.repository, request.span)
         hits = [hit.pull for hit in result.hits]
         menu = buttons.make_details_menu(hits)
@@ -97,12 +99,12 @@ class AnswerBuilder:
         )
 
     def build_overview(self, request: DigestRequest, asker: str, channel: str) -> Answer:
-        """Several days as one overview, for the readers of a channel."""
-        found = self._days_of(DigestSpec(channel, request.repository, request.span))
-        menu = buttons.make_details_menu(entry.pull for entry in found.combined.riskiest_entries)
+        """Build the overview of several days, for the readers of a channel."""
+        overview = self._days_of(DigestSpec(channel, request.repository, request.span))
+        menu = buttons.make_details_menu(entry.pull for entry in overview.combined.riskiest_entries)
         share = buttons.make_share_button(buttons.SHARE_DIGEST, request)
         return _build_answer(
-            asker, render_catch_up(found), share, menu, SubjectKind.DIGEST.format_subject(request)
+            asker, render_catch_up(overview), share, menu, SubjectKind.DIGEST.format_subject(request)
         )
 
 

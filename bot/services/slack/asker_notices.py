@@ -14,16 +14,12 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import RateLimited, SlackUnavailable
 from bot.domain.keyspace.keys import ANSWER_PROGRESS
 from bot.ports import EphemeralMessenger, RecordStore
+from bot.render.conversations import sentences
 from bot.render.conversations.notices import render_delay, render_notice
 from bot.services.operations import deadlines
 from bot.services.slack.answered_request import AnsweredRequest
 
 log = logging.getLogger(__name__)
-
-_WORKING = "I am still at it; I say so when it is done, or what went wrong."
-_NOT_POSTED = (
-    "Slack does not take my answer right now. I go on trying for some minutes: ask again if it does not come."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +43,7 @@ class ResponseTimes:
     reply_reserve: float = 25.0
     apology_reserve: float = 10.0
     short_outage: float = 10.0
-    later: float = 1_500.0
+    latest_answer: float = 1_500.0
     question_time: float = 240.0
     display_reserve: float = 30.0
 
@@ -60,25 +56,25 @@ class AskerNotices:
 
     def __init__(
         self,
-        whispers: EphemeralMessenger,
+        messenger: EphemeralMessenger,
         records: RecordStore[AnsweredRequest],
         now: Callable[[], datetime],
-        promises: ResponseTimes,
+        response_times: ResponseTimes,
     ) -> None:
-        self._whispers = whispers
+        self._messenger = messenger
         self._records = records
         self._now = now
-        self._promises = promises
+        self._response_times = response_times
 
     @contextmanager
     def excuse_failures(self, slack_request: SlackRequest, key: str) -> Iterator[None]:
-        """Tell the asker in another way if Slack refuses what the block needs for an answer.
+        """Notify the asker in another way if Slack refuses what the block needs for an answer.
 
-        Raise the error again.
+        The error is raised again.
         """
         began = self._now()
         try:
-            with deadlines.reserve_time(self._promises.apology_reserve):
+            with deadlines.reserve_time(self._response_times.apology_reserve):
                 yield
         except SlackUnavailable as error:
             if error.retry_after is None:
@@ -88,15 +84,15 @@ class AskerNotices:
             raise
 
     def postpone_answer(self, slack_request: SlackRequest, error: RateLimited | SlackUnavailable) -> bool:
-        """Tell whether an answer is of use after the pause that a service asks for; say once when it comes."""
+        """Return whether an answer is of use after the pause that a service asks for; announce its time once."""
         key, now = ANSWER_PROGRESS.build_key(slack_request.key, "later"), self._now()
         record, pause = self._records.load(key), timedelta(seconds=error.retry_after or 0.0)
         since = record.postponed_at or now
-        if now + pause - since > timedelta(seconds=self._promises.later):
+        if now + pause - since > timedelta(seconds=self._response_times.latest_answer):
             return False
         if record.postponed_at is None:
             record = self._records.save(key, record, record.record_postponement(now))
-        if record.promised_at is None and pause > timedelta(seconds=self._promises.short_outage):
+        if record.promised_at is None and pause > timedelta(seconds=self._response_times.short_outage):
             self._announce_delay(slack_request, error, now + pause, key, record)
         return True
 
@@ -117,7 +113,7 @@ class AskerNotices:
             slack_request.reference,
         )
         try:
-            self._whispers.send(slack_request, render_delay(service, answer_at))
+            self._messenger.send(slack_request, render_delay(service, answer_at))
         except SlackUnavailable as refused:
             log.warning("the asker is not told when [%s]: %s", slack_request.reference, refused)
         else:
@@ -130,13 +126,13 @@ class AskerNotices:
         """
         record = self._records.load(key)
         first = record.refused_at or began
-        is_moment = self._now() - first < timedelta(seconds=self._promises.short_outage)
+        is_short = self._now() - first < timedelta(seconds=self._response_times.short_outage)
         if record.refused_at is None:
             record = self._records.save(key, record, record.record_refusal(began))
-        if is_moment or not slack_request.response_url or record.excused_at:
+        if is_short or not slack_request.response_url or record.excused_at:
             return
         try:
-            self._whispers.send(slack_request, render_notice(_NOT_POSTED))
+            self._messenger.send(slack_request, render_notice(sentences.NOT_POSTED_YET))
         except SlackUnavailable as error:
             log.warning("the asker is not told yet [%s]: %s", slack_request.reference, error)
         else:
@@ -144,14 +140,14 @@ class AskerNotices:
 
     @contextmanager
     def report_progress(self, slack_request: SlackRequest) -> Iterator[None]:
-        """Tell the asker once the block takes long that it is in progress, if there is a ``response_url``."""
+        """Notify the asker of the progress if the block takes long and there is a ``response_url``."""
         if (
             not slack_request.response_url
-            or not self._promises.first_response < deadlines.get_seconds_left() < math.inf
+            or not self._response_times.first_response < deadlines.get_seconds_left() < math.inf
         ):
             yield
             return
-        timer = threading.Timer(self._promises.progress_notice, self._send_progress, [slack_request])
+        timer = threading.Timer(self._response_times.progress_notice, self._send_progress, [slack_request])
         timer.daemon = True
         timer.start()
         try:
@@ -159,11 +155,11 @@ class AskerNotices:
         finally:
             timer.cancel()
             # the notice must not arrive after the answer
-            timer.join(self._promises.reply_reserve)
+            timer.join(self._response_times.reply_reserve)
 
     def _send_progress(self, slack_request: SlackRequest) -> None:
         """Send the notice that the work is in progress. A failure is only logged."""
         try:
-            self._whispers.send(slack_request, render_notice(_WORKING))
+            self._messenger.send(slack_request, render_notice(sentences.STILL_WORKING))
         except SlackUnavailable as error:
             log.info("the asker is not told that it is worked on [%s]: %s", slack_request.reference, error)

@@ -9,6 +9,7 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import PrdigestError, SlackCallRefused, StoreUnavailable
 from bot.domain.pull_requests.reference import Reference
 from bot.ports import Views
+from bot.render.summaries import sentences
 from bot.render.summaries.details import render_details_view, render_error_view, render_loading_view
 from bot.services.operations import deadlines
 from bot.services.slack.replies import ReplySender
@@ -16,14 +17,12 @@ from bot.services.summaries.entry_cache import EntryCache
 
 log = logging.getLogger(__name__)
 
-_TOO_LATE = "The window did not open in time: press again."
-
 
 class DetailsModal:
     """Service that opens the modal."""
 
-    def __init__(self, entries: EntryCache, views: Views, replies: ReplySender) -> None:
-        self._entries = entries
+    def __init__(self, entry_cache: EntryCache, views: Views, replies: ReplySender) -> None:
+        self._entry_cache = entry_cache
         self._views = views
         self._replies = replies
 
@@ -35,7 +34,7 @@ class DetailsModal:
         Raises:
             SlackUnavailable, StoreUnavailable: a retry may help.
         """
-        cached = self._entries.get_cached(reference)
+        cached = self._entry_cache.get_cached(reference)
         first = render_details_view(cached) if cached else render_loading_view(reference)
         try:
             self._views.open_view(trigger, slack_request.key, first)
@@ -43,7 +42,7 @@ class DetailsModal:
             # an earlier attempt of this job may have opened it
             log.info("the window [%s] is not opened: %s", slack_request.reference, error)
             if not self._views.update_view(slack_request.key, first):
-                self._replies.tell_asker(slack_request, _TOO_LATE)
+                self._replies.tell_asker(slack_request, sentences.WINDOW_TOO_LATE)
                 return
         if not cached and not self._views.update_view(
             slack_request.key, self._build_view(slack_request, reference)
@@ -51,10 +50,10 @@ class DetailsModal:
             log.info("the window [%s] was closed before it was filled", slack_request.reference)
 
     def _build_view(self, slack_request: SlackRequest, reference: Reference) -> dict[str, Any]:
-        """Return the view with the details, or with an error. Raise StoreUnavailable."""
+        """Return the view with the details, or with an error. Raises StoreUnavailable."""
         try:
-            with deadlines.reserve_time(self._replies.promises.reply_reserve):
-                return render_details_view(self._entries.get_entry(reference))
+            with deadlines.reserve_time(self._replies.response_times.reply_reserve):
+                return render_details_view(self._entry_cache.get_entry(reference))
         except StoreUnavailable:
             raise
         except PrdigestError as error:

@@ -20,56 +20,58 @@ log = logging.getLogger(__name__)
 
 
 class AppHome:
-    """Shows App Home."""
+    """Service that publishes App Home."""
 
     def __init__(
         self,
-        subscribing: SubscriptionEditor,
+        editor: SubscriptionEditor,
         digests: DigestRecords,
-        healths: HealthReader,
-        homes: HomePublisher,
+        health_reader: HealthReader,
+        publisher: HomePublisher,
         now: Callable[[], datetime],
     ) -> None:
-        self._subscribing = subscribing
+        self._editor = editor
         self._digests = digests
-        self._healths = healths
-        self._homes = homes
+        self._health_reader = health_reader
+        self._publisher = publisher
         self._now = now
 
     def open_home(self, slack_request: SlackRequest) -> None:
-        """Show it to somebody who opens it, if they may ask. Raises what :meth:`show` raises."""
-        if self._subscribing.is_welcome(slack_request):
+        """Publish App Home for a user who opens it, if they may ask. Raises what ``show_home`` raises."""
+        if self._editor.is_welcome(slack_request):
             self.show_home(slack_request.user)
 
     def show_home(self, user: str, note: str = "") -> None:
-        """Show it as it is now; ``note`` is what came of the user's last click.
+        """Publish the current App Home of a user; ``note`` is the result of the user's last click.
 
         An app whose Home is switched off shows none, now or later.
 
         Raises:
             SlackUnavailable, StoreUnavailable: it stays as it was.
         """
-        # their own first: of very many the last are left out
-        visible = sorted(self._subscribing.list_visible(user), key=lambda each: each.by != user)
+        # the user's own first: the last ones are left out if there are very many
+        visible = sorted(self._editor.list_visible(user), key=lambda each: each.by != user)
         now = self._now()
-        planned = [(each, self._subscribing.get_next_due(each)) for each in visible]
+        planned = [(each, self._editor.get_next_due(each)) for each in visible]
         latest = sorted(self._list_latest(visible, now), key=lambda each: each.due_at, reverse=True)
         try:
-            self._homes.publish_home(user, render_home(latest, planned, self._healths.read_health(), now, note))
+            self._publisher.publish_home(
+                user, render_home(latest, planned, self._health_reader.read_health(), now, note)
+            )
         except SlackCallRefused as error:
             log.warning("App Home is not shown: %s", error)
 
     def _list_latest(self, subscriptions: Sequence[Subscription], now: datetime) -> Iterator[LatestDigest]:
-        """The last digest of each that stands, each text once: a hundred channels may get the same."""
+        """Yield the last posted digest of each subscription, each text once: many channels may get the same."""
         seen: set[str] = set()
         for subscription in subscriptions:
-            found = self._find_last_digest(subscription, now)
-            if found and found.text not in seen:
-                seen.add(found.text)
-                yield found
+            latest = self._find_last_digest(subscription, now)
+            if latest and latest.text not in seen:
+                seen.add(latest.text)
+                yield latest
 
     def _find_last_digest(self, subscription: Subscription, now: datetime) -> LatestDigest | None:
-        """Its last digest, or the one before while that is not posted yet."""
+        """Return the last digest, or the one before while that is not posted yet."""
         due = now
         for _ in range(2):
             due = subscription.timing.find_last_before(due)

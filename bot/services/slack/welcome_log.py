@@ -14,16 +14,16 @@ class WelcomeLog:
     Both methods may raise StoreUnavailable.
     """
 
-    def __init__(self, contexts: ThreadStateStore) -> None:
-        self._contexts = contexts
+    def __init__(self, states: ThreadStateStore) -> None:
+        self._states = states
 
     def has_welcomed(self, user: str) -> bool:
         """Return whether a user was welcomed."""
-        return self._contexts.get(_build_key(user)) is not None
+        return self._states.get(_build_key(user)) is not None
 
     def note_welcome(self, user: str) -> None:
         """Record that a user was welcomed."""
-        self._contexts.put(_build_key(user), _WELCOMED)
+        self._states.put(_build_key(user), _WELCOMED)
 
 
 def _build_key(user: str) -> str:

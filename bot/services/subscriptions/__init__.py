@@ -1,1 +1,1 @@
-"""Regular digests: who gets them, when they are due, and what becomes of them."""
+"""Subscriptions: their storage and changes, the schedule of their digests, and reports of failures."""

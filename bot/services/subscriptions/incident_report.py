@@ -1,4 +1,4 @@
-"""The record of a message that tells of incidents: what a later try finishes, and what an end is edited into."""
+"""The record of a message about incidents, with which a later attempt finishes it and edits their ends into it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from bot.ports.record_codec import INSTANT, TEXT, TEXTS, Record, RecordCodec, de
 
 
 class ReportState(StrEnum):
-    """How far the message came."""
+    """The progress of the message."""
 
     NEW = "new"
     BEGUN = "begun"
-    """It may stand."""
+    """It may be posted."""
     POSTED = "posted"
 
 
 @dataclass(frozen=True, slots=True)
 class PostedIncidentReport(Record):
-    """A message in a ``channel``; ``message`` is its timestamp, ``incidents`` are the ids of what it tells of.
+    """A message in a ``channel``; ``message`` is its timestamp, ``incidents`` are the ids of its incidents.
 
-    The one of a speaker that is about to post has its ``incidents`` alone.
+    The record of the report that is about to be posted has only its ``incidents``.
     """
 
     begun_at: datetime | None = declare_field("begun", INSTANT)
@@ -34,17 +34,17 @@ class PostedIncidentReport(Record):
 
     @property
     def state(self) -> ReportState:
-        """How far it came, which follows from what is recorded."""
+        """The progress, derived from the recorded fields."""
         if self.message:
             return ReportState.POSTED
         return ReportState.BEGUN if self.begun_at else ReportState.NEW
 
     def begin_posting(self, at: datetime) -> PostedIncidentReport:
-        """Return the record of a try that is about to post."""
+        """Return the record of an attempt that is about to post."""
         return replace(self, begun_at=at)
 
     def complete(self, channel: str, message: str, incidents: Iterable[Incident]) -> PostedIncidentReport:
-        """Return it posted."""
+        """Return the record of the posted message."""
         ids = tuple(incident.id for incident in incidents)
         return replace(self, channel=channel, message=message, incidents=ids)
 

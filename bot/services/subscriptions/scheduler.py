@@ -1,7 +1,7 @@
-"""Decides what is due. It keeps nothing in its head: the agenda says what is to be done, the records what was.
+"""The schedule of digests. It has no state of its own: the due queue says what to do, the records what was done.
 
-A missed tick, a restart, several clocks or a wrong one change nothing: a digest stays due until its record says
-that it stands, or until it is too late to be of use.
+Missed ticks, restarts, several clocks or a wrong one change nothing: a digest stays due until its record says
+that it is posted, or until it is too late to be of use.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from bot.domain.subscriptions.due_items import (
 )
 from bot.domain.subscriptions.models import DigestSpec, Subscription
 from bot.ports import Cache, DueQueue, RunLog, WorkQueue
+from bot.render.subscriptions import sentences
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords, TrackedDigest
 from bot.services.history.outcome_checks import CHECK_INTERVAL
@@ -36,17 +37,15 @@ from bot.services.subscriptions.retry_policy import compute_next_repair
 log = logging.getLogger(__name__)
 
 _DAY = timedelta(days=1)
-# a job that was lost is put on the queue again after that long; one that was done does nothing the second time
+# a lost job is enqueued again after that long; one that was done does nothing the second time
 _RESEND_INTERVAL = timedelta(minutes=10)
-# a digest of a busy repository takes minutes to build; what takes longer deserves a word
+# a digest of a busy repository takes minutes to build; longer times are reported
 _LATE_AFTER = timedelta(minutes=15)
-_UNFINISHED_REASON = "no worker has finished it: look whether one is running, prdigest doctor says more"
-_AWAY_REASON = "nothing was running at its time"
 
 
 @dataclass(frozen=True, slots=True)
 class _DueDigest:
-    """A digest that is due: of which subscription, since when, and what its record says."""
+    """A digest that is due: its subscription, since when, and its record."""
 
     item: NextDigest
     due_at: datetime
@@ -59,97 +58,97 @@ class _DueDigest:
 
 
 class DigestScheduler:
-    """Puts on the queues what is due. ``window`` is how late a digest may still be posted."""
+    """Scheduler that enqueues what is due. ``window`` is how late a digest may still be posted."""
 
     def __init__(
         self,
-        directory: SubscriptionRepository,
-        agenda: DueQueue,
+        repository: SubscriptionRepository,
+        due_queue: DueQueue,
         records: DigestRecords,
         cache: Cache,
-        journal: RunLog,
-        watchdog: IncidentReporter,
+        run_log: RunLog,
+        incident_reporter: IncidentReporter,
         window: timedelta,
     ) -> None:
-        self._directory = directory
-        self._agenda = agenda
+        self._repository = repository
+        self._due_queue = due_queue
         self._records = records
         self._cache = cache
-        self._journal = journal
-        self._watchdog = watchdog
+        self._run_log = run_log
+        self._incident_reporter = incident_reporter
         self._window = window
         self._is_complete = False
 
-    def tick(self, now: datetime, digests: WorkQueue, mends: WorkQueue, watches: WorkQueue) -> None:
-        """Look at all that is due at ``now``, an aware instant.
+    def tick(self, now: datetime, digests: WorkQueue, repairs: WorkQueue, checks: WorkQueue) -> None:
+        """Process everything that is due at ``now``, an aware instant.
 
-        ``digests`` takes the id of a subscription and the instant at which its digest was due, ``mends`` the key
-        of a digest that is incomplete, ``watches`` a repository whose merges may take back what was posted.
+        ``digests`` takes the id of a subscription and the instant at which its digest was due, ``repairs`` the key
+        of an incomplete digest, ``checks`` a repository whose merges may revert pull requests in posted digests.
 
         Raises:
-            StoreUnavailable, SlackRefused, SlackUnavailable: the next tick looks again.
+            StoreUnavailable, SlackCallRefused, SlackUnavailable: the next tick tries again.
         """
         self._cache.put(LAST_TICK.build_key(), now.isoformat(), LAST_TICK.lifetime)
         if not self._is_complete:
-            self._complete_agenda(now)
-        due = self._agenda.list_due(now)
+            self._complete_due_queue(now)
+        due = self._due_queue.list_due(now)
         if next_digests := [(item, at) for item, at in due if isinstance(item, NextDigest)]:
             self._process_ready(self._select_ready(next_digests), now, digests)
         for item, at in due:
             with _isolate_errors(item):
                 if isinstance(item, DigestRepair):
-                    self._send_repair(item, at, now, mends)
-                elif isinstance(item, OutcomeCheck) and self._agenda.move(item, at, now + CHECK_INTERVAL):
-                    watches.send(str(item.repository))
+                    self._send_repair(item, at, now, repairs)
+                elif isinstance(item, OutcomeCheck) and self._due_queue.move(item, at, now + CHECK_INTERVAL):
+                    checks.send(str(item.repository))
         if any(isinstance(item, IncidentReport | ReportUpdate) for item, _ in due):
-            self._watchdog.notify(now)
+            self._incident_reporter.notify(now)
 
-    def _complete_agenda(self, now: datetime) -> None:
-        """Once: what is not on the agenda yet, or stands there for another time than it should."""
-        wanted = {NextDigest(each.id): each for each in self._directory.list_all() if not each.is_paused}
+    def _complete_due_queue(self, now: datetime) -> None:
+        """Add the digests that are not in the due queue yet, and correct wrong times. Runs once."""
+        subscriptions = {NextDigest(each.id): each for each in self._repository.list_all() if not each.is_paused}
         for (item, subscription), planned in zip(
-            wanted.items(), self._agenda.get_times(list(wanted)), strict=True
+            subscriptions.items(), self._due_queue.get_times(list(subscriptions)), strict=True
         ):
             timing = subscription.timing
             if planned is None:
-                # whoever sets the bot up in the afternoon wants to see the digest of that day
+                # an operator who sets the bot up in the afternoon expects the digest of that day
                 first = timing.find_first_on(now)
-                self._agenda.add(item, first if subscription.is_fixed else timing.find_next_after(now))
+                self._due_queue.add(item, first if subscription.is_fixed else timing.find_next_after(now))
             elif not timing.is_due(planned):
-                self._agenda.move(item, planned, timing.find_first_on(planned))
+                self._due_queue.move(item, planned, timing.find_first_on(planned))
         self._is_complete = True
 
-    def _send_repair(self, item: DigestRepair, at: datetime, now: datetime, mends: WorkQueue) -> None:
+    def _send_repair(self, item: DigestRepair, at: datetime, now: datetime, repairs: WorkQueue) -> None:
         record = self._records.store.load(item.digest)
         later = compute_next_repair(now, record.repair_attempts)
         if later is None:
-            self._agenda.drop(item)
-        elif self._agenda.move(item, at, later):
+            self._due_queue.drop(item)
+        elif self._due_queue.move(item, at, later):
             self._records.store.save(item.digest, record, record.count_repair())
-            mends.send(item.digest)
+            repairs.send(item.digest)
 
     def _select_ready(self, due: Sequence[tuple[NextDigest, datetime]]) -> Sequence[_DueDigest]:
-        """Those whose subscriptions still want them."""
-        known = self._directory.get_many([item.subscription for item, _ in due])
+        """Return those whose subscriptions are still active."""
+        subscriptions = self._repository.get_many([item.subscription for item, _ in due])
         ready: list[tuple[NextDigest, datetime, Subscription, DigestSpec]] = []
         for item, at in due:
             with _isolate_errors(item):
-                subscription = known.get(item.subscription) or self._directory.get(item.subscription)
+                subscription = subscriptions.get(item.subscription) or self._repository.get(item.subscription)
                 if subscription is None or subscription.is_paused:
-                    self._agenda.drop(item)
+                    self._due_queue.drop(item)
                 elif not subscription.timing.is_due(at):
-                    # the rules of the zone have changed since it was planned
-                    self._agenda.move(item, at, subscription.timing.find_first_on(at))
+                    # the rules of the zone have changed since the digest was planned
+                    self._due_queue.move(item, at, subscription.timing.find_first_on(at))
                 else:
                     ready.append((item, at, subscription, subscription.build_digest_spec(at)))
         digests = self._records.find_digests([spec for *_, spec in ready])
         return [_DueDigest(*each[:3], digest) for each, digest in zip(ready, digests, strict=True)]
 
     def _process_ready(self, ready: Sequence[_DueDigest], now: datetime, digests: WorkQueue) -> None:
-        """Plan the next after what stands, skip what is too late, send the rest."""
-        standing = [each for each in ready if each.record.is_posted]
-        self._agenda.move_all(
-            [(each.item, each.due_at, each.subscription.timing.find_next_after(each.due_at)) for each in standing]
+        """Plan the next digest after each posted one, skip what is too late, and send the rest."""
+        posted = [each for each in ready if each.record.is_posted]
+        self._due_queue.move_all(
+            [(each.item, each.due_at, each.subscription.timing.find_next_after(each.due_at)) for each in posted]
         )
         for each in ready:
             with _isolate_errors(each.item):
@@ -163,65 +162,75 @@ class DigestScheduler:
                     self._report_if_late(each, now)
 
     def _restart_repair(self, due: _DueDigest, now: datetime) -> None:
-        """Mend what somebody asked for before its time, and had no budget for, at the cost of the bot."""
+        """Repair, at the cost of the bot, a digest that a user without budget requested before its time."""
         if due.record.payer and due.record.gaps:
             key = due.digest.key
             self._records.store.save(key, due.record, due.record.bill_to_bot().reset_repairs())
-            self._agenda.put(DigestRepair(key), now)
+            self._due_queue.put(DigestRepair(key), now)
 
     def _send_digest(self, due: _DueDigest, now: datetime, digests: WorkQueue) -> None:
-        retry_at, tries = due.record.retry_at, str(due.record.attempts)
+        retry_at, attempts = due.record.retry_at, str(due.record.attempts)
         is_time = retry_at is None or now >= retry_at
         if is_time and self._cache.add(
-            build_attempt_key(due.item.subscription, due.due_at.isoformat(), tries), "1", _RESEND_INTERVAL
+            build_attempt_key(due.item.subscription, due.due_at.isoformat(), attempts), "1", _RESEND_INTERVAL
         ):
             self._cache.add(_build_sent_key(due), now.isoformat(), self._window)
             digests.send(due.item.subscription, due.due_at.isoformat())
 
     def _is_late(self, due: _DueDigest, now: datetime) -> bool:
-        """Counted from when the digest was first sent: a bot that has just been started is not late at once."""
+        """Return whether a digest is late, counted from when it was first sent.
+
+        A bot that has just been started is not late at once.
+        """
         if now - due.due_at < _LATE_AFTER:
             return False
         first = self._cache.get(_build_sent_key(due))
         return now - (datetime.fromisoformat(first) if first else due.due_at) >= _LATE_AFTER
 
     def _report_if_late(self, due: _DueDigest, now: datetime) -> None:
-        """What a person has to mend is said at once; everything else gets a while to mend itself."""
+        """Report at once what a person has to fix; everything else has some time to recover."""
         error = due.record.error
         if (error and due.record.must_be_fixed_by_person) or self._is_late(due, now):
             later = due.record.retry_at or now + _RESEND_INTERVAL
-            self._watchdog.report(
+            self._incident_reporter.report(
                 _build_incident(
-                    due.subscription, due.digest, IncidentKind.MISSING, error or _UNFINISHED_REASON, now, later
+                    due.subscription,
+                    due.digest,
+                    IncidentKind.MISSING,
+                    error or sentences.UNFINISHED_REASON,
+                    now,
+                    later,
                 )
             )
 
     def _skip_digest(self, due: _DueDigest, now: datetime) -> None:
-        """Say that it will not come, plan the first that still may, and tell that one what it has to say."""
-        subscription, timing, first, record = (
+        """Report a digest that will not come, plan the next possible one, and record the days that it skips."""
+        subscription, timing, spec, record = (
             due.subscription,
             due.subscription.timing,
             due.digest.spec,
             due.record,
         )
         after = timing.find_next_after(max(due.due_at, now - self._window))
-        days = replace(first.span, last=timing.get_covered_days(after).first - _DAY)
+        days = replace(spec.span, last=timing.get_covered_days(after).first - _DAY)
         missed, following = self._records.find_digests(
-            [replace(first, span=days), subscription.build_digest_spec(after)]
+            [replace(spec, span=days), subscription.build_digest_spec(after)]
         )
         earlier = record.parse_skipped_days(days.zone)
         unposted = replace(days, first=earlier.first) if earlier else days
-        reason = record.error or _AWAY_REASON
+        reason = record.error or sentences.AWAY_REASON
         is_closed = record.must_be_fixed_by_person and not subscription.is_fixed
         if is_closed:
-            reason += "; I paused it: /prdigest resume goes on"
-        self._watchdog.report(_build_incident(subscription, missed, IncidentKind.SKIPPED, reason, now, None))
+            reason += sentences.PAUSED_BY_BOT
+        self._incident_reporter.report(
+            _build_incident(subscription, missed, IncidentKind.SKIPPED, reason, now, None)
+        )
         self._records.store.save(following.key, following.record, following.record.record_skipped_days(unposted))
         if is_closed:
-            # not before it is told: what is paused is not looked at again
-            self._directory.pause(subscription)
-        if self._agenda.move(due.item, due.due_at, after):
-            self._journal.add_run(Run(now, missed.key, RunOutcome.SKIPPED, reason))
+            # after the report: a paused subscription is not processed again
+            self._repository.pause(subscription)
+        if self._due_queue.move(due.item, due.due_at, after):
+            self._run_log.add_run(Run(now, missed.key, RunOutcome.SKIPPED, reason))
 
 
 def _build_incident(
@@ -237,13 +246,13 @@ def _build_incident(
 
 
 def _build_sent_key(due: _DueDigest) -> str:
-    """Where it is kept when that was first sent."""
+    """Return the key of the time at which a digest was first sent."""
     return build_attempt_key(due.item.subscription, due.due_at.isoformat())
 
 
 @contextmanager
 def _isolate_errors(item: DueItem) -> Iterator[None]:
-    """One entry that can't be looked at shall not keep all others from being posted."""
+    """Log an item that fails, so that it does not stop all others from being posted."""
     try:
         yield
     except PrdigestError:

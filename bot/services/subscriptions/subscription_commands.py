@@ -1,4 +1,4 @@
-"""Answers to what people say of their regular digests."""
+"""Answers to commands about subscriptions."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from bot.domain.time.day import get_yesterday
 from bot.ports import Cache, Post
 from bot.ports.cached_json import load_or_none
 from bot.render.blocks.buttons import add_buttons
+from bot.render.subscriptions import sentences
 from bot.render.subscriptions.subscription_list import (
     DueSubscription,
     make_new_button,
@@ -37,7 +38,7 @@ SUBSCRIBE, UNSUBSCRIBE, PAUSE, RESUME, LIST = "subscribe", "unsubscribe", "pause
 
 @dataclass(frozen=True, slots=True)
 class ChangeNotice:
-    """What the readers of a subscription's channel are told: what was done to it, and by whom."""
+    """A notice for the readers of a subscription's channel: what was changed, and by whom."""
 
     subscription: Subscription
     post: Post
@@ -45,29 +46,28 @@ class ChangeNotice:
 
 @dataclass(frozen=True, slots=True)
 class _CommandResult:
-    """What came of a verb: for whoever said it, and for the channels that it is about."""
+    """The result of a verb: the answer for the user, and notices for the channels concerned."""
 
     answer: Answer
     news: tuple[ChangeNotice, ...] = ()
 
 
 _RESULT_ADAPTER = TypeAdapter(_CommandResult)
-_PREVIEW_NOTE = "A preview for you alone: nothing was posted."
 
 
 class SubscriptionCommands:
-    """Does what a verb says, and tells the visitor. Every method may raise what :class:`Subscribing` raises."""
+    """Commands about subscriptions. Every method may raise what :class:`SubscriptionEditor` raises."""
 
     def __init__(
         self,
-        subscribing: SubscriptionEditor,
+        editor: SubscriptionEditor,
         composer: DigestComposer,
         repositories: AllowedRepositories,
         cache: Cache,
         replies: ReplySender,
         now: Callable[[], datetime],
     ) -> None:
-        self._subscribing = subscribing
+        self._editor = editor
         self._composer = composer
         self._repositories = repositories
         self._cache = cache
@@ -82,27 +82,31 @@ class SubscriptionCommands:
         channel: str = "",
         replaces: str = "",
     ) -> Answer:
-        """What came of ``verb``; ``subscribe`` has a wish, the list nothing, all others say which.
+        """Execute ``verb`` and return the answer.
 
-        A job that is run again because its answer was lost finds it: what is removed can't be removed again.
+        ``request`` is a SubscriptionRequest for ``subscribe``, None for the list, and a selector for all others.
+        A job that runs again because its answer was lost finds the result: what is removed can't be removed again.
         """
         key = COMMAND_RESULT.build_key(slack_request.key)
-        done = load_or_none(_RESULT_ADAPTER, self._cache.get(key))
-        if done is None:
-            done = self._run_verb(slack_request, verb, request, channel, replaces)
-            self._cache.put(key, _RESULT_ADAPTER.dump_json(done).decode(), COMMAND_RESULT.lifetime)
-        for each in done.news:
+        result = load_or_none(_RESULT_ADAPTER, self._cache.get(key))
+        if result is None:
+            result = self._run_verb(slack_request, verb, request, channel, replaces)
+            self._cache.put(key, _RESULT_ADAPTER.dump_json(result).decode(), COMMAND_RESULT.lifetime)
+        for each in result.news:
             self._replies.announce_change(
                 slack_request, each.subscription.channel, each.subscription.id, each.post
             )
-        return done.answer
+        return result.answer
 
     def preview_digest(
-        self, slack_request: SlackRequest, name: str = "", wish: SubscriptionRequest | None = None
+        self, slack_request: SlackRequest, name: str = "", request: SubscriptionRequest | None = None
     ) -> Answer:
-        """Yesterday as a subscription would show it: the one of the id ``name``, a wish, or the only one here."""
-        spec = self._build_previewed_spec(slack_request, name, wish)
-        return Answer.for_asker(self._composer.compose_messages(spec, [_PREVIEW_NOTE]).lead)
+        """Return yesterday's digest as a subscription would show it.
+
+        It is the subscription with the id ``name``, the one of a request, or the only one of the channel.
+        """
+        spec = self._build_previewed_spec(slack_request, name, request)
+        return Answer.for_asker(self._composer.compose_messages(spec, [sentences.PREVIEW_NOTE]).lead)
 
     def _run_verb(
         self,
@@ -113,85 +117,97 @@ class SubscriptionCommands:
         replaces: str,
     ) -> _CommandResult:
         if isinstance(request, SubscriptionRequest):
-            change = self._subscribing.subscribe(slack_request, request, channel, replaces)
-            post = render_confirmation(change.current, self._subscribing.get_next_due(change.current))
+            change = self._editor.subscribe(slack_request, request, channel, replaces)
+            post = render_confirmation(change.current, self._editor.get_next_due(change.current))
             return _CommandResult(
                 _build_answer(slack_request, [change.current], post),
                 tuple(_iterate_move_notices(slack_request, change)),
             )
         if verb == LIST:
-            here = self._subscribing.list_here(slack_request)
+            listed = self._editor.list_here(slack_request)
             return _CommandResult(
                 _build_answer(
-                    slack_request, here, add_buttons(render_listing(self._add_due_times(here)), make_new_button())
+                    slack_request,
+                    listed,
+                    add_buttons(render_listing(self._add_due_times(listed)), make_new_button()),
                 )
             )
-        which = request or SubscriptionSelector()
+        selector = request or SubscriptionSelector()
         if verb == UNSUBSCRIBE:
-            found = self._subscribing.unsubscribe(slack_request, which)
-            post = render_changes(found, "Unsubscribed", "What was posted stays.")
+            removed = self._editor.unsubscribe(slack_request, selector)
+            post = render_changes(removed, sentences.UNSUBSCRIBED, sentences.POSTS_STAY)
             return _CommandResult(
-                _build_answer(slack_request, found, post), _build_notices(slack_request, "removed", found)
+                _build_answer(slack_request, removed, post),
+                _build_notices(slack_request, sentences.HAS_REMOVED, removed),
             )
-        return self._set_paused(slack_request, verb, which)
+        return self._set_paused(slack_request, verb, selector)
 
-    def _set_paused(self, slack_request: SlackRequest, verb: str, which: SubscriptionSelector) -> _CommandResult:
+    def _set_paused(
+        self, slack_request: SlackRequest, verb: str, selector: SubscriptionSelector
+    ) -> _CommandResult:
         if verb not in (PAUSE, RESUME):
-            raise UsageError("I don't know that: /prdigest help says what I do.")
-        turn = self._subscribing.pause if verb == PAUSE else self._subscribing.resume
-        changes = turn(slack_request, which)
-        found = [each.current for each in changes]
-        post = render_resumption(self._add_due_times(found))
+            raise UsageError(sentences.UNKNOWN_VERB)
+        apply = self._editor.pause if verb == PAUSE else self._editor.resume
+        changes = apply(slack_request, selector)
+        subscriptions = [each.current for each in changes]
+        post = render_resumption(self._add_due_times(subscriptions))
         if verb == PAUSE:
-            post = render_changes(found, "Paused", "/prdigest resume goes on.")
-        turned = [each.current for each in changes if each.current != each.previous]
+            post = render_changes(subscriptions, sentences.PAUSED, sentences.RESUME_HINT)
+        changed = [each.current for each in changes if each.current != each.previous]
         return _CommandResult(
-            _build_answer(slack_request, found, post),
-            _build_notices(slack_request, "paused" if verb == PAUSE else "resumed", turned),
+            _build_answer(slack_request, subscriptions, post),
+            _build_notices(
+                slack_request, sentences.HAS_PAUSED if verb == PAUSE else sentences.HAS_RESUMED, changed
+            ),
         )
 
     def _add_due_times(self, subscriptions: Sequence[Subscription]) -> list[DueSubscription]:
-        return [(each, self._subscribing.get_next_due(each)) for each in subscriptions]
+        return [(each, self._editor.get_next_due(each)) for each in subscriptions]
 
     def _build_previewed_spec(
-        self, slack_request: SlackRequest, name: str, wish: SubscriptionRequest | None
+        self, slack_request: SlackRequest, name: str, request: SubscriptionRequest | None
     ) -> DigestSpec:
-        """The digest of yesterday for one of the channel's subscriptions, or for what somebody thinks of."""
-        here = self._subscribing.list_here(slack_request)
-        if not name and wish is None and len(here) > 1:
-            ids = ", ".join(each.id for each in here)
-            raise UsageError(f"There are several here: write test with one of {ids}.")
-        has_one = name or (wish is None and here)
-        found = (
-            self._subscribing.select_subscriptions(slack_request, SubscriptionSelector(name))[0]
-            if has_one
-            else self._subscribing.preview_subscription(
-                slack_request, wish or SubscriptionRequest(self._repositories.default)
+        """Return yesterday's digest for one of the channel's subscriptions, or for a request."""
+        listed = self._editor.list_here(slack_request)
+        if not name and request is None and len(listed) > 1:
+            ids = ", ".join(each.id for each in listed)
+            raise UsageError(sentences.format_preview_choice(ids))
+        is_existing = name or (request is None and listed)
+        subscription = (
+            self._editor.select_subscriptions(slack_request, SubscriptionSelector(name))[0]
+            if is_existing
+            else self._editor.preview_subscription(
+                slack_request, request or SubscriptionRequest(self._repositories.default)
             )
         )
-        day = get_yesterday(self._now(), found.timing.zone)
-        return DigestSpec(found.channel, found.repository, Span(day.date, day.date, day.zone), found.view)
+        day = get_yesterday(self._now(), subscription.timing.zone)
+        return DigestSpec(
+            subscription.channel, subscription.repository, Span(day.date, day.date, day.zone), subscription.view
+        )
 
 
 def _build_answer(slack_request: SlackRequest, subscriptions: Sequence[Subscription], post: Post) -> Answer:
-    """What came of it. A subscription of another place, as somebody's own is, is nobody's business here."""
+    """Return the answer to a command; it is private if a subscription belongs to another channel.
+
+    Personal subscriptions always do.
+    """
     return Answer.for_asker(post, is_private=any(each.channel != slack_request.channel for each in subscriptions))
 
 
 def _build_notices(
-    slack_request: SlackRequest, how: str, found: Iterable[Subscription]
+    slack_request: SlackRequest, action: str, subscriptions: Iterable[Subscription]
 ) -> tuple[ChangeNotice, ...]:
-    """What readers of the channels are told; who gets a digest alone knows what they did."""
-    shared = (each for each in found if not each.is_personal)
-    return tuple(ChangeNotice(each, render_change_notice(slack_request.user, how, each)) for each in shared)
+    """Return the notices for the channels. The owner of a personal digest knows what they did."""
+    shared = (each for each in subscriptions if not each.is_personal)
+    return tuple(ChangeNotice(each, render_change_notice(slack_request.user, action, each)) for each in shared)
 
 
 def _iterate_move_notices(slack_request: SlackRequest, change: SubscriptionChange) -> Iterator[ChangeNotice]:
-    """The same of one that was changed; the first of a channel tells of itself by coming."""
-    now, before = change.current, change.previous
-    if before is None or before == now:
+    """Yield the notices of a changed subscription. The first of a channel needs none: it appears there."""
+    current, previous = change.current, change.previous
+    if previous is None or previous == current:
         return
-    if before.channel == now.channel:
-        yield from _build_notices(slack_request, "changed", [now])
+    if previous.channel == current.channel:
+        yield from _build_notices(slack_request, sentences.HAS_CHANGED, [current])
     else:
-        yield from _build_notices(slack_request, "removed", [before])
+        yield from _build_notices(slack_request, sentences.HAS_REMOVED, [previous])

@@ -1,4 +1,4 @@
-"""Instants as Slack shows them: a format with tokens, on the reader's own clock."""
+"""Dates and times as Slack shows them: a format with tokens, in the reader's time zone."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from localslack.blockkit.links import render_link
 from localslack.blockkit.names import Names
 
 _TOKEN = re.compile(r"\{(\w{1,30})\}")
-# documented: the year is left out of dates that are less than six months away
+# documented: dates less than six months away have no year
 _NEAR = timedelta(days=183)
-_NEXT = {-1: "yesterday", 0: "today", 1: "tomorrow"}
+_RELATIVE_DAYS = {-1: "yesterday", 0: "today", 1: "tomorrow"}
 _TIME = Markup('<time datetime="{}" title="{}">{}</time>')
 _FULL = "{date_long} at {time_secs}"
 _STEPS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 
 
 def render_date(timestamp: object, form: str, names: Names, url: str = "", fallback: str = "") -> Markup:
-    """Render an instant in seconds since 1970 in this form; the fallback where it is no instant."""
+    """Render a Unix timestamp in this format; return the fallback where it is not a timestamp."""
     try:
         at = datetime.fromtimestamp(int(str(timestamp)), UTC).astimezone(names.zone)
     except (ValueError, OverflowError, OSError):
@@ -32,14 +32,14 @@ def render_date(timestamp: object, form: str, names: Names, url: str = "", fallb
 
 
 def format_date(at: datetime, form: str, now: datetime | None) -> str:
-    """Return the form with its tokens filled in; those that nobody knows stay as they are."""
+    """Return the format with its tokens filled in; unknown tokens stay as they are."""
     here = now.astimezone(at.tzinfo) if now else None
 
-    def filled(token: re.Match[str]) -> str:
-        found = _TOKENS[token[1]](at, here) if token[1] in _TOKENS else token[0]
-        return found[:1].upper() + found[1:] if token.start() == 0 else found
+    def fill_token(token: re.Match[str]) -> str:
+        value = _TOKENS[token[1]](at, here) if token[1] in _TOKENS else token[0]
+        return value[:1].upper() + value[1:] if token.start() == 0 else value
 
-    return _TOKEN.sub(filled, form)
+    return _TOKEN.sub(fill_token, form)
 
 
 def _format_day(at: datetime) -> str:
@@ -67,16 +67,18 @@ def _format_divider(at: datetime, now: datetime | None) -> str:
     return f"{at:%A}, {_format_day(at)}" + ("" if now and at.year == now.year else f", {at.year}")
 
 
-def _make_pretty(plain: Callable[[datetime, datetime | None], str]) -> Callable[[datetime, datetime | None], str]:
-    def shown(at: datetime, now: datetime | None) -> str:
+def _prefer_relative_day(
+    plain: Callable[[datetime, datetime | None], str],
+) -> Callable[[datetime, datetime | None], str]:
+    def format_pretty(at: datetime, now: datetime | None) -> str:
         away = (at.date() - now.date()).days if now else None
-        return _NEXT[away] if away in _NEXT else plain(at, now)
+        return _RELATIVE_DAYS[away] if away in _RELATIVE_DAYS else plain(at, now)
 
-    return shown
+    return format_pretty
 
 
 def _format_clock(at: datetime, seconds: str = "") -> str:
-    # as a client shows it that is set to 24 hours, which is how the page writes the times of messages
+    # as in a client set to 24 hours, like the page's own times of messages
     return f"{at:%H:%M}{seconds}"
 
 
@@ -86,8 +88,8 @@ def _format_ago(at: datetime, now: datetime | None) -> str:
     away = int((now - at).total_seconds())
     unit, length = next((step for step in _STEPS if abs(away) >= step[1]), ("second", 1))
     count = abs(away) // length
-    said = f"{count} {unit}{'' if count == 1 else 's'}"
-    return f"{said} ago" if away >= 0 else f"in {said}"
+    span = f"{count} {unit}{'' if count == 1 else 's'}"
+    return f"{span} ago" if away >= 0 else f"in {span}"
 
 
 _TOKENS: dict[str, Callable[[datetime, datetime | None], str]] = {
@@ -97,10 +99,10 @@ _TOKENS: dict[str, Callable[[datetime, datetime | None], str]] = {
     "date": _format_date_only,
     "date_short": _format_short,
     "date_long": _format_long,
-    "date_pretty": _make_pretty(_format_date_only),
-    "date_short_pretty": _make_pretty(_format_short),
-    "date_long_pretty": _make_pretty(_format_long),
-    "day_divider_pretty": _make_pretty(_format_divider),
+    "date_pretty": _prefer_relative_day(_format_date_only),
+    "date_short_pretty": _prefer_relative_day(_format_short),
+    "date_long_pretty": _prefer_relative_day(_format_long),
+    "day_divider_pretty": _prefer_relative_day(_format_divider),
     "time": lambda at, _: _format_clock(at),
     "time_secs": lambda at, _: _format_clock(at, f":{at:%S}"),
     "ago": _format_ago,

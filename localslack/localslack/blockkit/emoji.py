@@ -1,11 +1,11 @@
-"""The emoji that Slack's users write most, by the names that Slack has for them."""
+"""The emoji that Slack's users write most, by Slack's names."""
 
 from __future__ import annotations
 
 import re
 
-# a name and its sign, in pairs; Slack knows some 3,000, and its own by name only
-_KNOWN = (
+# pairs of a name and its character; Slack has some 3,000, and custom ones that have only a name
+_NAMES_AND_SIGNS = (
     "tada 🎉 rocket 🚀 fire 🔥 warning ⚠️ x ❌ heavy_check_mark ✔️ white_check_mark ✅ "
     "thumbsup 👍 +1 👍 thumbsdown 👎 -1 👎 eyes 👀 heart ❤️ wave 👋 smile 😄 "
     "slightly_smiling_face 🙂 grinning 😀 joy 😂 thinking_face 🤔 bulb 💡 memo 📝 pencil ✏️ "
@@ -22,24 +22,24 @@ _KNOWN = (
     "email 📧 computer 💻 test_tube 🧪 shield 🛡️ recycle ♻️ new 🆕 sunny ☀️ snowflake ❄️ "
     "coffee ☕ beers 🍻 cake 🍰 checkered_flag 🏁 trophy 🏆 dart 🎯"
 ).split()
-EMOJI = dict(zip(_KNOWN[::2], _KNOWN[1::2], strict=True))
+EMOJI = dict(zip(_NAMES_AND_SIGNS[::2], _NAMES_AND_SIGNS[1::2], strict=True))
 _TONES = {f"skin-tone-{number}": chr(0x1F3F9 + number) for number in range(2, 7)}
 _NAME = re.compile(r":([A-Za-z0-9_+'-]{1,60}):")
 _CODES = re.compile(r"[0-9a-f]{1,6}(?:-[0-9a-f]{1,6}){0,9}", re.I)
 
 
 def get_emoji(name: str) -> str:
-    """Return the sign with this name; the name between colons if it is not known here."""
+    """Return the character for this name, or the name between colons if it is not in the table."""
     return EMOJI.get(name.lower()) or _TONES.get(name) or f":{name}:"
 
 
 def replace_names(text: str) -> str:
-    """Return the text with signs for the names in it."""
-    return _NAME.sub(lambda found: get_emoji(found[1]), text)
+    """Return the text with each emoji name replaced by its character."""
+    return _NAME.sub(lambda match: get_emoji(match[1]), text)
 
 
 def get_rich_emoji(name: str, codes: str = "") -> str:
-    """Return the sign of a rich text's element: by its code points (``1f44b-1f3fb``) where it has some."""
+    """Return the emoji of a rich text element: by its code points (``1f44b-1f3fb``), or else by name."""
     points = [int(code, 16) for code in codes.split("-")] if _CODES.fullmatch(codes) else []
     drawn = all(0x20 <= point < 0xD800 or 0xE000 <= point <= 0x10FFFF for point in points)
     return "".join(map(chr, points)) if points and drawn else get_emoji(name)

@@ -1,4 +1,4 @@
-"""The only links there are: to addresses that a browser asks for or writes to, and that run nothing."""
+"""Links to addresses that are safe in a browser: web pages and mail, nothing that runs code."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _LINK = Markup('<a class="bk-link" href="{}" target="_blank" rel="noopener noref
 
 
 def get_safe_address(url: object) -> str:
-    """Return the address if it may be linked, else nothing."""
+    """Return the address if a link may lead to it, else an empty string."""
     return url if isinstance(url, str) and _SAFE.fullmatch(url) else ""
 
 
 def render_link(url: object, label: str) -> Markup:
-    """Return the label as a link; as itself where the address may not be one."""
+    """Render the label as a link, or as plain text where the address is not safe."""
     address = get_safe_address(url)
     return _LINK.format(address, label) if address else Markup("{}").format(label)

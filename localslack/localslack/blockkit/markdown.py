@@ -1,6 +1,7 @@
-"""Markdown as HTML: that of Slack's ``markdown`` blocks and streams, and that of a whole document.
+"""Markdown as HTML: Slack's ``markdown`` blocks and streams, and whole documents.
 
-No HTML of the text's own, no image: an image is a link with its description. Links lead to the web or to a mail.
+HTML in the text is escaped, and an image becomes a link with its description. Links lead to web pages or mail
+only.
 """
 
 from __future__ import annotations
@@ -23,33 +24,33 @@ from localslack.blockkit.mrkdwn import render_bare
 from localslack.blockkit.names import Names
 from localslack.blockkit.tokens import TOKEN, render_token
 
-# how deep lists and quotes stand in each other before the rest is text
-_DEEPEST = 20
+# the depth of lists and quotes, below which the rest is text
+_MAX_NESTING = 20
 _PRE = Markup('<pre class="bk-pre"><code>{}</code></pre>\n')
 _TABLE = '<div class="bk-scroll" tabindex="0" role="group" aria-label="Table"><table class="bk-table">\n'
 
 
 def render_markdown(text: str, names: Names) -> Markup:
-    """Render the text of a ``markdown`` block, in which Slack resolves names as well."""
-    return Markup('<div class="bk-markdown">{}</div>').format(_render(text, names))
+    """Render the text of a ``markdown`` block; Slack resolves names in it as well."""
+    return Markup('<div class="bk-markdown">{}</div>').format(_render_html(text, names))
 
 
 def render_document(text: str) -> Markup:
-    """Render a whole document of Markdown."""
-    return Markup('<article class="bk-report">{}</article>').format(_render(text, None))
+    """Render a whole Markdown document."""
+    return Markup('<article class="bk-report">{}</article>').format(_render_html(text, None))
 
 
-def _render(text: str, names: Names | None) -> Markup:
-    # every text in it was escaped by the library's renderer, or by one of those below
+def _render_html(text: str, names: Names | None) -> Markup:
+    # the library's renderer or the functions below have escaped every text in it
     return Markup(_make_parser(in_slack=names is not None).render(text, {"names": names}))  # noqa: S704
 
 
 @cache
 def _make_parser(*, in_slack: bool) -> MarkdownIt:
-    options = {"html": False, "linkify": False, "xhtmlOut": False, "breaks": in_slack, "maxNesting": _DEEPEST}
+    options = {"html": False, "linkify": False, "xhtmlOut": False, "breaks": in_slack, "maxNesting": _MAX_NESTING}
     parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
     parser.validateLink = lambda url: bool(get_safe_address(url))  # type: ignore[method-assign]
-    parser.core.ruler.push("harmless", _sanitize)
+    parser.core.ruler.push("sanitize", _sanitize_tokens)
     if in_slack:
         parser.inline.ruler.before("autolink", "slack", _parse_token)
         parser.add_render_rule("text", _render_text)
@@ -58,31 +59,31 @@ def _make_parser(*, in_slack: bool) -> MarkdownIt:
     return parser
 
 
-def _parse_token(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (the library calls it so)
+def _parse_token(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (the library passes it by position)
     """Parse a name, link or date between angle brackets."""
-    found = TOKEN.match(state.src, state.pos)
-    shown = render_token(found[1], state.env["names"]) if found else None
-    if found is None or shown is None:
+    match = TOKEN.match(state.src, state.pos)
+    shown = render_token(match[1], state.env["names"]) if match else None
+    if match is None or shown is None:
         return False
     if not silent:
-        # no link stands in another one
+        # links can't be nested
         state.push("slack", "", 0).content = escape(shown.striptags()) if state.linkLevel else shown
-    state.pos = found.end()
+    state.pos = match.end()
     return True
 
 
-def _sanitize(state: StateCore) -> None:
-    """Make of what was read what a page may show."""
+def _sanitize_tokens(state: StateCore) -> None:
+    """Change the parsed tokens so that the page can show them safely."""
     for token in state.tokens:
-        _align(token)
-        _shrink(token, in_slack=state.env["names"] is not None)
-        _open_elsewhere(token.children or ())
+        _align_by_class(token)
+        _shrink_heading(token, in_slack=state.env["names"] is not None)
+        _open_links_in_new_tab(token.children or ())
 
 
-def _open_elsewhere(parts: Sequence[Token]) -> None:
-    """Open links elsewhere; of a link that stands in another one, or leads nowhere, leave the label alone.
+def _open_links_in_new_tab(parts: Sequence[Token]) -> None:
+    """Make links open in a new tab; keep only the label of a link that is nested or has no safe address.
 
-    Each piece of text knows whether it stands in a link.
+    Each piece of text records whether it is part of a link.
     """
     around: list[bool] = []
     for part in parts:
@@ -96,15 +97,15 @@ def _open_elsewhere(parts: Sequence[Token]) -> None:
         part.meta["linked"] = any(around)
 
 
-def _align(token: Token) -> None:
-    """Align by class: a page's policy takes no style."""
+def _align_by_class(token: Token) -> None:
+    """Align by class: the page's content security policy allows no inline style."""
     style = str(token.attrs.pop("style", ""))
     if style:
         token.attrSet("class", f"bk-align-{style.removeprefix('text-align:')}")
 
 
-def _shrink(token: Token, *, in_slack: bool) -> None:
-    """Make headings no more than large words in a message: those of the page stand above them."""
+def _shrink_heading(token: Token, *, in_slack: bool) -> None:
+    """Turn headings of a message into large text, since the page's own headings rank above them."""
     if in_slack and token.type in ("heading_open", "heading_close"):
         token.attrs = {"class": f"bk-md-{token.tag}"} if token.nesting == 1 else {}
         token.tag = "h4"
@@ -120,7 +121,7 @@ def _render_text(
 def _render_image(
     self: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
 ) -> str:
-    """Render an image: its description as a link, or as text inside of one."""
+    """Render an image as a link with its description, or as plain text inside a link."""
     token = tokens[at]
     url = token.attrGet("src")
     label = "".join(part.content for part in token.children or ()) or str(url)

@@ -1,4 +1,4 @@
-"""For whom something is shown."""
+"""The reader of what is shown, and the names that the reader sees."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from datetime import datetime, tzinfo
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What ids of users and channels are called, and for whom it is shown: dates are those of ``zone``.
+    """Names of users and channels by id, for one reader, whose dates are in ``zone``.
 
-    ``now`` is the clock that lets dates say "today", without it none does. ``reader`` is the id of who looks: what
-    is meant for others alone is not there, and their own name stands out.
+    ``now`` is the clock with which dates can say "today"; without it they never do. ``reader`` is the reader's
+    user id: elements for others only are left out, and mentions of the reader are highlighted.
     """
 
     users: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Messages and views as Slack's API has them, as HTML that looks and works as it does in Slack."""
+"""Messages and views of Slack's API as HTML that looks and works as in Slack."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ Json = Mapping[str, Any]
 
 
 def render_message(message: Json, names: Names, place: str = "") -> Markup:
-    """Render a message: its blocks, or else its text; then attachments and files.
+    """Render a message: its blocks or else its text, then its attachments and files.
 
-    ``place`` tells a message that is on a page more than once from itself, as ids on a page are unique.
+    ``place`` distinguishes copies of one message on a page, since ids on a page are unique.
     """
     scene = Scene(names, f"{place}/{message.get('channel')}/{message.get('ts')}", _read_values(message))
-    return _render("message", message, scene)
+    return _render_macro("message", message, scene)
 
 
 def render_view(view: Json, names: Names, place: str = "") -> Markup:
-    """Render the inside of a modal or of Home, its fields as ``state`` says that they are set."""
+    """Render the content of a modal or of App Home, with its fields set as in the view's ``state``."""
     scene = Scene(names, f"{place}/{view.get('id')}", _read_values(view))
-    return _render("view", view, scene)
+    return _render_macro("view", view, scene)
 
 
 def _read_values(shown: Json) -> Mapping[str, Json]:
@@ -36,15 +36,15 @@ def _read_values(shown: Json) -> Mapping[str, Json]:
     return (state.get("values") or {}) if isinstance(state, Mapping) else {}
 
 
-def _render(macro: str, shown: Json, scene: Scene) -> Markup:
-    module = _environment().get_template("message.html").module
+def _render_macro(macro: str, shown: Json, scene: Scene) -> Markup:
+    module = _make_environment().get_template("message.html").module
     blocks = add_default_ids(list(shown.get("blocks") or ()))
     return Markup(getattr(module, macro)({**shown, "blocks": blocks}, scene))  # noqa: S704 (a macro of templates that escape)
 
 
 @cache
-def _environment() -> Environment:
-    """Return the templates. Missing keys are empty: what Slack takes need not be whole."""
+def _make_environment() -> Environment:
+    """Return the template environment. Missing keys are empty, since Slack accepts incomplete objects."""
     return Environment(
         loader=PackageLoader("localslack.blockkit"),
         autoescape=True,

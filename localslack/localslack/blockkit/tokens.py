@@ -1,4 +1,4 @@
-"""What stands between angle brackets in Slack's texts: names, links and dates."""
+"""Tokens between angle brackets in Slack's texts: names, links and dates."""
 
 from __future__ import annotations
 
@@ -22,51 +22,51 @@ _ENTITY = re.compile(r"&(amp|lt|gt);")
 _SIGNS = {"amp": "&", "lt": "<", "gt": ">"}
 
 
-def decode(text: str) -> str:
-    """Return the text with the three signs that Slack has entities for; no other entity is one."""
-    return _ENTITY.sub(lambda found: _SIGNS[found[1]], text)
+def decode_entities(text: str) -> str:
+    """Return the text with Slack's three entities decoded; Slack has no others."""
+    return _ENTITY.sub(lambda match: _SIGNS[match[1]], text)
 
 
 def render_token(body: str, names: Names) -> Markup | None:
-    """Return what stands there for the token; None if it is none."""
-    said, _, label = body.partition("|")
-    label = decode(label)
-    if said.startswith(("@", "#")):
-        return _render_name(said, label, names)
-    if said.startswith("!"):
-        return _render_command(said, label, names)
-    address = get_safe_address(decode(said))
+    """Render the token, or return None if it is not one."""
+    target, _, label = body.partition("|")
+    label = decode_entities(label)
+    if target.startswith(("@", "#")):
+        return _render_name(target, label, names)
+    if target.startswith("!"):
+        return _render_command(target, label, names)
+    address = get_safe_address(decode_entities(target))
     return render_link(address, label or address.removeprefix("mailto:")) if address else None
 
 
-def render_user(known: str, names: Names, label: str = "") -> Markup:
-    """Render a user by name. Their own stands out to readers."""
-    mine = " bk-mention-me" if known and known == names.reader else ""
-    return _MENTION.format(mine, f"@{names.users.get(known) or label or known}")
+def render_user(user_id: str, names: Names, label: str = "") -> Markup:
+    """Render a user by name; a mention of the reader is highlighted."""
+    mine = " bk-mention-me" if user_id and user_id == names.reader else ""
+    return _MENTION.format(mine, f"@{names.users.get(user_id) or label or user_id}")
 
 
-def render_channel(known: str, names: Names, label: str = "") -> Markup:
+def render_channel(channel_id: str, names: Names, label: str = "") -> Markup:
     """Render a channel by name."""
-    return _MENTION.format(" bk-channel", f"#{names.channels.get(known) or label or known}")
+    return _MENTION.format(" bk-channel", f"#{names.channels.get(channel_id) or label or channel_id}")
 
 
 def render_group(name: str) -> Markup:
-    """Render a group of users."""
+    """Render a user group."""
     return _MENTION.format(" bk-broadcast", f"@{name.removeprefix('@')}")
 
 
-def _render_name(said: str, label: str, names: Names) -> Markup | None:
-    if found := _USER.fullmatch(said):
-        return render_user(found[1], names, label)
-    found = _CHANNEL.fullmatch(said)
-    return render_channel(found[1], names, label) if found else None
+def _render_name(target: str, label: str, names: Names) -> Markup | None:
+    if match := _USER.fullmatch(target):
+        return render_user(match[1], names, label)
+    match = _CHANNEL.fullmatch(target)
+    return render_channel(match[1], names, label) if match else None
 
 
-def _render_command(said: str, label: str, names: Names) -> Markup | None:
-    if said[1:].lower() in BROADCASTS:
-        return render_group(said[1:].lower())
-    if found := _GROUP.fullmatch(said):
-        return render_group(label or found[1])
-    if found := _DATE.fullmatch(said):
-        return render_date(found[1], decode(found[2]), names, decode(found[3] or ""), label)
+def _render_command(target: str, label: str, names: Names) -> Markup | None:
+    if target[1:].lower() in BROADCASTS:
+        return render_group(target[1:].lower())
+    if match := _GROUP.fullmatch(target):
+        return render_group(label or match[1])
+    if match := _DATE.fullmatch(target):
+        return render_date(match[1], decode_entities(match[2]), names, decode_entities(match[3] or ""), label)
     return escape(label) if label else None

@@ -1,1 +1,1 @@
-"""What somebody can do with what is in front of them: controls, choices, and what an app answers to a form."""
+"""Interactions: controls, choices, and an app's answers to a form."""

@@ -1,4 +1,4 @@
-"""What somebody can set an element to in Slack's client, which lets nobody choose what is not there."""
+"""Values that a person can give an element in Slack's client, which offers only what is there."""
 
 from __future__ import annotations
 
@@ -11,58 +11,58 @@ from localslack.rules.elements import USER, list_options
 from localslack.state.element_values import KINDS, ElementState, Key, get_value, is_listed, make_setting
 from localslack.state.workspace import Json, Workspace
 
-LONGEST = 3_000
+MAX_TEXT = 3_000
 
 
 def set_value(team: Workspace, shown: ElementState, key: Key, element: Json, value: Any) -> Json:
-    """Set an element and return its setting. Nothing (None, "" or []) leaves it empty."""
+    """Set an element and return its setting. None, "" or [] leaves it empty."""
     kind = KINDS[element["type"]]
     if not value:
-        chosen: Any = [] if kind.many else None
-    elif kind.many:
+        chosen: Any = [] if kind.is_multiple else None
+    elif kind.is_multiple:
         chosen = _find_options(element, value)
-    elif element["type"] in TAKES:
-        chosen = TAKES[element["type"]](team, element, value)
+    elif element["type"] in VALUE_CHECKS:
+        chosen = VALUE_CHECKS[element["type"]](team, element, value)
         if element["type"] == "conversations_select":
             _check_sight(team, shown.user, chosen, element["action_id"])
     else:
-        chosen = _find_option(element, list_offered(shown, key, element), value)
+        chosen = _find_option(element, list_available_options(shown, key, element), value)
     shown.settings[key] = make_setting(element, chosen)
     return shown.settings[key]
 
 
 def toggle_value(before: Json, value: str) -> list[str]:
-    """Return the values that are ticked after one of them was clicked."""
+    """Return the ticked values after one of them was clicked."""
     ticked = [option["value"] for option in get_value(before)]
     return [other for other in ticked if other != value] if value in ticked else [*ticked, value]
 
 
-def list_offered(shown: ElementState, key: Key, element: Json) -> list[Json]:
-    """Return the options that somebody sees; a menu that asks the app has what came, and what it is set to."""
+def list_available_options(shown: ElementState, key: Key, element: Json) -> list[Json]:
+    """Return the options that the person sees; an external menu has its loaded options and its current value."""
     if element["type"] != "external_select":
         return list_options(element)
     current = get_value(shown.settings[key]) if key in shown.settings else None
-    return [*shown.offered.get(key, []), *([current] if current else [])]
+    return [*shown.loaded_options.get(key, []), *([current] if current else [])]
 
 
-def _find_option(element: Json, there: list[Json], value: object) -> Json:
-    found = next((option for option in there if option["value"] == value), None)
-    options = ", ".join(option["value"] for option in there) or "nothing"
-    if found is None:
+def _find_option(element: Json, available: list[Json], value: object) -> Json:
+    option = next((each for each in available if each["value"] == value), None)
+    options = ", ".join(each["value"] for each in available) or "nothing"
+    if option is None:
         raise InvalidAction(f"{element['action_id']} has no {value}; it has {options}")
-    return found
+    return option
 
 
 def _find_options(element: Json, values: Any) -> list[Json]:
     require(isinstance(values, list | tuple | set | frozenset), f"{element['action_id']} takes several values")
-    found = [_find_option(element, list_options(element), value) for value in values]
-    most = element.get("max_selected_items", len(found))
-    require(len(found) <= most, f"{element['action_id']} takes {most} choices, not {len(found)}")
-    return found
+    options = [_find_option(element, list_options(element), value) for value in values]
+    most = element.get("max_selected_items", len(options))
+    require(len(options) <= most, f"{element['action_id']} takes {most} choices, not {len(options)}")
+    return options
 
 
 def _check_text(_: Workspace, element: Json, value: Any) -> str:
-    name, least, most = element["action_id"], element.get("min_length", 0), element.get("max_length", LONGEST)
+    name, least, most = element["action_id"], element.get("min_length", 0), element.get("max_length", MAX_TEXT)
     if not isinstance(value, str):
         raise InvalidAction(f"{name} takes text")
     require(len(value) <= most, f"{name} takes {most} characters, not {len(value)}")
@@ -85,23 +85,23 @@ def _check_user(team: Workspace, element: Json, value: Any) -> str:
 
 
 def _check_conversation(team: Workspace, element: Json, value: Any) -> str:
-    """Check the channel. Whether menus have archived ones is not documented: here they have."""
-    there = team.channels.get(value)
-    if there is None:
+    """Check the channel. Slack does not document whether menus list archived ones: here they do."""
+    channel = team.channels.get(value)
+    if channel is None:
         raise InvalidAction(f"{element['action_id']}: there is no {value}")
-    require(is_listed(element, there), f"{element['action_id']} leaves {value} out")
-    return there.id
+    require(is_listed(element, channel), f"{element['action_id']} leaves {value} out")
+    return channel.id
 
 
 def _check_sight(team: Workspace, user: str, channel: str, name: str) -> None:
-    """Check that they see it: what is public and where they are; guests and others' people only where they are."""
-    there, who = team.channels[channel], team.get_profile(user)
+    """Check that the person sees the channel: a public one, or one that they are in; guests only the latter."""
+    place, who = team.channels[channel], team.get_profile(user)
     is_regular = not who.is_guest and who.team in ("", team.team_id)
-    is_seen = (is_regular and there.kind == "channels") or team.is_in(there, user)
+    is_seen = (is_regular and place.kind == "channels") or team.is_in(place, user)
     require(is_seen, f"{name}: {user} does not see {channel}")
 
 
-TAKES: dict[str, Callable[[Workspace, Json, Any], str]] = {
+VALUE_CHECKS: dict[str, Callable[[Workspace, Json, Any], str]] = {
     "plain_text_input": _check_text,
     "timepicker": _check_time,
     "users_select": _check_user,

@@ -1,6 +1,6 @@
-"""What an app answers to forms and menus: what it does to a modal, and what somebody can choose from then on.
+"""An app's answers to forms and menus: the change to a modal, and the options of a menu.
 
-Slack tells the app nothing of an answer that it does not understand. Here that is a ``InvalidAction``.
+Slack does not tell the app about an answer that it does not understand. Here that raises ``InvalidAction``.
 """
 
 from __future__ import annotations
@@ -8,23 +8,23 @@ from __future__ import annotations
 from typing import Any
 
 from localslack.errors import InvalidAction, SlackError, require
-from localslack.methods.views import close_views, get_stack, push_onto, read_view, replace_view
+from localslack.methods.views import close_views, get_stack, push_view_onto, read_view, replace_view
 from localslack.rules.elements import GROUP, OPTION, list_options
-from localslack.rules.schema import items, shape, string, unique
+from localslack.rules.schema import has_unique_values, items, shape, string
 from localslack.state.element_values import add_default_ids
 from localslack.state.workspace import Json, Workspace
 
-KEYS = {"errors": {"errors"}, "update": {"view"}, "push": {"view"}, "clear": set[str]()}
-FOUND = shape(
+ANSWER_KEYS = {"errors": {"errors"}, "update": {"view"}, "push": {"view"}, "clear": set[str]()}
+OPTIONS_ANSWER = shape(
     {},
-    lambda value: len(value) == 1 and unique("value", list_options(value)),
+    lambda value: len(value) == 1 and has_unique_values("value", list_options(value)),
     options=items(OPTION, 0, 100),
     option_groups=items(GROUP, 0, 100),
 )
 
 
 def apply_answer(team: Workspace, view_id: str, body: Any) -> Json:
-    """Do what the answer to a submission says; return the errors that somebody reads then, by block."""
+    """Apply the answer to a submission; return the errors that the person reads, by block."""
     if view_id not in team.views:
         return {}
     if body in ("", {}):
@@ -43,13 +43,13 @@ def apply_answer(team: Workspace, view_id: str, body: Any) -> Json:
 def _read_action(body: Any) -> str:
     require(isinstance(body, dict), f"the answer to a submission is no text: {body}")
     action = str(body.get("response_action"))
-    understood = action in KEYS and body.keys() == {"response_action"} | KEYS[action]
+    understood = action in ANSWER_KEYS and body.keys() == {"response_action"} | ANSWER_KEYS[action]
     require(understood, f"Slack understands no such answer to a submission: {body}")
     return action
 
 
 def _read_errors(team: Workspace, view_id: str, errors: Any) -> Json:
-    """Return the errors by block. How long one may be is not documented."""
+    """Return the errors by block. Slack does not document the length limit of an error."""
     inputs = {
         block["block_id"] for block in add_default_ids(team.views[view_id]["blocks"]) if block["type"] == "input"
     }
@@ -62,17 +62,17 @@ def _read_errors(team: Workspace, view_id: str, errors: Any) -> Json:
 
 def _show_view(team: Workspace, view_id: str, action: str, view: Any) -> None:
     try:
-        found = read_view(team, {"view": view}, "modal", view_id if action == "update" else "")
+        accepted = read_view(team, {"view": view}, "modal", view_id if action == "update" else "")
         if action == "update":
-            replace_view(team, view_id, found)
+            replace_view(team, view_id, accepted)
         else:
-            push_onto(team, view_id, found)
+            push_view_onto(team, view_id, accepted)
     except SlackError as error:
         raise InvalidAction(f"Slack refuses the view to {action}: {error.code}") from None
 
 
 def parse_options(body: str | Json) -> list[Json]:
-    """Return the options that an app has found for a menu."""
-    if not isinstance(body, dict) or not FOUND(body):
+    """Return the options that an app returned for a menu."""
+    if not isinstance(body, dict) or not OPTIONS_ANSWER(body):
         raise InvalidAction(f"Slack understands no such options: {str(body)[:500]}")
     return list_options(body)

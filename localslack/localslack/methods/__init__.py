@@ -1,1 +1,1 @@
-"""The methods of the Web API, and the addresses that answers go to."""
+"""The methods of the Web API, and the response URLs."""

@@ -1,6 +1,6 @@
-"""The methods of Slack's Web API by name, and the few about the team and its people.
+"""The methods of Slack's Web API by name, and those about the team and its people.
 
-A method takes a workspace and the arguments, and gives what stands beside ``ok``.
+A method takes a workspace and the arguments, and returns the fields beside ``ok``.
 """
 
 from __future__ import annotations
@@ -35,17 +35,20 @@ from localslack.state.workspace import Json, Workspace
 
 
 def check_auth(team: Workspace, _: Json) -> Json:
+    """Return the identity behind the bot's token (``auth.test``)."""
     who = {"user": team.bot_name, "user_id": BOT_USER, "bot_id": BOT_ID}
     return {"url": TEAM_URL, "team": TEAM_NAME, "team_id": team.team_id, **who, "is_enterprise_install": False}
 
 
 def get_user(team: Workspace, arguments: Json) -> Json:
+    """Return a user's profile (``users.info``)."""
     user = team.get_profile(str(arguments.get("user") or ""))
     return {"user": user.to_json(team.team_id, team.now())}
 
 
 def add_reaction(team: Workspace, arguments: Json) -> Json:
-    message = team.find_channel(arguments.get("channel")).find(arguments.get("timestamp"))
+    """Add the bot's reaction to a message (``reactions.add``)."""
+    message = team.find_channel(arguments.get("channel")).find_message(arguments.get("timestamp"))
     name, reactions = str(arguments.get("name") or ""), message.setdefault("reactions", [])
     if not re.fullmatch(r"[\w+'-]+(::skin-tone-[2-6])?", name):
         raise SlackError("invalid_name")
@@ -56,17 +59,20 @@ def add_reaction(team: Workspace, arguments: Json) -> Json:
 
 
 def open_connection(team: Workspace, _: Json) -> Json:
+    """Return an address for one WebSocket (``apps.connections.open``)."""
     return {"url": team.link()}
 
 
 @dataclass(frozen=True)
 class Method:
+    """A method of the Web API and the token that it requires."""
+
     call: Callable[[Workspace, Json], Json]
-    scope: str | None = None  # what the token needs; reading methods find theirs by the kind of channel
-    for_app: bool = False  # takes the app's token and not the bot's
+    scope: str | None = None  # of the token; reading methods need one by the kind of channel
+    for_app: bool = False  # needs the app's token instead of the bot's
 
 
-# all that a method, an event or a command here asks for
+# all scopes that methods, events and commands here need
 ALL_SCOPES = frozenset(
     "app_mentions:read channels:history channels:read chat:write commands files:write groups:history groups:read "
     "im:history im:read im:write mpim:history mpim:read reactions:write users:read".split()

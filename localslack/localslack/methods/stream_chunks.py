@@ -1,28 +1,28 @@
-"""The pieces that streams are made of: what Slack takes as one, and what it says to one that it does not."""
+"""The pieces of a stream: which of them Slack accepts, and its errors for the others."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from localslack.errors import SlackError, raise_error
-from localslack.rules.blocks import MANY, MARKDOWN_TEXT, parse_blocks
+from localslack.rules.blocks import MARKDOWN_TEXT, UNLIMITED, parse_blocks
 from localslack.rules.elements import IDENTIFIER
 from localslack.rules.messages import check_blocks
-from localslack.rules.schema import items, link_url, one_of, shape, string, typed
+from localslack.rules.schema import is_link_url, items, one_of, one_of_types, shape, string
 from localslack.state.streams import StreamContent
 from localslack.state.workspace import Json
 
-STREAM_BLOCKS = 50  # by chunks, beside those that the end of a stream brings
+STREAM_BLOCKS = 50  # in chunks, not counting those at the end of a stream
 LINE = string(256)
-SOURCE = typed({"url": shape({"url": link_url, "text": LINE})})
-CHUNK = typed(
+SOURCE = one_of_types({"url": shape({"url": is_link_url, "text": LINE})})
+CHUNK = one_of_types(
     {
-        "markdown_text": shape({"text": string(2**31, 0)}),  # too much of it has an error of its own
+        "markdown_text": shape({"text": string(2**31, 0)}),  # too long a text has its own error
         "task_update": shape(
             {"id": IDENTIFIER, "title": LINE, "status": one_of("pending", "in_progress", "complete", "error")},
             details=LINE,
             output=LINE,
-            sources=items(SOURCE, 0, MANY),
+            sources=items(SOURCE, 0, UNLIMITED),
         ),
         "plan_update": shape({"title": LINE}),
         "blocks": shape({"blocks": items(lambda block: isinstance(block, dict), 1, STREAM_BLOCKS)}),
@@ -31,31 +31,31 @@ CHUNK = typed(
 
 
 def get_mode(arguments: Json) -> str | None:
-    """Return which of the two arguments brings something."""
+    """Return the name of the argument that has content, ``markdown_text`` or ``chunks``."""
     return next((name for name in ("markdown_text", "chunks") if arguments.get(name)), None)
 
 
 def read_content(arguments: Json, mode: str | None) -> StreamContent:
-    """Return what a call brings to a stream of this mode: the one of its first piece stays that of all others.
+    """Return the content of a call to a stream of this mode; a stream keeps the mode of its first piece.
 
-    The mode and both its errors are not in the documentation's text; many have met them.
+    The mode and its two errors are not in the documentation's text; many people have met them.
     """
     raise_error(
         "cannot_provide_both_markdown_text_and_chunks" if {"markdown_text", "chunks"} <= {*arguments} else None
     )
     own = get_mode(arguments)
     raise_error("streaming_mode_mismatch" if own and mode and own != mode else None)
-    found = StreamContent(str(arguments.get("markdown_text") or ""))
+    content = StreamContent(str(arguments.get("markdown_text") or ""))
     for chunk in _read_chunks(arguments):
-        found += _convert_chunk(chunk)
-    raise_error("msg_too_long" if len(found.text) > MARKDOWN_TEXT else None)
-    return found
+        content += _convert_chunk(chunk)
+    raise_error("msg_too_long" if len(content.text) > MARKDOWN_TEXT else None)
+    return content
 
 
 def check_content(content: StreamContent) -> str | None:
-    """Return Slack's error code for all of a stream so far.
+    """Return Slack's error code for the whole of a stream so far.
 
-    That 12,000 characters are the most of a whole message, and not only of a call, is the cautious reading: the
+    That 12,000 characters are the limit of a whole message, and not only of a call, is the cautious reading: the
     documentation does not say it, and some have measured it.
     """
     if content.length > MARKDOWN_TEXT:
@@ -66,11 +66,11 @@ def check_content(content: StreamContent) -> str | None:
 
 def _read_chunks(arguments: Json) -> list[Any]:
     try:
-        found = parse_blocks(arguments.get("chunks"))
+        chunks = parse_blocks(arguments.get("chunks"))
     except ValueError:
         raise SlackError("invalid_chunks") from None
-    raise_error(None if all(map(CHUNK, found)) else "invalid_chunks")
-    return found
+    raise_error(None if all(map(CHUNK, chunks)) else "invalid_chunks")
+    return chunks
 
 
 def _convert_chunk(chunk: Json) -> StreamContent:

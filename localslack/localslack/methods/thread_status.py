@@ -1,4 +1,4 @@
-"""The method of Slack's Web API that says what the bot is doing in a thread."""
+"""The Web API's method that shows what the bot is doing in a thread."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from localslack.state.channel import Channel
 from localslack.state.statuses import LOADING_MESSAGES, STATUS
 from localslack.state.workspace import Json, Workspace
 
-KNOWN = frozenset("channel_id thread_ts status loading_messages icon_emoji icon_url username token".split())
+ARGUMENTS = frozenset("channel_id thread_ts status loading_messages icon_emoji icon_url username token".split())
 
 
 def set_status(team: Workspace, arguments: Json) -> Json:
-    """Set a thread's status. ``thread_ts`` may be a message without replies yet: the thread it would begin."""
+    """Set a thread's status (``assistant.threads.setStatus``).
+
+    ``thread_ts`` may be a message without replies: the parent of a thread to come.
+    """
     status = arguments.get("status")
-    raise_error(None if arguments.keys() <= KNOWN and STATUS(status) else "invalid_arguments")
+    raise_error(None if arguments.keys() <= ARGUMENTS and STATUS(status) else "invalid_arguments")
     raise_error(None if LOADING_MESSAGES(_read_loading_messages(arguments)) else "invalid_arguments")
     channel = team.find_writable(arguments.get("channel_id"))
     team.statuses.set(channel.id, _find_thread(channel, arguments), str(status))

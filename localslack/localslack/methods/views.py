@@ -1,4 +1,4 @@
-"""The methods of Slack's Web API that show views."""
+"""The Web API's methods that show views."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import Any
 
 from localslack.errors import SlackError, raise_error
 from localslack.rules.blocks import BLOCK
-from localslack.rules.elements import HOME_INPUTS, MODAL_INPUTS, USER, count_focused, input_block, plain
-from localslack.rules.schema import Check, Shape, flag, items, shape, string, typed, unique
-from localslack.state.element_values import ElementState, add_emoji_flags, carry_over_settings
-from localslack.state.element_values import add_default_ids as named_blocks
+from localslack.rules.elements import HOME_INPUTS, MODAL_INPUTS, USER, count_focused, input_block, plain_text
+from localslack.rules.schema import Check, Shape, has_unique_values, is_boolean, items, one_of_types, shape, string
+from localslack.state.element_values import ElementState, add_default_ids, add_emoji_flags, carry_over_settings
 from localslack.state.identity import APP_ID, BOT_ID
 from localslack.state.workspace import Json, Workspace
 
 VIEW_BYTES = 250_000
-STACK = 3  # views in one modal
-UNSAID: Json = {
+MAX_STACK = 3  # views in one modal
+VIEW_DEFAULTS: Json = {
     "private_metadata": "",
     "callback_id": "",
     "external_id": "",
@@ -30,38 +29,39 @@ UNSAID: Json = {
 
 
 def make_blocks_check(inputs: dict[str, Shape]) -> Check:
-    asked = input_block(inputs)
-    return items(lambda block: BLOCK(block) or asked(block), 0, 100)
+    """Return a check of a view's blocks: those of messages, and input blocks with these elements."""
+    is_input = input_block(inputs)
+    return items(lambda block: BLOCK(block) or is_input(block), 0, 100)
 
 
 def is_consistent(view: Json) -> bool:
-    """Return whether no two blocks have one name, one focus at most, and inputs have a button to submit."""
+    """Return whether block ids are unique, one element at most has the focus, and a form has a submit button."""
     blocks = view["blocks"]
     asks = any(block["type"] == "input" for block in blocks)
     sendable = not asks or view["type"] == "home" or "submit" in view
-    return unique("block_id", blocks) and count_focused(blocks) <= 1 and sendable
+    return has_unique_values("block_id", blocks) and count_focused(blocks) <= 1 and sendable
 
 
 NAMES = {"private_metadata": string(3_000, 0), "callback_id": string(255, 0), "external_id": string(255, 0)}
-VIEW = typed(
+VIEW = one_of_types(
     {
         "modal": shape(
-            {"title": plain(24), "blocks": make_blocks_check(MODAL_INPUTS)},
+            {"title": plain_text(24), "blocks": make_blocks_check(MODAL_INPUTS)},
             is_consistent,
-            submit=plain(24),
-            close=plain(24),
-            clear_on_close=flag,
-            notify_on_close=flag,
-            submit_disabled=flag,
+            submit=plain_text(24),
+            close=plain_text(24),
+            clear_on_close=is_boolean,
+            notify_on_close=is_boolean,
+            submit_disabled=is_boolean,
             **NAMES,
         ),
-        "home": shape({"blocks": make_blocks_check(HOME_INPUTS)}, is_consistent, title=plain(24), **NAMES),
+        "home": shape({"blocks": make_blocks_check(HOME_INPUTS)}, is_consistent, title=plain_text(24), **NAMES),
     }
 )
 
 
 def read_view(team: Workspace, arguments: Json, kind: str, view_id: str) -> Json:
-    """Return the view if Slack would take it under this id."""
+    """Return the view if Slack accepts it under this id. Raises SlackError otherwise."""
     view = _parse_view(arguments.get("view"))
     if view.get("type") != kind or not VIEW(view):
         raise SlackError("invalid_arguments")
@@ -73,14 +73,14 @@ def read_view(team: Workspace, arguments: Json, kind: str, view_id: str) -> Json
 
 
 def _parse_view(view: object) -> Json:
-    """Return the view without the keys that are null: those count as not there."""
+    """Return the view without keys that are null, which count as absent."""
     try:
-        found: Any = json.loads(view) if isinstance(view, str) else view
+        parsed: Any = json.loads(view) if isinstance(view, str) else view
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        parsed = None
+    if not isinstance(parsed, dict):
         raise SlackError("invalid_arguments")
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: value for key, value in parsed.items() if value is not None}
 
 
 def find_by_external_id(views: list[Json], external_id: object) -> str | None:
@@ -89,66 +89,76 @@ def find_by_external_id(views: list[Json], external_id: object) -> str | None:
 
 
 def store_view(team: Workspace, view_id: str, view: Json, **more: Any) -> Json:
-    """Store a view. Each time it is stored its hash is another one."""
+    """Store a view. Its hash changes each time."""
     own = {"id": view_id, "team_id": team.team_id, "bot_id": BOT_ID, "app_id": APP_ID, "root_view_id": view_id}
     mark = f"{int(team.now())}.{team.make_id('h')}"
     team.views[view_id] = {**copy.deepcopy(view), **own, "hash": mark, **more}
-    shown = team.shown.setdefault(view_id, ElementState())
+    shown = team.element_states.setdefault(view_id, ElementState())
     shown.settings = carry_over_settings(view["blocks"], shown.settings, shown.place)
     return {"view": copy.deepcopy(team.views[view_id])}
 
 
 def publish_view(team: Workspace, arguments: Json) -> Json:
+    """Show a person's App Home (``views.publish``)."""
     user = arguments.get("user_id")
     raise_error(None if USER(user) else "invalid_arguments")
     raise_error(None if team.home_enabled else "not_enabled")
     view_id = get_home_id(str(user))
     _check_hash(team.views.get(view_id), arguments)
     view = read_view(team, arguments, "home", view_id)
-    team.shown.setdefault(view_id, ElementState(str(user)))
+    team.element_states.setdefault(view_id, ElementState(str(user)))
     return store_view(team, view_id, view)
 
 
 def get_home_id(user: str) -> str:
+    """Return the id of a person's App Home view."""
     return f"VHOME{user}"
 
 
 def open_view(team: Workspace, arguments: Json) -> Json:
-    """Open a modal. One that is refused leaves the trigger as it was; whether Slack's does is not documented."""
+    """Open a modal (``views.open``).
+
+    A refused view leaves its trigger unused; whether Slack does the same is not documented.
+    """
     trigger = _read_trigger(team, arguments)
     view = read_view(team, arguments, "modal", "")
-    team.triggers.spend(trigger)
+    team.triggers.mark_used(trigger)
     origin = team.triggers.get_origin(trigger)
     place = team.channels.get(origin.place) or (
-        team.shown[origin.view].place if origin.view in team.shown else None
+        team.element_states[origin.view].place if origin.view in team.element_states else None
     )
     return show_view(team, view, ElementState(origin.user, place))
 
 
 def push_view(team: Workspace, arguments: Json) -> Json:
-    """Push a view on top of the trigger's. The code for a trigger from elsewhere is a guess."""
+    """Push a view on top of the trigger's modal (``views.push``). The code for a wrong trigger is a guess."""
     trigger = _read_trigger(team, arguments)
     below = team.triggers.get_origin(trigger).view
     raise_error(None if team.views.get(below, {}).get("type") == "modal" else "invalid_trigger_id")
     view = read_view(team, arguments, "modal", "")
-    pushed = push_onto(team, below, view)
-    team.triggers.spend(trigger)
+    pushed = push_view_onto(team, below, view)
+    team.triggers.mark_used(trigger)
     return pushed
 
 
-def push_onto(team: Workspace, below: str, view: Json) -> Json:
-    raise_error("push_limit_reached" if len(get_stack(team, below)) >= STACK else None)
+def push_view_onto(team: Workspace, below: str, view: Json) -> Json:
+    """Push a view on top of this one. Raises SlackError if the modal is full."""
+    raise_error("push_limit_reached" if len(get_stack(team, below)) >= MAX_STACK else None)
     around = {"root_view_id": team.views[below]["root_view_id"], "previous_view_id": below}
-    return show_view(team, view, ElementState(team.shown[below].user, team.shown[below].place), **around)
+    return show_view(
+        team, view, ElementState(team.element_states[below].user, team.element_states[below].place), **around
+    )
 
 
 def show_view(team: Workspace, view: Json, shown: ElementState, **around: str) -> Json:
+    """Store a new view with the state of its elements; return it."""
     view_id = team.make_id("V")
-    team.shown[view_id] = shown
+    team.element_states[view_id] = shown
     return store_view(team, view_id, view, **around)
 
 
 def update_view(team: Workspace, arguments: Json) -> Json:
+    """Replace a view (``views.update``), by its id or its external id."""
     view_id, external_id = arguments.get("view_id"), arguments.get("external_id")
     raise_error("invalid_arguments" if bool(view_id) == bool(external_id) else None)
     stored = team.views.get(str(view_id or find_by_external_id(list(team.views.values()), external_id)))
@@ -159,31 +169,32 @@ def update_view(team: Workspace, arguments: Json) -> Json:
 
 
 def replace_view(team: Workspace, view_id: str, view: Json) -> Json:
-    """Store another view in its place: it stays where it is among the views of its modal."""
+    """Store another view in its place: its position in the modal stays the same."""
     stored = team.views[view_id]
     around = {key: stored[key] for key in ("root_view_id", "previous_view_id") if key in stored}
     return store_view(team, view_id, view, **around)
 
 
 def get_stack(team: Workspace, view_id: str) -> list[str]:
-    """Return the views of one modal, the first one first."""
+    """Return the ids of a modal's views, from the first to the one in front."""
     root = team.views[view_id]["root_view_id"]
     return [other["id"] for other in team.views.values() if other["root_view_id"] == root]
 
 
 def close_views(team: Workspace, view_ids: list[str]) -> None:
+    """Remove the views and the state of their elements."""
     for view_id in view_ids:
         team.views.pop(view_id, None)
-        team.shown.pop(view_id, None)
+        team.element_states.pop(view_id, None)
 
 
 def describe_view(team: Workspace, view_id: str) -> Json:
-    """Return a view as Slack tells the app of it, with what its elements are set to."""
+    """Return a view as in Slack's payloads, with the state of its elements."""
     view = copy.deepcopy(team.views[view_id])
-    blocks = named_blocks(view["blocks"])
-    own = {"app_installed_team_id": team.team_id, "state": team.shown[view_id].state, "blocks": blocks}
-    told: Json = add_emoji_flags({**UNSAID, **view, **own})
-    return told
+    blocks = add_default_ids(view["blocks"])
+    own = {"app_installed_team_id": team.team_id, "state": team.element_states[view_id].state, "blocks": blocks}
+    described: Json = add_emoji_flags({**VIEW_DEFAULTS, **view, **own})
+    return described
 
 
 def _read_trigger(team: Workspace, arguments: Json) -> str:
@@ -193,6 +204,6 @@ def _read_trigger(team: Workspace, arguments: Json) -> str:
 
 
 def _check_hash(stored: Json | None, arguments: Json) -> None:
-    """Check the hash: it says which state of the view the change was made for."""
-    wanted = arguments.get("hash")
-    raise_error("hash_conflict" if wanted and stored and wanted != stored["hash"] else None)
+    """Check the hash, which names the state of the view that the change is for."""
+    expected = arguments.get("hash")
+    raise_error("hash_conflict" if expected and stored and expected != stored["hash"] else None)

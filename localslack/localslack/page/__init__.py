@@ -1,1 +1,1 @@
-"""The local Slack in a browser: what a person sees of it, and what they do there."""
+"""The local Slack in a browser: what a person sees, and what they do there."""

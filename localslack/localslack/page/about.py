@@ -1,4 +1,4 @@
-"""What the page says of itself: what is shown, what can be tried, and who runs it."""
+"""The page's texts about itself: what it shows, what to try, and which program serves it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _EXAMPLE = "*Hello* from <https://docs.slack.dev/block-kit/|Block Kit>"
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Something to type, and whether it goes into a thread."""
+    """A message or command to try, and whether it belongs in a thread."""
 
     text: str
     in_thread: bool = False
@@ -17,7 +17,7 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something to know, under its heading."""
+    """A fact for the person, under its heading."""
 
     heading: str
     text: str
@@ -25,11 +25,11 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """``line`` is the one that is always there; ``facts`` are what it opens.
+    """The page's texts about itself. ``line`` is always visible; it opens the ``facts``.
 
-    ``program`` is what runs the page, as its sentences call it, and ``command`` what was typed to start it.
-    ``without_script`` is a sentence for browsers without JavaScript, ``example`` the mrkdwn that the preview
-    begins with, and ``icon`` the page's icon as SVG, if it has one of its own.
+    ``program`` is the name of the program that serves the page, and ``command`` the command that started it.
+    ``without_script`` is a sentence for browsers without JavaScript, ``example`` the mrkdwn with which the preview
+    begins, and ``icon`` the page's icon as SVG, if it has its own.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""Who may use the page: a browser of this machine that was given its address, and no other site in it."""
+"""Access to the page: for a browser on this machine that has the address with the token, and for no other site."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _TOKEN = "token"  # noqa: S105 (its name in the address)
 
 
 class Access:
-    """Knows the page by its ``url`` and its visitors by the ``token`` in the address that ``command`` printed.
+    """Access control of the page at ``url`` by the ``token`` in the address that ``command`` printed.
 
-    Other people of the machine can reach the port too, and what a bot says is not theirs. A browser keeps
-    the token as a cookie, so that it stands in no address but the first.
+    Other users of the machine can reach the port too, and the bot's messages are not for them. A browser keeps the
+    token as a cookie, so that only the first address contains it.
     """
 
     def __init__(self, url: str, token: str, command: str) -> None:
@@ -26,11 +26,11 @@ class Access:
 
     @property
     def address(self) -> str:
-        """What a visitor opens."""
+        """The address for a visitor to open."""
         return f"{self._url}/?{_TOKEN}={self._token}"
 
     def find_refusal(self, request: Request) -> str:
-        """Return why a request is none of a visitor's; empty if it is one."""
+        """Return why the request is refused; empty if it is a visitor's."""
         if not self._is_from_here(request):
             return "This page answers to the browser of this machine only."
         if not self._has_token(request):
@@ -38,20 +38,20 @@ class Access:
         return ""
 
     def redirect_newcomer(self, request: Request) -> Response | None:
-        """Return the way on for who comes with the first address; None for everybody else."""
+        """Return a redirect that sets the cookie for a visitor with the first address; None for all others."""
         if request.method != "GET" or request.path != "/" or _TOKEN not in request.query:
             return None
-        # Lax, not Strict: whoever follows a link from a terminal in the browser comes from another site
+        # Lax, not Strict: a link from a terminal in the browser counts as a request from another site
         cookie = f"{self._cookie}={self._token}; Path=/; HttpOnly; SameSite=Lax"
         return Response(303, headers={"Location": "/", "Set-Cookie": cookie, "Cache-Control": "no-store"})
 
     @property
     def _cookie(self) -> str:
-        # a browser has the same cookies for all ports of a host
+        # a browser shares cookies between all ports of a host
         return f"localslack-{self._port}"
 
     def _is_from_here(self, request: Request) -> bool:
-        """Return whether a browser asks for this page by its name, and posts from it."""
+        """Return whether a browser asks for this page by its own name and, for a POST, from this page."""
         hosts = {f"{name}:{self._port}" for name in ("127.0.0.1", "localhost")}
         if request.headers.get("host") not in hosts:
             return False
@@ -62,12 +62,12 @@ class Access:
         return kind == "application/json" and origin in {None, *(f"http://{host}" for host in hosts)}
 
     def _has_token(self, request: Request) -> bool:
-        shown = request.query.get(_TOKEN) or self._remembered(request.headers.get("cookie", ""))
-        return compare_digest(shown.encode(), self._token.encode())
+        presented = request.query.get(_TOKEN) or self._read_cookie(request.headers.get("cookie", ""))
+        return compare_digest(presented.encode(), self._token.encode())
 
-    def _remembered(self, cookies: str) -> str:
+    def _read_cookie(self, cookies: str) -> str:
         try:
-            found = SimpleCookie(cookies).get(self._cookie)
+            morsel = SimpleCookie(cookies).get(self._cookie)
         except CookieError:
             return ""
-        return found.value if found else ""
+        return morsel.value if morsel else ""

@@ -1,4 +1,4 @@
-"""Blocks that a maintainer pastes: as Slack shows them, or why it would refuse them."""
+"""A preview of pasted blocks: as Slack shows them, or Slack's reason to refuse them."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from localslack.rules.messages import check_message
 from localslack.state.element_values import ElementState, add_default_ids, get_initial_settings
 
 _NO_JSON = "This is no JSON ({}): paste a list of blocks, a message or a view."
-_REFUSED = "Slack would refuse it: {}"
+_REFUSAL = "Slack would refuse it: {}"
 
 
 class Preview:
-    """Shows what the methods of the Web API would take."""
+    """A renderer of what the methods of the Web API accept."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
 
-    def render(self, text: str) -> dict[str, str]:
-        """Return ``html``, or an ``error`` in a sentence with Slack's code."""
+    def render_json(self, text: str) -> dict[str, str]:
+        """Return ``html``, or an ``error`` as a sentence with Slack's code."""
         try:
-            found = json.loads(text)
+            value = json.loads(text)
         except ValueError as error:
             return {"error": _NO_JSON.format(error)}
         except RecursionError:
             return {"error": _NO_JSON.format("too deep")}
-        if isinstance(found, dict) and found.get("type") in ("modal", "home"):
-            return self._view(found)
-        message = {"blocks": found} if isinstance(found, list) else found
+        if isinstance(value, dict) and value.get("type") in ("modal", "home"):
+            return self._render_view(value)
+        message = {"blocks": value} if isinstance(value, list) else value
         if not isinstance(message, dict):
             return {"error": _NO_JSON.format("neither a list nor an object")}
         if refusal := check_message(message):
-            return {"error": _REFUSED.format(refusal)}
+            return {"error": _REFUSAL.format(refusal)}
         blocks = add_default_ids(message.get("blocks") or [])
         shown = {"type": "message", "ts": "0", **message, "blocks": blocks}
         return {"html": str(render_message(shown, self._names))}
 
-    def _view(self, view: dict[str, Any]) -> dict[str, str]:
+    def _render_view(self, view: dict[str, Any]) -> dict[str, str]:
         if not VIEW(view):
-            return {"error": _REFUSED.format("invalid_arguments")}
+            return {"error": _REFUSAL.format("invalid_arguments")}
         blocks = add_default_ids(view["blocks"])
         state = ElementState(settings=get_initial_settings(blocks, None)).state
         return {

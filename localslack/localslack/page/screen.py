@@ -1,4 +1,4 @@
-"""What the page shows, as pieces of HTML: a place with its messages, a thread beside it, the window in front."""
+"""The page's content as pieces of HTML: a conversation, a thread beside it, and a modal in front."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _WINDOW = TEMPLATES.get_template("window.html")
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
-    """Somewhere to go on the page. ``mark`` stands before the name."""
+class PageConversation:
+    """A conversation on the page. ``mark`` stands before its name."""
 
     id: str
     name: str
@@ -36,80 +36,82 @@ class Conversation:
 
 
 class Screen:
-    """Looks at the team through the eyes of one ``user``. ``names`` says what ids are called, for this person."""
+    """The team as one ``user`` sees it. ``names`` are the names of users and channels for this person."""
 
-    def __init__(self, slack: LocalSlack, user: str, places: Sequence[Conversation], names: Names) -> None:
+    def __init__(self, slack: LocalSlack, user: str, places: Sequence[PageConversation], names: Names) -> None:
         self._slack = slack
         self._user = user
         self.names = names
         self.places = tuple(places)
-        # most of what is shown is what was shown a moment ago
-        self._drawn = lru_cache(maxsize=2_000)(self._draw)
+        # most messages look the same as at the last look
+        self._draw_cached = lru_cache(maxsize=2_000)(self._draw_message)
 
     def has_conversation(self, place: str) -> bool:
-        """Return whether there is such a place besides Home."""
+        """Return whether the page has this conversation; App Home is not one."""
         return any(place == each.id for each in self.places)
 
-    def render_at(self, place: str, thread: str = "") -> Json:
-        """Return all that is to be seen at a place, with a thread of it open beside.
+    def render_place(self, place: str, thread: str = "") -> Json:
+        """Return everything that is visible in a conversation or in App Home, with one thread open.
 
-        Each piece has a ``key``, which stays, and ``html``.
+        Each piece has a stable ``key``, and ``html``.
         """
         is_home = place == HOME
         home, window = self._slack.get_views(self._user)
         messages = {each.id: self._slack.list_messages(each.id) for each in self.places}
         return {
-            "pieces": [self._home(home)] if is_home else self._channel(place, messages[place], thread),
-            "thread": [] if is_home or not thread else self._thread(place, thread),
-            "status": "" if is_home or not thread else self._status(place, thread),
-            "window": self._window(window),
-            "latest": {each: _find_latest(found) for each, found in messages.items()},
+            "pieces": [self._render_home(home)]
+            if is_home
+            else self._render_channel(place, messages[place], thread),
+            "thread": [] if is_home or not thread else self._render_thread(place, thread),
+            "status": "" if is_home or not thread else self._format_status(place, thread),
+            "window": self._render_window(window),
+            "latest": {each: _find_latest(listed) for each, listed in messages.items()},
             "refused": len(self._slack.refusals),
         }
 
-    def _channel(self, place: str, messages: Sequence[Json], open_thread: str) -> list[Json]:
-        return self._dated(place, self._with_whispers(place, "", messages), open_thread)
+    def _render_channel(self, place: str, messages: Sequence[Json], open_thread: str) -> list[Json]:
+        return self._add_day_lines(place, self._merge_ephemerals(place, "", messages), open_thread)
 
-    def _dated(self, place: str, messages: Sequence[Json], open_thread: str) -> list[Json]:
-        """Return the messages with a line before the first of each day."""
-        found: list[Json] = []
+    def _add_day_lines(self, place: str, messages: Sequence[Json], open_thread: str) -> list[Json]:
+        """Return the pieces of the messages, with a line before the first of each day."""
+        pieces: list[Json] = []
         day = ""
         for message in messages:
             if (title := self._format_day(message["ts"])) != day:
                 day = title
-                found.append(
+                pieces.append(
                     {"key": f"day {day}", "html": Markup("<h3 class='day'><span>{}</span></h3>").format(day)}
                 )
-            found.append(self._piece(place, message, is_open=message["ts"] == open_thread))
-        return found
+            pieces.append(self._make_piece(place, message, is_open=message["ts"] == open_thread))
+        return pieces
 
-    def _thread(self, place: str, thread: str) -> list[Json]:
-        replies = self._with_whispers(place, thread, self._slack.list_replies(place, thread))
+    def _render_thread(self, place: str, thread: str) -> list[Json]:
+        replies = self._merge_ephemerals(place, thread, self._slack.list_replies(place, thread))
         root = self._slack.get_message(place, thread)
-        return [self._piece(place, message, in_thread=True) for message in (root, *replies)]
+        return [self._make_piece(place, message, in_thread=True) for message in (root, *replies)]
 
-    def _with_whispers(self, place: str, thread: str, messages: Sequence[Json]) -> list[Json]:
-        """Return the messages and what only this user sees, oldest first. No ``thread`` is the channel."""
+    def _merge_ephemerals(self, place: str, thread: str, messages: Sequence[Json]) -> list[Json]:
+        """Return the messages with this user's ephemeral ones, oldest first. No ``thread`` is the channel."""
         where = (place, self._user, thread)
         own = [m for m in self._slack.ephemerals if (m["channel"], m["user"], m.get("thread_ts") or "") == where]
         return sorted([*messages, *own], key=lambda message: float(message["ts"]))
 
-    def _status(self, place: str, thread: str) -> str:
+    def _format_status(self, place: str, thread: str) -> str:
         doing = self._slack.get_status(place, thread)
         return f"{self.names.users[BOT_USER]} {doing}" if doing else ""
 
-    def _piece(self, place: str, message: Json, *, in_thread: bool = False, is_open: bool = False) -> Json:
+    def _make_piece(self, place: str, message: Json, *, in_thread: bool = False, is_open: bool = False) -> Json:
         ts = str(message["ts"])
-        status = "" if in_thread else self._status(place, ts)
-        html = self._drawn(json.dumps(message), place, status, in_thread, is_open)
+        status = "" if in_thread else self._format_status(place, ts)
+        html = self._draw_cached(json.dumps(message), place, status, in_thread, is_open)
         return {"key": ts, "html": html}
 
-    def _draw(self, written: str, place: str, status: str, in_thread: bool, is_open: bool) -> str:  # noqa: FBT001 (a key of the cache)
+    def _draw_message(self, written: str, place: str, status: str, in_thread: bool, is_open: bool) -> str:  # noqa: FBT001 (a key of the cache)
         message = json.loads(written)
         message["blocks"] = add_default_ids(message.get("blocks") or [])
-        # Slack keeps no type for what only one person sees
-        is_whisper = "type" not in message
-        is_own = is_whisper or message.get("user") == BOT_USER
+        # Slack stores no type for ephemeral messages
+        is_ephemeral = "type" not in message
+        is_own = is_ephemeral or message.get("user") == BOT_USER
         return _MESSAGE.render(
             message=message,
             place=place,
@@ -118,18 +120,18 @@ class Screen:
             at=self._to_local(message["ts"]),
             replied=self._to_local(message["latest_reply"]) if message.get("latest_reply") else None,
             is_app=is_own,
-            is_whisper=is_whisper,
+            is_ephemeral=is_ephemeral,
             is_streaming=message.get("streaming_state") == IN_PROGRESS,
             status=status,
             in_thread=in_thread,
             is_open=is_open,
         )
 
-    def _home(self, view: Json | None) -> Json:
+    def _render_home(self, view: Json | None) -> Json:
         inside = Markup('<div data-view="{}">{}</div>')
         return {"key": "home", "html": inside.format(view["id"], render_view(view, self.names)) if view else ""}
 
-    def _window(self, view: Json | None) -> Json | None:
+    def _render_window(self, view: Json | None) -> Json | None:
         if view is None:
             return None
         return {"key": view["id"], "html": _WINDOW.render(view=view, body=render_view(view, self.names))}
@@ -142,5 +144,5 @@ class Screen:
 
 
 def _find_latest(messages: Sequence[Json]) -> str:
-    """Return when something came last, in a thread or not."""
+    """Return the ts of the latest message, replies included."""
     return str(max((m.get("latest_reply") or m["ts"] for m in messages), key=float, default="0"))

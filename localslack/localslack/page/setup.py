@@ -1,4 +1,4 @@
-"""A page before a local Slack, put together: one person, one channel and the bot's direct messages."""
+"""The page of a local Slack, assembled: one person, one channel and the bot's direct messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import UTC, datetime, tzinfo
 from localslack.blockkit import Names
 from localslack.manifest import SlashCommand
 from localslack.page.about import About
-from localslack.page.screen import Conversation, Screen
+from localslack.page.screen import PageConversation, Screen
 from localslack.page.server import Page
 from localslack.page.visitor import Visitor
 from localslack.server.local_slack import LocalSlack
@@ -22,9 +22,9 @@ YOU = "U0YOU"
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The person before the page: their ``id``, the ``name`` by which the page calls them, their time zone.
+    """The person at the page: their user ``id``, the ``name`` on the page and their time zone.
 
-    ``now`` is the clock that lets dates say "today"; without it none does.
+    ``now`` is the clock with which dates can say "today"; without it they never do.
     """
 
     id: str = YOU
@@ -46,15 +46,15 @@ def make_page(
 ) -> Page:
     """Return the page on which ``reader`` uses the app behind ``transport``; it is served while it is entered.
 
-    ``token`` opens it, ``terminal`` is what runs in the terminal where the bot says what went wrong.
-    Raises OSError where the ``port`` can't be had.
+    ``token`` opens it. ``terminal`` names the program in the terminal that shows the bot's errors. Raises OSError
+    if the ``port`` is not available.
     """
     visitor = Visitor(slack, Person(slack, transport, reader.id, reader.name.lower()), commands, terminal)
-    # their messages are there as soon as somebody looks
+    # creates the direct messages, which exist from the first look
     slack.get_channel(visitor.direct)
     places = (
-        Conversation(slack.home, slack.get_channel(slack.home).name),
-        Conversation(visitor.direct, slack.bot_name, "●"),
+        PageConversation(slack.home, slack.get_channel(slack.home).name),
+        PageConversation(visitor.direct, slack.bot_name, "●"),
     )
     users = {reader.id: reader.name, BOT_USER: slack.bot_name}
     names = Names(users, {place.id: place.name for place in places}, reader.zone, reader.now, reader.id)

@@ -1,4 +1,4 @@
-"""What the person before the page does: they type, press, fill in, and read what came of it."""
+"""The actions of the person at the page: they type, press buttons, fill in forms and read the results."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from localslack.users.person import Person
 from localslack.users.sender import Delivery
 
 _OK = 200
-# Slack cuts longer ones
-_LONGEST = 4_000
-_TROUBLE = "The bot did not take it ({}): look at the terminal where the {} runs."
+# Slack truncates longer messages
+_MAX_TEXT = 4_000
+_NOT_TAKEN = "The bot did not take it ({}): look at the terminal where the {} runs."
 
 
 @dataclass(frozen=True, slots=True)
 class ActionResult:
-    """What the person reads at once: a sentence, the errors of a form by block, or the options of a menu.
+    """The immediate result of an action: a sentence, the errors of a form by block, or a menu's options.
 
-    ``thread`` is the message below which the bot will answer, where that is not open yet.
+    ``thread`` is the message under which the bot will answer, if that thread is not open yet.
     """
 
     notice: str = ""
@@ -38,9 +38,9 @@ class ActionResult:
 
 
 class Visitor:
-    """Everything that one person can do on the page. Raises InvalidAction where Slack's client would not let them.
+    """All actions of one person on the page. Raises InvalidAction where Slack's client would not allow one.
 
-    ``terminal`` is what runs in the terminal where the bot says what went wrong.
+    ``terminal`` names the program in the terminal that shows the bot's errors.
     """
 
     def __init__(
@@ -59,47 +59,49 @@ class Visitor:
 
     @property
     def direct(self) -> str:
-        """The conversation of the person with the bot alone."""
+        """The id of the person's direct messages with the bot."""
         return get_direct_id(self.user)
 
     @property
     def commands(self) -> Sequence[SlashCommand]:
-        """The slash commands there are."""
+        """The slash commands of the app."""
         return tuple(self._commands.values())
 
-    def say(self, place: str, text: str, thread: str = "") -> ActionResult:
-        """Send what was typed: a slash command, or a message that may name the bot."""
-        # half a character, as scripts can send it, is none: nobody could write it down
+    def send_text(self, place: str, text: str, thread: str = "") -> ActionResult:
+        """Send the typed text: a slash command, or a message that may mention the bot."""
+        # scripts can send half of a surrogate pair, which has no encoding
         text = text.encode(errors="replace").decode().strip()
         if not text:
             raise InvalidAction("Type a message first.")
-        if len(text) > _LONGEST:
-            raise InvalidAction(f"A message has at most {_LONGEST:,} characters here; this one has {len(text):,}.")
+        if len(text) > _MAX_TEXT:
+            raise InvalidAction(
+                f"A message has at most {_MAX_TEXT:,} characters here; this one has {len(text):,}."
+            )
         if text.startswith("/"):
-            return self._command(place, text, thread)
-        said = self._mention.sub(f"<@{BOT_USER}>", escape(text, quote=False))
+            return self._send_command(place, text, thread)
+        markup = self._mention.sub(f"<@{BOT_USER}>", escape(text, quote=False))
         where: dict[str, Any] = {"channel": place, "thread_ts": thread or None}
-        is_named = f"<@{BOT_USER}>" in said and place != self.direct
+        is_named = f"<@{BOT_USER}>" in markup and place != self.direct
         if not is_named:
-            return self._report(self._person.send_message(said, **where))
-        done = self._person.mention(said, twin=True, **where)
-        return replace(self._report(done), thread="" if thread else done.payload["event"]["ts"])
+            return self._report_delivery(self._person.send_message(markup, **where))
+        delivery = self._person.mention(markup, twin=True, **where)
+        return replace(self._report_delivery(delivery), thread="" if thread else delivery.payload["event"]["ts"])
 
-    def _command(self, place: str, text: str, thread: str) -> ActionResult:
+    def _send_command(self, place: str, text: str, thread: str) -> ActionResult:
         name, _, rest = text.partition(" ")
         if thread:
             raise InvalidAction(
                 f"{name} does not work in threads, as in Slack: mention the bot, or type it in the channel."
             )
         if name not in self._commands:
-            there = ", ".join(self._commands)
+            names = ", ".join(self._commands)
             raise InvalidAction(
-                f"{name} is no command here. There are: {there}." if there else f"{name} is no command here."
+                f"{name} is no command here. There are: {names}." if names else f"{name} is no command here."
             )
-        done = self._person.send_command(name, rest.strip(), place)
-        if done.ack.status != _OK:
-            return self._report(done)
-        body = done.ack.body if isinstance(done.ack.body, dict) else {"text": done.ack.body}
+        delivery = self._person.send_command(name, rest.strip(), place)
+        if delivery.ack.status != _OK:
+            return self._report_delivery(delivery)
+        body = delivery.ack.body if isinstance(delivery.ack.body, dict) else {"text": delivery.ack.body}
         if body.get("response_type") == "in_channel":
             self._slack.answer_command(place, self.user, body)
         elif body.get("text") or body.get("blocks"):
@@ -107,57 +109,57 @@ class Visitor:
         return ActionResult()
 
     def press(self, place: str, ts: str, action: str, block: str, value: str | None) -> ActionResult:
-        """Use a button or a menu of a message, or of what only this person sees."""
-        return self._report(
+        """Use a button or a menu of a message, ephemeral ones included."""
+        return self._report_delivery(
             self._person.press(self.find_shown(place, ts), action, value=value, channel=place, block_id=block)
         )
 
     def find_shown(self, place: str, ts: str) -> Json:
-        """Return a message, or what only this person sees. Raises SlackError, KeyError where it is not there."""
-        whispered = (shown for shown in self._slack.ephemerals if (shown["ts"], shown["user"]) == (ts, self.user))
-        return next(whispered, None) or self._slack.get_message(place, ts)
+        """Return a message or an ephemeral one of this person. Raises SlackError, KeyError if there is none."""
+        own = (shown for shown in self._slack.ephemerals if (shown["ts"], shown["user"]) == (ts, self.user))
+        return next(own, None) or self._slack.get_message(place, ts)
 
     def dismiss(self, ts: str) -> ActionResult:
-        """Put away what only this person sees."""
-        self._slack.dismiss(self.user, ts)
+        """Dismiss an ephemeral message of this person."""
+        self._slack.dismiss_ephemeral(self.user, ts)
         return ActionResult()
 
-    def stop(self, place: str, ts: str) -> ActionResult:
-        """Stop an answer that is being written."""
+    def stop_answer(self, place: str, ts: str) -> ActionResult:
+        """Stop an answer that is still being written."""
         self._slack.stop_stream(place, ts)
         return ActionResult()
 
     def go_home(self) -> ActionResult:
         """Open the bot's Home tab."""
-        return self._report(self._person.open_home())
+        return self._report_delivery(self._person.open_home())
 
     def go_direct(self) -> ActionResult:
         """Open the direct messages with the bot."""
-        return self._report(self._person.open_home("messages"))
+        return self._report_delivery(self._person.open_home("messages"))
 
     def press_in(self, view: str, action: str, block: str, value: str | None) -> ActionResult:
-        """Use something in a window or in Home."""
-        return self._report(self._person.press_in(view, action, value=value, block_id=block))
+        """Use an element of a modal or of App Home."""
+        return self._report_delivery(self._person.press_in(view, action, value=value, block_id=block))
 
     def submit(self, view: str, values: Mapping[Key, Any]) -> ActionResult:
-        """Send a form."""
-        done = self._person.submit(view, dict(values))
-        if done.ack.status != _OK:
-            return self._report(done)
-        return ActionResult(errors=done.errors)
+        """Submit a form."""
+        delivery = self._person.submit(view, dict(values))
+        if delivery.ack.status != _OK:
+            return self._report_delivery(delivery)
+        return ActionResult(errors=delivery.errors)
 
     def close(self, view: str) -> ActionResult:
-        """Close a window without sending it."""
-        done = self._person.close(view)
-        return self._report(done) if done else ActionResult()
+        """Close a modal without submitting it."""
+        delivery = self._person.close(view)
+        return self._report_delivery(delivery) if delivery else ActionResult()
 
     def suggest(self, view: str, action: str, typed: str) -> ActionResult:
-        """Ask the bot what there is to choose from."""
+        """Return the options that the bot offers for the typed text."""
         return ActionResult(options=self._person.suggest(view, action, typed))
 
-    def _report(self, done: Delivery) -> ActionResult:
-        """Return whether the bot has taken it, as Slack says so: within three seconds and with a 200."""
-        if done.ack.status == _OK:
+    def _report_delivery(self, delivery: Delivery) -> ActionResult:
+        """Return the result of a delivery, which succeeds with a 200 within three seconds."""
+        if delivery.ack.status == _OK:
             return ActionResult()
-        cause = f"HTTP {done.ack.status}" if done.ack.status else "no answer within three seconds"
-        return ActionResult(_TROUBLE.format(cause, self._terminal))
+        cause = f"HTTP {delivery.ack.status}" if delivery.ack.status else "no answer within three seconds"
+        return ActionResult(_NOT_TAKEN.format(cause, self._terminal))

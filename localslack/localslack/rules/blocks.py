@@ -1,4 +1,4 @@
-"""What Slack accepts as a block. Limits are its documentation's unless the line beside them says otherwise."""
+"""Slack's rules for blocks. Limits are from its documentation unless a comment beside them says otherwise."""
 
 from __future__ import annotations
 
@@ -15,37 +15,45 @@ from localslack.rules.elements import (
     IDENTIFIER,
     IMAGE,
     has_one_source,
-    plain,
+    plain_text,
     text_object,
 )
 from localslack.rules.schema import (
     Shape,
-    flag,
+    has_unique_values,
     integer,
+    is_boolean,
+    is_link_url,
+    is_number,
     items,
-    link_url,
-    number,
     one_of,
+    one_of_types,
     shape,
     string,
-    typed,
-    unique,
 )
 
 Json = dict[str, Any]
 
-TEXT = 40_000  # documented as the length at which text is cut; refused here so that nobody relies on the cut
+TEXT = 40_000  # documented as the length of truncation; refused here so that bots do not rely on that
 MARKDOWN_TEXT = 12_000  # the argument, and all markdown blocks of a message together
 TABLE_TEXT = 10_000
 DATA_TABLE_TEXT = 20_000
 
 # Rich text
 
-STYLE = shape({}, bold=flag, italic=flag, strike=flag, code=flag, underline=flag)
-NAME_STYLE = shape({}, bold=flag, italic=flag, strike=flag, highlight=flag, client_highlight=flag, unlink=flag)
+STYLE = shape({}, bold=is_boolean, italic=is_boolean, strike=is_boolean, code=is_boolean, underline=is_boolean)
+NAME_STYLE = shape(
+    {},
+    bold=is_boolean,
+    italic=is_boolean,
+    strike=is_boolean,
+    highlight=is_boolean,
+    client_highlight=is_boolean,
+    unlink=is_boolean,
+)
 LITERAL = {
     "text": shape({"text": string(TEXT)}, style=STYLE),
-    "link": shape({"url": link_url}, text=string(), unsafe=flag, style=STYLE),
+    "link": shape({"url": is_link_url}, text=string(), unsafe=is_boolean, style=STYLE),
 }
 INLINE = LITERAL | {
     "emoji": shape({"name": string()}, skin_tone=integer(1, 6), unicode=string(), style=STYLE),
@@ -54,22 +62,22 @@ INLINE = LITERAL | {
     "usergroup": shape({"usergroup_id": string()}, style=NAME_STYLE),
     "broadcast": shape({"range": one_of("here", "channel", "everyone")}, style=NAME_STYLE),
     "color": shape({"value": lambda v: isinstance(v, str) and re.fullmatch(r"#[0-9a-fA-F]{6}", v) is not None}),
-    "date": shape({"timestamp": integer(), "format": string()}, url=link_url, fallback=string(), style=STYLE),
+    "date": shape({"timestamp": integer(), "format": string()}, url=is_link_url, fallback=string(), style=STYLE),
 }
-MANY = 2**31  # no limit is documented; an empty list is accepted here
-SECTION = shape({"elements": items(typed(INLINE), 0, MANY)})
+UNLIMITED = 2**31  # no limit is documented; an empty list is accepted here
+SECTION = shape({"elements": items(one_of_types(INLINE), 0, UNLIMITED)})
 BORDER = integer(0, 1)
-RICH_TEXT = typed(
+RICH_TEXT = one_of_types(
     {
         "rich_text_section": SECTION,
-        "rich_text_quote": shape({"elements": items(typed(INLINE), 0, MANY)}, border=BORDER),
+        "rich_text_quote": shape({"elements": items(one_of_types(INLINE), 0, UNLIMITED)}, border=BORDER),
         "rich_text_preformatted": shape(
-            {"elements": items(typed(LITERAL), 0, MANY)}, border=BORDER, language=string()
+            {"elements": items(one_of_types(LITERAL), 0, UNLIMITED)}, border=BORDER, language=string()
         ),
         "rich_text_list": shape(
             {
                 "style": one_of("bullet", "ordered"),
-                "elements": items(typed({"rich_text_section": SECTION}), 0, MANY),
+                "elements": items(one_of_types({"rich_text_section": SECTION}), 0, UNLIMITED),
             },
             indent=integer(0, 8),
             offset=integer(),
@@ -77,22 +85,22 @@ RICH_TEXT = typed(
         ),
     }
 )
-RICH_TEXT_BLOCK = shape({"elements": items(RICH_TEXT, 1, MANY)}, block_id=IDENTIFIER)
+RICH_TEXT_BLOCK = shape({"elements": items(RICH_TEXT, 1, UNLIMITED)}, block_id=IDENTIFIER)
 
 # Blocks
 
-RAW = {
+RAW_CELLS = {
     "raw_text": shape({"text": string()}),
-    "raw_number": shape({"value": number, "text": string()}),
+    "raw_number": shape({"value": is_number, "text": string()}),
 }
-CELL = typed(RAW | {"rich_text": RICH_TEXT_BLOCK})
-COLUMN = shape({}, align=one_of("left", "center", "right"), is_wrapped=flag)
+CELL = one_of_types(RAW_CELLS | {"rich_text": RICH_TEXT_BLOCK})
+COLUMN = shape({}, align=one_of("left", "center", "right"), is_wrapped=is_boolean)
 
 
 def has_valid_rows(block: Json) -> bool:
-    """Return whether the header has no rich text, and all rows are as wide as it."""
+    """Return whether the header has no rich text, and every row is as wide as the header."""
     header, *rows = block["rows"]
-    return all(map(typed(RAW), header)) and all(len(row) == len(header) for row in rows)
+    return all(map(one_of_types(RAW_CELLS), header)) and all(len(row) == len(header) for row in rows)
 
 
 BLOCKS: dict[str, Shape] = {
@@ -102,14 +110,16 @@ BLOCKS: dict[str, Shape] = {
         text=text_object(3_000),
         fields=items(text_object(2_000), 1, 10),
         accessory=ACCESSORY,
-        expand=flag,
+        expand=is_boolean,
     ),
-    "header": shape({"text": plain(150)}),
+    "header": shape({"text": plain_text(150)}),
     "divider": shape({}),
     "context": shape({"elements": items(lambda v: CONTEXT_TEXT(v) or CONTEXT_IMAGE(v), 1, 10)}),
-    "actions": shape({"elements": items(ACTIONS, 1, 25)}, lambda block: unique("action_id", block["elements"])),
+    "actions": shape(
+        {"elements": items(ACTIONS, 1, 25)}, lambda block: has_unique_values("action_id", block["elements"])
+    ),
     "context_actions": shape({"elements": items(CONTEXT_ACTIONS, 1, 5)}),
-    "image": Shape(IMAGE.required, {**IMAGE.optional, "title": plain(2_000)}, has_one_source),
+    "image": Shape(IMAGE.required, {**IMAGE.optional, "title": plain_text(2_000)}, has_one_source),
     "markdown": shape({"text": string(MARKDOWN_TEXT)}),
     "rich_text": RICH_TEXT_BLOCK,
     "table": shape(
@@ -117,7 +127,7 @@ BLOCKS: dict[str, Shape] = {
         lambda block: count_characters(block["rows"]) <= TABLE_TEXT,
         column_settings=items(lambda v: v is None or COLUMN(v), 0, 20),
     ),
-    # 200 rows under the header; an older capture of the documentation says 100
+    # 200 rows below the header; an older copy of the documentation has 100
     "data_table": shape(
         {"caption": string(), "rows": items(items(CELL, 1, 20), 2, 201)},
         lambda block: has_valid_rows(block) and count_characters(block["rows"]) <= DATA_TABLE_TEXT,
@@ -125,7 +135,7 @@ BLOCKS: dict[str, Shape] = {
         row_header_column_index=integer(0, 19),
     ),
 }
-BLOCK = typed(
+BLOCK = one_of_types(
     {kind: Shape(s.required, {**s.optional, "block_id": IDENTIFIER}, s.rule) for kind, s in BLOCKS.items()}
 )
 TABLES = frozenset({"table", "data_table"})
@@ -134,7 +144,7 @@ TABLES = frozenset({"table", "data_table"})
 
 
 def read_blocks(arguments: Json) -> list[Any]:
-    """Return the blocks of a message, or nothing when they cannot be read."""
+    """Return the blocks of a message, or an empty list if they are unreadable."""
     try:
         return parse_blocks(arguments.get("blocks"))
     except ValueError:
@@ -142,17 +152,17 @@ def read_blocks(arguments: Json) -> list[Any]:
 
 
 def parse_blocks(value: object) -> list[Any]:
-    """Return a list that came as JSON or as a form's string."""
-    found = json.loads(value) if isinstance(value, str) and value else value
-    if found in (None, ""):
+    """Return a list that came as JSON or as a form's string. Raises ValueError if it is not one."""
+    blocks = json.loads(value) if isinstance(value, str) and value else value
+    if blocks in (None, ""):
         return []
-    if not isinstance(found, list):
+    if not isinstance(blocks, list):
         raise ValueError("not a list")  # noqa: TRY004 (the caller treats it as text that is not JSON)
-    return found
+    return blocks
 
 
 def count_characters(value: object) -> int:
-    """Return the characters of text in blocks. Whether a link's address counts is not known: it does here."""
+    """Count the characters of text in blocks, with links' addresses. Whether Slack counts those is not known."""
     if isinstance(value, list):
         return sum(map(count_characters, value))
     if not isinstance(value, dict):

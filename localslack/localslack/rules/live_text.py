@@ -1,4 +1,4 @@
-"""What in a message is live: the mentions that ping and the links that a reader can follow."""
+"""Live text in a message: the mentions that notify and the links that a reader can follow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from localslack.rules.blocks import Json, read_blocks
 
 @dataclass(frozen=True)
 class LiveText:
-    """A string in which Slack looks for mentions and links; ``bare`` when it also links plain words."""
+    """A string in which Slack looks for mentions and links.
+
+    ``bare_names`` and ``bare_urls`` mean that plain words count too, ``markdown`` that it is Markdown.
+    """
 
     text: str
     bare_names: bool = True
@@ -26,10 +29,10 @@ TOKEN = re.compile(
 )
 BARE_NAME = re.compile(r"(?<![\w@<./-])@(?:channel|here|everyone)\b", re.IGNORECASE)
 ANGLED = re.compile(r"<((?:https?://|mailto:)[^<>|\s]+)(?:\|[^<>]*)?>")
-# with any scheme: which of them Slack follows in markdown is not documented
-LABELLED = re.compile(r"\]\(\s*<?((?:[a-z][a-z0-9+.-]*://|mailto:|tel:)[^\s)>]+)", re.IGNORECASE)
+# any scheme: the documentation does not say which ones Slack links in markdown
+MARKDOWN_LINK = re.compile(r"\]\(\s*<?((?:[a-z][a-z0-9+.-]*://|mailto:|tel:)[^\s)>]+)", re.IGNORECASE)
 BARE_URL = re.compile(r"https?://[^\s<>|]+", re.IGNORECASE)
-# what of a block is markdown; that the lines of a plan are is the cautious reading
+# keys with markdown, by type; that the lines of a plan are markdown is the cautious reading
 MARKDOWN = {"markdown": ("text",), "plan": ("title",), "task_card": ("title", "details", "output")}
 RICH_MENTIONS = {
     "user": ("user_id", "<@{}>"),
@@ -40,15 +43,15 @@ RICH_MENTIONS = {
 
 
 def find_mentions(arguments: Json) -> list[str]:
-    """Return all that pings or becomes a live name, as Slack's token for it (bare words as written).
+    """Return all text that notifies or becomes a live name, as Slack's tokens (bare words as written).
 
-    Bare ``@here`` counts in text and in mrkdwn that is not verbatim; in markdown blocks nobody has tested it.
+    A bare ``@here`` counts in text and in mrkdwn that is not verbatim; in markdown blocks it is untested.
     """
     return list(chain(_find_in_texts(arguments, _find_mentions_in), _find_in_rich_text(arguments)))
 
 
 def find_links(arguments: Json) -> list[str]:
-    """Return every URL a reader can follow, entities decoded."""
+    """Return every URL that a reader can follow, with entities decoded."""
     own = (node["url"] for node in _iterate_nodes(arguments) if isinstance(node.get("url"), str))
     return list(chain(_find_in_texts(arguments, _find_links_in), own))
 
@@ -72,8 +75,8 @@ def _find_mentions_in(live: LiveText) -> Iterator[str]:
 
 def _find_links_in(live: LiveText) -> Iterator[str]:
     decode = str if live.markdown else unescape
-    labelled = LABELLED.findall(live.text) if live.markdown else []
-    rest = LABELLED.sub(" ", live.text) if live.markdown else live.text
+    labelled = MARKDOWN_LINK.findall(live.text) if live.markdown else []
+    rest = MARKDOWN_LINK.sub(" ", live.text) if live.markdown else live.text
     yield from map(decode, [*labelled, *ANGLED.findall(rest)])
     if live.bare_urls:
         yield from (decode(url.rstrip(".,;:!?'\")]*_~`")) for url in BARE_URL.findall(ANGLED.sub(" ", rest)))
@@ -81,7 +84,7 @@ def _find_links_in(live: LiveText) -> Iterator[str]:
 
 def _iterate_texts(arguments: Json) -> Iterator[LiveText]:
     if (text := arguments.get("text")) and not _is_repeated(str(text), arguments):
-        # parse=none keeps plain addresses plain; names are reported all the same
+        # parse=none affects only plain addresses; names are reported regardless
         yield LiveText(str(text), bare_urls=arguments.get("parse") != "none")
     if markdown := arguments.get("markdown_text"):
         yield LiveText(str(markdown), bare_names=False, markdown=True)
@@ -96,21 +99,21 @@ def _iterate_texts(arguments: Json) -> Iterator[LiveText]:
 
 
 def _is_repeated(text: str, arguments: Json) -> bool:
-    """Return whether it is there for notifications only, as the text of what came as markdown is."""
+    """Return whether the text is for notifications only, as when it repeats a markdown block."""
     return any(node.get("type") == "markdown" and node.get("text") == text for node in _iterate_nodes(arguments))
 
 
 def _iterate_nodes(arguments: Json) -> Iterator[Json]:
-    """Yield every object in the blocks, in the order of reading."""
+    """Yield every object in the blocks, in reading order."""
 
-    def walk(value: object) -> Iterator[Json]:
+    def walk_nodes(value: object) -> Iterator[Json]:
         if isinstance(value, dict):
             yield value
         parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
         for part in parts:
-            yield from walk(part)
+            yield from walk_nodes(part)
 
-    return walk(read_blocks(arguments))
+    return walk_nodes(read_blocks(arguments))
 
 
 def _iterate_strings(value: object) -> Iterator[str]:

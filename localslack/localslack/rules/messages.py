@@ -1,7 +1,7 @@
-"""What Slack accepts in a message, and what in a message is live. Pure: arguments in, an answer out.
+"""Slack's rules for messages. Pure functions: arguments in, an error code out.
 
-Limits are Slack's documentation's unless the line beside them says otherwise. Those of single blocks are in
-``blocks``, and what is live is found by ``live``.
+Limits are from Slack's documentation unless a comment beside them says otherwise. Those of single blocks are in
+:mod:`localslack.rules.blocks`; mentions and links are found by :mod:`localslack.rules.live_text`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from localslack.rules.blocks import BLOCK, MARKDOWN_TEXT, TABLES, TEXT, Json, count_characters, parse_blocks
 from localslack.rules.live_text import find_links, find_mentions
-from localslack.rules.schema import shape, string, unique
+from localslack.rules.schema import has_unique_values, shape, string
 
 __all__ = ["METADATA_BYTES", "UPDATE_TEXT", "check_message", "find_links", "find_mentions"]
 
@@ -24,7 +24,7 @@ METADATA_BYTES = 8_000  # the error is documented and its threshold is not: a ca
 
 
 def check_message(arguments: Json, *, text_limit: int = TEXT) -> str | None:
-    """Return Slack's error code for the arguments of a post, or None if it takes them."""
+    """Return Slack's error code for the arguments of a post, or None if it accepts them."""
     try:
         blocks = parse_blocks(arguments.get("blocks"))
     except ValueError:
@@ -37,22 +37,23 @@ def check_message(arguments: Json, *, text_limit: int = TEXT) -> str | None:
 
 
 def check_metadata(metadata: object) -> str | None:
+    """Return Slack's error code for the metadata of a message, or None if it accepts them."""
     if metadata is None or metadata == "":
         return None
     try:
-        found = json.loads(metadata) if isinstance(metadata, str) else metadata
+        parsed = json.loads(metadata) if isinstance(metadata, str) else metadata
     except ValueError:
         return "invalid_metadata_format"
-    if not shape({"event_type": string(), "event_payload": lambda v: isinstance(v, dict)})(found):
+    if not shape({"event_type": string(), "event_payload": lambda v: isinstance(v, dict)})(parsed):
         return "invalid_metadata_schema"
-    return "metadata_too_large" if len(json.dumps(found).encode()) > METADATA_BYTES else None
+    return "metadata_too_large" if len(json.dumps(parsed).encode()) > METADATA_BYTES else None
 
 
 def _check_text(arguments: Json, blocks: list[Any], text_limit: int) -> str | None:
     text, markdown = str(arguments.get("text") or ""), str(arguments.get("markdown_text") or "")
     if markdown and (text or blocks):
         return "markdown_text_conflict"
-    # that white space alone counts as no text is not documented: the stricter reading
+    # not documented for white space alone: the stricter reading
     if not (text.strip() or markdown.strip() or blocks or arguments.get("attachments")):
         return "no_text"
     if len(text) > text_limit or len(markdown) > MARKDOWN_TEXT:
@@ -62,14 +63,21 @@ def _check_text(arguments: Json, blocks: list[Any], text_limit: int) -> str | No
 
 
 def check_blocks(blocks: list[Any], above: Sequence[Json] = ()) -> str | None:
-    """Return Slack's error code. ``above`` is shown already: it counts for lengths, not for how many there are."""
+    """Return Slack's error code for the blocks, or None if it accepts them.
+
+    The blocks in ``above`` are in the message already: they count towards its length, not its number of blocks.
+    """
     everything = [*above, *blocks]
-    if len(blocks) > MESSAGE_BLOCKS or not all(map(BLOCK, blocks)) or not unique("block_id", everything):
+    if (
+        len(blocks) > MESSAGE_BLOCKS
+        or not all(map(BLOCK, blocks))
+        or not has_unique_values("block_id", everything)
+    ):
         return "invalid_blocks"
     kinds = [block["type"] for block in everything]
     if sum(kind in TABLES for kind in kinds) > 1:
         return "only_one_table_allowed"
     markdown = sum(len(block["text"]) for block in everything if block["type"] == "markdown")
-    # a data_table may hold more than a whole message, so its cells cannot count
+    # a data_table may be longer than a whole message, so its cells can't count
     total = count_characters([block for block in everything if block["type"] != "data_table"])
     return "msg_blocks_too_long" if markdown > MARKDOWN_TEXT or total > BLOCKS_TEXT else None

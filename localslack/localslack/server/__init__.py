@@ -1,1 +1,1 @@
-"""The team: its Web API, and what whoever runs it does with its channels, its people and their views."""
+"""The team: its Web API, and control over its channels, people and views."""

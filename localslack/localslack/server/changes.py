@@ -1,4 +1,4 @@
-"""A count of what happened, for those who show it to somebody and wait for more."""
+"""A counter of changes, for clients that show the team and wait for more."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import threading
 
 
 class ChangeCounter:
-    """Counts up. Safe to use from any thread."""
+    """A counter of changes. Safe to use from any thread."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
         self._count = 0
 
     def notify(self) -> None:
-        """Count that something may look different now."""
+        """Count a change."""
         with self._condition:
             self._count += 1
             self._condition.notify_all()
 
     def wait(self, seen: int, seconds: float) -> int:
-        """Return the count once it is not the one that was ``seen``, or the same after that many seconds."""
+        """Return the count as soon as it differs from ``seen``, or after that many seconds."""
         with self._condition:
             self._condition.wait_for(lambda: self._count != seen, seconds)
             return self._count

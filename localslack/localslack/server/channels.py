@@ -1,4 +1,4 @@
-"""Channels and people of the team, as whoever runs it sets them up and changes them."""
+"""Control over the team's channels and people, for setting up and changing them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from localslack.state.workspace import Workspace
 
 
 class TeamChannels:
-    """What happens to channels and people from outside the app. Safe to use from any thread."""
+    """Changes to channels and people that do not come from the app. Safe to use from any thread."""
 
     workspace: Workspace
     _lock: threading.Lock
@@ -33,9 +33,9 @@ class TeamChannels:
         several: bool = False,
         people: Collection[str] | None = None,
     ) -> None:
-        """Add a channel. ``several`` is a group DM: people who write to each other, with the bot among them.
+        """Add a channel. ``several`` is a group DM: direct messages among several people and the bot.
 
-        ``people`` are those who are in it; else everybody is, of the team and less its guests.
+        ``people`` are its members; by default all people of the team except guests.
         """
         with self._lock:
             private = private or several or id.startswith(("G", "D"))
@@ -53,34 +53,38 @@ class TeamChannels:
             )
 
     def rename_channel(self, channel: str, name: str) -> None:
+        """Give a channel another name."""
         with self._lock:
             self.workspace.channels[channel].name = name
 
     def archive_channel(self, channel: str) -> None:
+        """Archive a channel."""
         with self._lock:
             self.workspace.channels[channel].archived = True
 
     def unarchive_channel(self, channel: str) -> None:
-        """Bring it back with the bot in it as before; whether Slack does so is not documented."""
+        """Restore a channel with the bot in it as before; whether Slack does so is not documented."""
         with self._lock:
             self.workspace.channels[channel].archived = False
 
     def remove_bot(self, channel: str) -> None:
+        """Remove the bot from a channel."""
         with self._lock:
             self.workspace.channels[channel].member = False
 
     def invite_bot(self, channel: str) -> None:
+        """Add the bot to a channel."""
         with self._lock:
             self.workspace.channels[channel].member = True
 
-    def join(self, channel: str, user: str) -> None:
-        """Let somebody come into a channel."""
+    def join_channel(self, channel: str, user: str) -> None:
+        """Add a person to a channel."""
         with self._lock:
             place = self.workspace.channels[channel]
             place.people = frozenset({*self._list_people(channel), user})
 
-    def leave(self, channel: str, user: str) -> None:
-        """Let somebody leave a channel."""
+    def leave_channel(self, channel: str, user: str) -> None:
+        """Remove a person from a channel."""
         with self._lock:
             place = self.workspace.channels[channel]
             place.people = self._list_people(channel) - {user}
@@ -90,12 +94,12 @@ class TeamChannels:
         return frozenset(self.workspace.list_members(place)) - {BOT_USER}
 
     def register_user(self, user: str, team: str) -> None:
-        """Know somebody from now on, because they use the app."""
+        """Add a person to the team, since they use the app."""
         with self._lock:
             self.workspace.people.setdefault(user, replace(self.workspace.get_profile(user), team=team))
 
     def can_write(self, channel: str, user: str) -> bool:
-        """Return whether somebody is in a channel; where nobody has said who is, all are but guests."""
+        """Return whether a person is in a channel; in one without a list of members, everybody but guests is."""
         with self._lock:
             place = self.workspace.get_channel(channel)
             if place.kind == "im" or place.people is not None:
@@ -103,13 +107,13 @@ class TeamChannels:
             return not self.workspace.get_profile(user).is_guest
 
     def set_person(self, user: str, **facts: Unpack[ProfileFields]) -> None:
-        """Say more of somebody; what is not named stays. Nobody has to be known to exist."""
+        """Set fields of a person's profile; other fields stay. The person need not exist yet."""
         require(facts.get("tz") is None or is_zone(facts["tz"]), f"no zone {facts.get('tz')}")
         with self._lock:
             self.workspace.people[user] = replace(self.workspace.get_profile(user), **facts)
 
     def has_direct(self, user: str) -> bool:
-        """Return whether somebody and the bot have written to each other directly."""
+        """Return whether a person and the bot have direct messages."""
         with self._lock:
             return get_direct_id(user) in self.workspace.channels
 

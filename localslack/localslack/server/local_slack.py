@@ -1,8 +1,8 @@
 """A Slack on the loopback for ``slack_sdk.WebClient(token=..., base_url=slack.url)``.
 
-What it refuses is in ``rules``, what it remembers in ``kept``, what whoever runs it does with it in ``team``,
-``places`` and ``shows``, the methods of its Web API in ``methods`` and the people who use the app in ``people``;
-here is the server.
+This is the server. What it refuses is in :mod:`localslack.rules`, what it remembers in :mod:`localslack.state`,
+control over the team in the other modules of this package, the methods of the Web API in
+:mod:`localslack.methods`, and the people who use the app in :mod:`localslack.users`.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from localslack.server.team import DEFAULT_TIMES, SlackTeam, Times, refuse_socke
 from localslack.state.rate_limit import PostRateLimiter
 from localslack.state.workspace import Json
 
-# no app sends them, and browsers do with what a page asks of another address
-_OF_BROWSERS = frozenset({"origin", "sec-fetch-site"})
+# browsers send these with a page's request to another address, and apps never do
+_BROWSER_HEADERS = frozenset({"origin", "sec-fetch-site"})
 GENERAL = ("C0GENERAL", "general")
-UPLOAD = "upload"  # the name that sending a file's bytes has in ``calls``
+UPLOAD = "upload"  # the name of an upload in ``calls``
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """A call that was refused: Slack's code for it, and what was asked."""
+    """A call that was refused: its method, Slack's error code and its arguments."""
 
     method: str
     error: str
@@ -37,13 +37,14 @@ class Refusal:
 class LocalSlack(SlackTeam):
     """One workspace with one app in it, served over HTTP while it is entered.
 
-    ``scopes`` are those of the bot's token; ``bot_name`` is what the bot is called. ``channel`` is the id and the
-    name of a channel that is there from the beginning, with the bot in it. ``posts_per_second`` limits the posts
-    to each channel, as Slack does with 1; None does not. ``link`` gives the address of a WebSocket for Socket
-    Mode. The Web API is served on ``port``, on a free one if it is 0; OSError is raised where it can't be had.
+    ``scopes`` are those of the bot's token; ``bot_name`` is the bot's name. ``channel`` is the id and the name of
+    a channel that exists from the start, with the bot in it. ``posts_per_second`` limits the posts to each
+    channel, as Slack does with 1; None means no limit. ``link`` returns the address of a WebSocket for Socket
+    Mode. The Web API is served on ``port``, or on any free one if it is 0; OSError is raised if it is not
+    available.
     """
 
-    def __init__(  # noqa: PLR0913 (each says one thing of the team)
+    def __init__(  # noqa: PLR0913 (each is one property of the team)
         self,
         token: str = "xoxb-test",  # noqa: S107 (a token of nothing)
         team_id: str = "T0TEAM",
@@ -64,13 +65,13 @@ class LocalSlack(SlackTeam):
         self._clock = times.clock
         self._calls: list[tuple[str, Json]] = []
         self._refusals: list[Refusal] = []
-        self._pace = PostRateLimiter()
+        self._post_limiter = PostRateLimiter()
         self.home, name = channel
         self.add_channel(self.home, name)
 
     @property
     def calls(self) -> list[tuple[str, Json]]:
-        """Every call so far as (method, arguments), refused and failed ones too."""
+        """All calls so far as (method, arguments), refused and failed ones included."""
         with self._lock:
             return list(self._calls)
 
@@ -80,54 +81,55 @@ class LocalSlack(SlackTeam):
 
     @property
     def refusals(self) -> list[Refusal]:
-        """Every call that was refused, oldest first."""
+        """All calls that were refused, oldest first."""
         with self._lock:
             return list(self._refusals)
 
     # the connection
 
     def handle(self, request: Request) -> Response:
-        if _OF_BROWSERS & request.headers.keys():
+        """Answer a call of the Web API, an upload or an answer to a ``response_url``; refuse browsers."""
+        if _BROWSER_HEADERS & request.headers.keys():
             return Response(403, b"for apps, not for pages")
         try:
-            method, arguments = self._parse(request)
+            method, arguments = self._parse_request(request)
         except (TypeError, ValueError):
             return self._refuse_unreadable(request)
-        self._arrive(method, arguments)
+        self._record_call(method, arguments)
         try:
-            return self._attend(request, method, arguments)
+            return self._handle_call(request, method, arguments)
         finally:
             self.changes.notify()
 
-    def _attend(self, request: Request, method: str, arguments: Json) -> Response:
-        """Return the answer to a call that could be read."""
-        return self._answer(request, method, arguments)
+    def _handle_call(self, request: Request, method: str, arguments: Json) -> Response:
+        """Return the answer to a readable call. Subclasses can add to it."""
+        return self._answer_call(request, method, arguments)
 
-    def _parse(self, request: Request) -> tuple[str, Json]:
+    def _parse_request(self, request: Request) -> tuple[str, Json]:
         if request.path.startswith(UPLOAD_PATH):
             file_id, _, key = request.path.removeprefix(UPLOAD_PATH).partition("/")
             return UPLOAD, {"file_id": file_id, "key": key, "content": read_file_content(request)}
         if request.path.startswith(RESPONSE_PATH):
             return RESPONSE, parse_answer(request, self.url)
-        return request.path.removeprefix("/api").strip("/"), request.arguments()
+        return request.path.removeprefix("/api").strip("/"), request.read_arguments()
 
     def _refuse_unreadable(self, request: Request) -> Response:
         if request.path.startswith(RESPONSE_PATH):
             return make_refusal("invalid_payload", 400)
         return make_failure("invalid_json")
 
-    def _arrive(self, method: str, arguments: Json) -> None:
+    def _record_call(self, method: str, arguments: Json) -> None:
         with self._lock:
             self._calls.append((method, {key: value for key, value in arguments.items() if key != "token"}))
 
-    def _answer(self, request: Request, method: str, arguments: Json) -> Response:
+    def _answer_call(self, request: Request, method: str, arguments: Json) -> Response:
         with self._settle_streams():
             try:
                 if method == UPLOAD:
-                    return self._receive(**arguments)
+                    return self._receive_upload(**arguments)
                 if method == RESPONSE:
                     return self._receive_response(arguments)
-                answer = self._call(request, method, arguments)
+                answer = self._call_method(request, method, arguments)
             except SlackError as error:
                 self._refusals.append(Refusal(method, error.code, arguments))
                 limited = error.code == "ratelimited"
@@ -136,23 +138,23 @@ class LocalSlack(SlackTeam):
         return Response.of_json({"ok": True, **answer}, headers=headers)
 
     def _receive_response(self, arguments: Json) -> Response:
-        answer = self._responses.receive(arguments)
+        answer = self._responses.receive_answer(arguments)
         if answer.status != 200:
             self._refusals.append(Refusal(RESPONSE, answer.body.decode(), arguments))
         return answer
 
-    def _call(self, request: Request, name: str, arguments: Json) -> Json:
+    def _call_method(self, request: Request, name: str, arguments: Json) -> Json:
         if name not in METHODS:
             raise SlackError("unknown_method")
         method = METHODS[name]
         token = request.headers.get("authorization", "").removeprefix("Bearer ") or arguments.get("token")
-        self._admit(str(token or ""), method)
+        self._check_token(str(token or ""), method)
         if name == "chat.postMessage":
-            self._pace.spend(str(arguments.get("channel")), self._clock(), self.posts_per_second)
+            self._post_limiter.take_token(str(arguments.get("channel")), self._clock(), self.posts_per_second)
         return method.call(self.workspace, arguments)
 
-    def _admit(self, token: str, method: Method) -> None:
-        """Check the token: the app's opens connections and does nothing else; the bot's does the rest."""
+    def _check_token(self, token: str, method: Method) -> None:
+        """Check the token: the app's token only opens connections, the bot's does all else."""
         if token not in {self.token, self.app_token}:
             raise SlackError("invalid_auth" if token else "not_authed")
         if (token == self.app_token) != method.for_app:
@@ -160,7 +162,7 @@ class LocalSlack(SlackTeam):
         if method.scope:
             self.workspace.require_scope(method.scope)
 
-    def _receive(self, file_id: str, key: str, content: bytes) -> Response:
+    def _receive_upload(self, file_id: str, key: str, content: bytes) -> Response:
         file = self.workspace.uploads.get(file_id)
         if file is None or file["key"] != key:
             return Response(404, b"no such upload")

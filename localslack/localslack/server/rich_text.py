@@ -1,4 +1,4 @@
-"""What somebody typed as Slack keeps it beside the text: a block of rich text, as in every message of a person."""
+"""Typed text as Slack stores it beside the plain text: a block of rich text, as in every person's message."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 Json = dict[str, Any]
 
-_FENCED = re.compile(r"```\n?(.*?)\n?```", re.S)
+_FENCE = re.compile(r"```\n?(.*?)\n?```", re.S)
 _INLINE = re.compile(
     r"<@(?P<user>[UW][A-Z0-9]+)(?:\|[^<>]*)?>"
     r"|<#(?P<channel>[CDG][A-Z0-9]+)(?:\|[^<>]*)?>"
@@ -23,7 +23,7 @@ _INLINE = re.compile(
     r"|(?<![\w~])~(?P<strike>[^\s~](?:[^~\n]*[^\s~])?)~(?![\w~])"
 )
 _STYLES = ("code", "bold", "italic", "strike")
-_NAMED = {
+_NAME_ELEMENTS = {
     "user": ("user", "user_id"),
     "channel": ("channel", "channel_id"),
     "usergroup": ("usergroup", "usergroup_id"),
@@ -34,35 +34,39 @@ _NAMED = {
 
 
 def compose_rich_text(text: str) -> list[Json]:
-    """Return the blocks of a message with that text; none where there is no text."""
-    parts = _FENCED.split(text)
-    elements = [_fenced(part) if number % 2 else _section(part) for number, part in enumerate(parts) if part]
+    """Return the blocks of a message with that text; an empty list for an empty text."""
+    parts = _FENCE.split(text)
+    elements = [
+        _make_preformatted(part) if number % 2 else _make_section(part)
+        for number, part in enumerate(parts)
+        if part
+    ]
     return [{"type": "rich_text", "block_id": "typed", "elements": elements}] if elements else []
 
 
-def _fenced(text: str) -> Json:
-    return {"type": "rich_text_preformatted", "elements": [_text(text)], "border": 0}
+def _make_preformatted(text: str) -> Json:
+    return {"type": "rich_text_preformatted", "elements": [_make_text(text)], "border": 0}
 
 
-def _section(text: str) -> Json:
+def _make_section(text: str) -> Json:
     elements, at = [], 0
-    for found in _INLINE.finditer(text):
-        elements += [_text(text[at : found.start()]), _inline(found)]
-        at = found.end()
-    elements.append(_text(text[at:]))
+    for match in _INLINE.finditer(text):
+        elements += [_make_text(text[at : match.start()]), _make_inline(match)]
+        at = match.end()
+    elements.append(_make_text(text[at:]))
     return {"type": "rich_text_section", "elements": [each for each in elements if each.get("text") != ""]}
 
 
-def _inline(found: re.Match[str]) -> Json:
-    kind = str(found.lastgroup)
-    if found["url"]:
-        label = {"text": unescape(found["label"])} if found["label"] else {}
-        return {"type": "link", "url": unescape(found["url"]), **label}
+def _make_inline(match: re.Match[str]) -> Json:
+    kind = str(match.lastgroup)
+    if match["url"]:
+        label = {"text": unescape(match["label"])} if match["label"] else {}
+        return {"type": "link", "url": unescape(match["url"]), **label}
     if kind in _STYLES:
-        return {**_text(found[kind]), "style": {kind: True}}
-    name, key = _NAMED[kind]
-    return {"type": name, key: unescape(found[kind])}
+        return {**_make_text(match[kind]), "style": {kind: True}}
+    name, key = _NAME_ELEMENTS[kind]
+    return {"type": name, key: unescape(match[kind])}
 
 
-def _text(text: str) -> Json:
+def _make_text(text: str) -> Json:
     return {"type": "text", "text": unescape(text)}

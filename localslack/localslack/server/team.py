@@ -1,4 +1,4 @@
-"""The team, as whoever runs it sets it up and looks at it."""
+"""Control over the team: setting it up and looking at it."""
 
 from __future__ import annotations
 
@@ -25,13 +25,17 @@ from localslack.state.workspace import START, Json, Workspace
 
 
 def refuse_socket() -> str:
-    """Refuse a WebSocket: events come over HTTP here."""
+    """Refuse a WebSocket: events come over HTTP here. Raises SlackError."""
     raise SlackError("unknown_method")
 
 
 @dataclass(frozen=True)
 class Times:
-    """``now`` gives the seconds of a message's ts, ``clock`` those of the pace, triggers, streams and statuses."""
+    """Clocks and time limits, in seconds.
+
+    ``now`` returns the Unix time of a message's ts, ``clock`` the time for rate limits, triggers, streams and
+    statuses.
+    """
 
     now: Callable[[], float] = lambda: START
     clock: Callable[[], float] = time.monotonic
@@ -43,7 +47,7 @@ DEFAULT_TIMES = Times()
 
 
 class SlackTeam(TeamChannels, TeamViews, Loopback):
-    """Channels, messages and views, and what people's commands and buttons carry. Safe to use from any thread."""
+    """Channels, messages and views, and the payloads of commands and buttons. Safe to use from any thread."""
 
     def __init__(
         self,
@@ -77,20 +81,20 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
     def add_message(
         self, channel: str, text: str, user: str = "U0HUMAN", thread_ts: str | None = None, **more: Any
     ) -> str:
-        """Add a message of somebody else; return its ts."""
+        """Add a message of someone other than the bot; return its ts."""
         with self._lock:
             typed = {} if "bot_id" in more else {"blocks": compose_rich_text(text) or None}
-            said = self.workspace.add(
+            message = self.workspace.add_message(
                 self.workspace.get_channel(channel), user, text, thread_ts, **{**typed, **more}
             )
         self.changes.notify()
-        return str(said["ts"])
+        return str(message["ts"])
 
     def edit_message(self, channel: str, ts: str, text: str) -> Json:
-        """Write something else in somebody's message; return it as readers get it then."""
+        """Replace the text of a person's message; return the message as readers then get it."""
         with self._settle_streams():
             place = self.workspace.channels[channel]
-            message = place.find(ts)
+            message = place.find_message(ts)
             message |= {
                 "text": text,
                 "blocks": compose_rich_text(text),
@@ -99,7 +103,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
             return place.format_message(message)
 
     def make_ts(self) -> str:
-        """Return the ts of something that happens now."""
+        """Return the ts of an event that happens now."""
         with self._lock:
             return self.workspace.make_ts()
 
@@ -109,18 +113,18 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
             return self.workspace.channels[channel].list_top_level()
 
     def list_replies(self, channel: str, ts: str) -> list[Json]:
-        """Return the replies under a message, oldest first and without it."""
+        """Return the replies under a message, oldest first and without the message itself."""
         with self._settle_streams():
             return self.workspace.channels[channel].list_thread(ts)[1:]
 
     def get_message(self, channel: str, ts: str) -> Json:
-        """Return a message wherever it is, as readers get it."""
+        """Return a message, reply or not, as readers get it."""
         with self._settle_streams():
             place = self.workspace.channels[channel]
-            return place.format_message(place.find(ts))
+            return place.format_message(place.find_message(ts))
 
     def find_channel_of(self, ts: str) -> str:
-        """Return the channel that a message is in."""
+        """Return the id of the channel with this message. Raises InvalidAction if there is none."""
         with self._lock:
             for channel in self.workspace.channels.values():
                 if any(message["ts"] == ts for message in channel.messages):
@@ -128,15 +132,15 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
         raise InvalidAction(f"no channel has a message {ts}")
 
     def show_ephemeral(self, channel: str, user: str, text: str, **more: Any) -> str:
-        """Show somebody what only they see, such as the answer to a command; return its ts."""
+        """Show a person an ephemeral message, such as the answer to a command; return its ts."""
         with self._lock:
             ts = self.workspace.make_ts()
             self.workspace.ephemerals.append({"channel": channel, "user": user, "ts": ts, "text": text, **more})
         self.changes.notify()
         return ts
 
-    def dismiss(self, user: str, ts: str) -> None:
-        """Put away what only this person sees."""
+    def dismiss_ephemeral(self, user: str, ts: str) -> None:
+        """Remove a person's ephemeral message."""
         with self._lock:
             seen = self.workspace.ephemerals
             seen[:] = [shown for shown in seen if (shown["user"], shown["ts"]) != (user, ts)]
@@ -145,38 +149,38 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
     # streams and statuses
 
     def stop_stream(self, channel: str, ts: str) -> None:
-        """Press stop, as the person does."""
+        """Stop a stream as a person does with the stop button."""
         self._end_stream(channel, ts, STOPPED_BY_USER)
 
     def end_stream(self, channel: str, ts: str) -> None:
-        """End the stream now, as Slack does by itself after ``stream_seconds``."""
+        """End a stream now, as Slack does by itself after ``stream_seconds``."""
         self._end_stream(channel, ts, ENDED)
 
     def is_streaming(self, channel: str, ts: str) -> bool:
-        """Return whether more can come; readers see it in the message's ``streaming_state``."""
+        """Return whether a message can still grow; readers see this in its ``streaming_state``."""
         with self._settle_streams():
             place = self.workspace.channels[channel]
-            return self.workspace.streams.is_running(channel, place.find(ts))
+            return self.workspace.streams.is_running(channel, place.find_message(ts))
 
-    def collect_live(self, channel: str, ts: str) -> set[str]:
-        """Return every mention and link target that was live in any state of a message, however short."""
+    def collect_live_parts(self, channel: str, ts: str) -> set[str]:
+        """Return every mention and link target that was live in any state of a message, however briefly."""
         with self._settle_streams():
-            message = self.workspace.channels[channel].find(ts)
-            stream = self.workspace.streams.find(channel, message)
-            return {*find_mentions(message), *find_links(message), *(stream.seen if stream else ())}
+            message = self.workspace.channels[channel].find_message(ts)
+            stream = self.workspace.streams.find_stream(channel, message)
+            return {*find_mentions(message), *find_links(message), *(stream.live_parts if stream else ())}
 
     @property
     def statuses(self) -> list[Json]:
-        """All that the bot has said it does, oldest first: channel, thread_ts, status (empty to take it back)."""
+        """All statuses that the bot set, oldest first: channel, thread_ts, status (empty when it was cleared)."""
         with self._lock:
             return copy.deepcopy(self.workspace.statuses.history)
 
     def get_status(self, channel: str, thread_ts: str) -> str:
-        """Return what the thread shows now, or nothing."""
+        """Return the thread's current status, or an empty string."""
         with self._lock:
             return self.workspace.statuses.get_current(channel, thread_ts)
 
-    # what was shown
+    # what people have seen
 
     @property
     def files(self) -> list[Json]:
@@ -186,53 +190,54 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
 
     @property
     def ephemerals(self) -> list[Json]:
-        """Messages that one person saw; those that came by a ``response_url`` have it."""
+        """Ephemeral messages; those that came by a ``response_url`` have that field."""
         with self._lock:
             return copy.deepcopy(self.workspace.ephemerals)
 
     @property
     def unshown(self) -> list[Json]:
-        """Those that Slack took and showed nobody: for a thread that had no replies."""
+        """Ephemeral messages that Slack accepted and showed nobody, since their thread had no replies."""
         with self._lock:
             return copy.deepcopy(self.workspace.unshown)
 
-    # what commands and buttons carry
+    # payloads of commands and buttons
 
     def make_response_url(
         self, channel: str, user: str, thread_ts: str | None = None, *, origin: str | None = None
     ) -> str:
         """Return a URL for five answers in half an hour. ``origin`` is the ts of a pressed button's message.
 
-        With ``thread_ts`` the answers go into that thread, which Slack's own do not do by themselves.
+        With ``thread_ts`` the answers go into that thread, unlike those to Slack's own URLs.
         """
         with self._lock:
-            return self._responses.mint(channel, user, thread_ts, origin)
+            return self._responses.make_url(channel, user, thread_ts, origin)
 
     def answer_command(self, channel: str, user: str, body: Json) -> None:
-        """Show what the app answered to a command at once. Raises SlackError where Slack would not take it."""
+        """Show the app's immediate answer to a command. Raises SlackError if Slack would not accept it."""
         with self._lock:
             self._responses.answer_at_once(channel, user, body)
         self.changes.notify()
 
     @property
     def bot_name(self) -> str:
-        """What the bot is called."""
+        """The bot's name."""
         return self.workspace.bot_name
 
     def make_id(self, prefix: str) -> str:
+        """Return a new id with this prefix."""
         with self._lock:
             return self.workspace.make_id(prefix)
 
     @contextmanager
     def _settle_streams(self) -> Iterator[None]:
-        """Hold the lock, with the streams ended whose time is over."""
+        """Hold the lock, after ending the streams whose time is over."""
         with self._lock:
-            self.workspace.streams.settle()
+            self.workspace.streams.end_expired()
             yield
 
     def _end_stream(self, channel: str, ts: str, fault: str) -> None:
         with self._settle_streams():
-            stream = self.workspace.streams.find(channel, self.workspace.channels[channel].find(ts))
+            stream = self.workspace.streams.find_stream(channel, self.workspace.channels[channel].find_message(ts))
             if stream is None or stream.fault:
                 raise InvalidAction(f"{ts} is {'no stream' if stream is None else 'not streaming any more'}")
             stream.end(fault)

@@ -1,4 +1,4 @@
-"""What people see and use: their Home tabs, their modals and what is in messages."""
+"""Views and messages as people use them: App Home, modals, and the elements of messages."""
 
 from __future__ import annotations
 
@@ -30,76 +30,81 @@ QUERY_LENGTH = 3
 
 
 class TeamViews:
-    """Safe to use from any thread. A view is named by its id, or given as it was once read."""
+    """The views of the team. Safe to use from any thread.
+
+    A view is named by its id or by a copy that was read earlier.
+    """
 
     workspace: Workspace
     _lock: threading.Lock
 
-    # for whoever runs it
+    # for the program that runs the team
 
     @property
     def views(self) -> list[Json]:
-        """All that can be seen, as the app made them: each person's home and open modals."""
+        """All visible views as the app made them: each person's App Home and open modals."""
         with self._lock:
             return copy.deepcopy(list(self.workspace.views.values()))
 
     def get_home(self, user: str) -> Json | None:
-        """Return what is published for somebody."""
+        """Return a person's App Home, if the app has published one."""
         with self._lock:
             return copy.deepcopy(self.workspace.views.get(get_home_id(user)))
 
     def get_modal(self, user: str) -> Json | None:
-        """Return the view in front of somebody: the last one opened that was not closed."""
+        """Return the modal view in front of a person: the last one opened and not closed."""
         with self._lock:
             front = self._find_front(user)
             return copy.deepcopy(self.workspace.views[front]) if front else None
 
     def get_views(self, user: str) -> tuple[Json | None, Json | None]:
-        """Return somebody's home and the modal in front of them, each with what its elements are set to."""
+        """Return a person's App Home and the modal view in front, each with the state of its elements."""
         with self._lock:
             home = get_home_id(user) if get_home_id(user) in self.workspace.views else None
-            found = (
+            views = (
                 describe_view(self.workspace, each) if each else None for each in (home, self._find_front(user))
             )
-            return next(found), next(found)
+            return next(views), next(views)
 
     def enable_home(self, *, enabled: bool = True) -> None:
-        """Set whether the app has a Home tab at all."""
+        """Set whether the app has a Home tab."""
         with self._lock:
             self.workspace.home_enabled = enabled
 
     def make_trigger_id(self, user: str = "", place: str = "", view: str = "") -> str:
-        """Return an id that opens one view within ``triggers.seconds``, in front of who did something there."""
+        """Return an id that opens one view, in front of the person who acted, within ``triggers.seconds``."""
         with self._lock:
-            return self.workspace.triggers.mint(TriggerOrigin(user, place, view))
+            return self.workspace.triggers.make_trigger(TriggerOrigin(user, place, view))
 
     # for people
 
-    def press(self, blocks: list[Json], channel: str, used: Control, value: str | None) -> tuple[Json, Json]:
-        """Use something in a message; return the action, and the state of all that is in the message."""
+    def press_control(
+        self, blocks: list[Json], channel: str, used: Control, value: str | None
+    ) -> tuple[Json, Json]:
+        """Use a control of a message; return the action, and the state of all elements of the message."""
         with self._lock:
             place = self.workspace.get_channel(channel)
             shown = ElementState("", place, get_initial_settings(blocks, place))
             return use_control(self.workspace, shown, used, value), shown.state
 
-    def press_in(
+    def press_in_view(
         self, view: str | Json, user: str, action_id: str, value: str | None, *, block_id: str | None = None
     ) -> tuple[Json, Json]:
-        """Use something in a view; return the action, and the view as it is then."""
+        """Use a control of a view; return the action, and the view after it."""
         with self._lock:
             view_id = self._require_usable(view, user)
             blocks = add_default_ids(self.workspace.views[view_id]["blocks"])
             used = find_control(blocks, action_id, value, "view", block_id=block_id)
             dispatched = used.block["type"] != "input" or used.block.get("dispatch_action")
             require(dispatched, f"{action_id} tells the app nothing before it is submitted")
-            action = use_control(self.workspace, self.workspace.shown[view_id], used, value)
+            action = use_control(self.workspace, self.workspace.element_states[view_id], used, value)
             return add_emoji_flags(action), describe_view(self.workspace, view_id)
 
-    def fill(self, view: str | Json, user: str, values: Values) -> Json:
-        """Put the values in and press the button; return the view as it is then."""
+    def fill_form(self, view: str | Json, user: str, values: Values) -> Json:
+        """Set the values, ready to be submitted; return the view after it."""
         with self._lock:
             view_id = self._require_usable(view, user)
-            stored, shown = self.workspace.views[view_id], self.workspace.shown[view_id]
+            stored, shown = self.workspace.views[view_id], self.workspace.element_states[view_id]
             require(stored["type"] == "modal", "a home has nothing to submit")
             require("submit" in stored, "the view has no button to submit it")
             inputs = {
@@ -115,31 +120,34 @@ class TeamViews:
             return describe_view(self.workspace, view_id)
 
     def apply_answer(self, view: Json, body: str | Json) -> Json:
-        """Do what the answer to a submission says; return the errors that the person reads."""
+        """Apply the app's answer to a submission; return the errors that the person reads."""
         with self._lock:
             return apply_answer(self.workspace, view["id"], body)
 
-    def close(self, view: str | Json, user: str) -> tuple[Json, bool]:
-        """Close a view; return it as it was, and whether all below it went too."""
+    def close_view(self, view: str | Json, user: str) -> tuple[Json, bool]:
+        """Close a view; return it as it was, and whether the whole modal closed."""
         with self._lock:
             view_id = self._require_usable(view, user)
-            told, stack = describe_view(self.workspace, view_id), get_stack(self.workspace, view_id)
-            require(told["type"] == "modal", "a home cannot be closed")
-            cleared = told["clear_on_close"]
+            described, stack = describe_view(self.workspace, view_id), get_stack(self.workspace, view_id)
+            require(described["type"] == "modal", "a home cannot be closed")
+            cleared = described["clear_on_close"]
             close_views(self.workspace, stack if cleared else stack[-1:])
-            return told, cleared
+            return described, cleared
 
     def enter_home(self, user: str) -> Json | None:
-        """Return what somebody finds there, as the app has set it; nothing that they chose the last time."""
+        """Return a person's App Home as the app set it, without the person's earlier choices."""
         with self._lock:
             if get_home_id(user) not in self.workspace.views:
                 return None
-            stored, shown = self.workspace.views[get_home_id(user)], self.workspace.shown[get_home_id(user)]
+            stored, shown = (
+                self.workspace.views[get_home_id(user)],
+                self.workspace.element_states[get_home_id(user)],
+            )
             shown.settings = get_initial_settings(add_default_ids(stored["blocks"]), shown.place)
             return describe_view(self.workspace, get_home_id(user))
 
-    def type_into(self, view: str | Json, user: str, action_id: str, typed: str) -> tuple[Key, Json]:
-        """Type into a menu that finds its options in the app; return the menu's names, and the view."""
+    def search_options(self, view: str | Json, user: str, action_id: str, typed: str) -> tuple[Key, Json]:
+        """Type into a menu that loads its options from the app; return the menu's key, and the view."""
         with self._lock:
             view_id = self._require_usable(view, user)
             menus = {
@@ -152,21 +160,23 @@ class TeamViews:
             return key, describe_view(self.workspace, view_id)
 
     def add_options(self, view: Json, key: Key, body: str | Json) -> list[Json]:
-        """Return the options that came; they can be chosen from now on."""
-        found = parse_options(body)
+        """Return the options that the app sent, which can be chosen from now on."""
+        options = parse_options(body)
         with self._lock:
-            self.workspace.shown[view["id"]].offered[key] = copy.deepcopy(found)
-        return found
+            self.workspace.element_states[view["id"]].loaded_options[key] = copy.deepcopy(options)
+        return options
 
     def _find_front(self, user: str) -> str | None:
         open_now = [view["id"] for view in self.workspace.views.values() if view["type"] == "modal"]
-        return next((found for found in reversed(open_now) if self.workspace.shown[found].user == user), None)
+        return next(
+            (each for each in reversed(open_now) if self.workspace.element_states[each].user == user), None
+        )
 
     def _require_usable(self, view: str | Json, user: str) -> str:
-        """Return the id of a view that this person has in front of them."""
+        """Return the id of a view that is in front of this person."""
         view_id = view if isinstance(view, str) else str(view["id"])
         require(view_id in self.workspace.views, f"the view {view_id} is not open any more")
-        owner = self.workspace.shown[view_id].user
+        owner = self.workspace.element_states[view_id].user
         require(owner in ("", user), f"the view {view_id} is in front of {owner}")
         is_home = self.workspace.views[view_id]["type"] == "home"
         require(is_home or not owner or view_id == self._find_front(user), f"the view {view_id} is behind another")
@@ -182,9 +192,9 @@ def _is_missing(block: Json, setting: Json) -> bool:
 
 
 def _find_key(name: str | Key, keys: list[Key]) -> Key:
-    """Return the one input with this action_id; the pair with its block_id tells apart those of one name."""
-    found = [key for key in keys if name in (key, key[1])]
-    there = ", ".join(key[1] for key in keys) or "nothing"
-    require(found, f"the view does not ask for {name}; it asks for {there}")
-    require(len(found) == 1, f"say in which block: {found}")
-    return found[0]
+    """Return the only input with this action_id, or with this pair of block_id and action_id."""
+    matching = [key for key in keys if name in (key, key[1])]
+    available = ", ".join(key[1] for key in keys) or "nothing"
+    require(matching, f"the view does not ask for {name}; it asks for {available}")
+    require(len(matching) == 1, f"say in which block: {matching}")
+    return matching[0]

@@ -1,1 +1,1 @@
-"""What a team remembers: channels, messages, streams, views and what they are set to."""
+"""The state of a team: channels, messages, streams, views and the values of their elements."""

@@ -13,32 +13,34 @@ Json = dict[str, Any]
 
 
 def parse_ts(ts: object, error: str = "message_not_found") -> Decimal:
-    """Return a ts as a number: as text, "9" would sort after "10"."""
+    """Return a ts as a number: as text, "9" would sort after "10". Raises SlackError if it is not a number."""
     try:
-        found = Decimal(str(ts))
+        number = Decimal(str(ts))
     except InvalidOperation:
         raise SlackError(error) from None
-    if not found.is_finite():
+    if not number.is_finite():
         raise SlackError(error)
-    return found
+    return number
 
 
 @dataclass
 class Channel:
+    """A conversation with its messages, oldest first."""
+
     id: str
     name: str
     member: bool = True
     archived: bool = False
     private: bool = False
     shared: bool = False  # with another team, by Slack Connect
-    user: str = ""  # whose direct messages these are
+    user: str = ""  # the person, in direct messages
     messages: list[Json] = field(default_factory=list)
     several: bool = False  # direct messages among several people
-    people: frozenset[str] | None = None  # who is in it; None: everybody of the team but guests
+    people: frozenset[str] | None = None  # members; None means all of the team except guests
 
     @property
     def kind(self) -> str:
-        """The prefix of the scopes that reading it takes: channels, groups, mpim or im."""
+        """The prefix of the scopes for reading it: channels, groups, mpim or im."""
         if self.id.startswith("D"):
             return "im"
         if self.several:
@@ -46,7 +48,7 @@ class Channel:
         return "groups" if self.private else "channels"
 
     def to_json(self) -> Json:
-        """Return it as the API shows it: direct messages have somebody they are with, no name and no members."""
+        """Return it as the API does: direct messages have the person's id, and no name or membership."""
         shown = {
             "id": self.id,
             "is_archived": self.archived,
@@ -65,29 +67,30 @@ class Channel:
             "is_ext_shared": self.shared,
         }
 
-    def find(self, ts: object, error: str = "message_not_found") -> Json:
-        wanted = parse_ts(ts, error)
-        found = next((message for message in self.messages if parse_ts(message["ts"]) == wanted), None)
-        if found is None:
+    def find_message(self, ts: object, error: str = "message_not_found") -> Json:
+        """Return the message with this ts. Raises SlackError with ``error`` if there is none."""
+        number = parse_ts(ts, error)
+        match = next((message for message in self.messages if parse_ts(message["ts"]) == number), None)
+        if match is None:
             raise SlackError(error)
-        return found
+        return match
 
     def find_parent(self, thread_ts: object) -> Json:
-        """Return the message a reply goes under; which code Slack has for a reply's own ts is not measured."""
-        found = self.find(thread_ts, "thread_not_found")
-        if is_reply(found):
+        """Return the message that a reply goes under. Slack's code for a reply's own ts has not been measured."""
+        parent = self.find_message(thread_ts, "thread_not_found")
+        if is_reply(parent):
             raise SlackError("cannot_reply_to_message")
-        return found
+        return parent
 
     def list_thread(self, ts: object) -> list[Json]:
         """Return a thread, parent first, replies oldest first; ``ts`` may be any message of it."""
-        found = self.find(ts, "thread_not_found")
-        root = found.get("thread_ts", found["ts"])
+        anchor = self.find_message(ts, "thread_not_found")
+        root = anchor.get("thread_ts", anchor["ts"])
         thread = [message for message in self.messages if message.get("thread_ts", message["ts"]) == root]
         return [self.format_message(message) for message in thread]
 
     def list_top_level(self) -> list[Json]:
-        """Return the channel, oldest first; a reply that was broadcast is part of it too."""
+        """Return the messages of the channel, oldest first, replies that were broadcast included."""
         shown = (m for m in self.messages if not is_reply(m) or m.get("subtype") == "thread_broadcast")
         return [self.format_message(message) for message in shown]
 
@@ -106,9 +109,10 @@ class Channel:
 
 
 def get_direct_id(user: str) -> str:
-    """Return the id of somebody's direct messages with the bot, which are there once one of them writes."""
+    """Return the id of a person's direct messages with the bot, which exist once one of them writes."""
     return f"D{user[1:]}"
 
 
 def is_reply(message: Json) -> bool:
+    """Return whether the message is a reply in a thread."""
     return bool(message.get("thread_ts", message["ts"]) != message["ts"])

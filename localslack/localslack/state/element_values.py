@@ -1,4 +1,4 @@
-"""What is in front of somebody: what each of its elements is set to, at first and after they used it."""
+"""Values of elements: those that the app sets initially, and those that a person sets."""
 
 from __future__ import annotations
 
@@ -10,60 +10,64 @@ from typing import Any, Protocol
 from localslack.rules.elements import list_elements, list_options
 
 Json = dict[str, Any]
-Key = tuple[str, str]  # the names of a block and of an element in it
+Key = tuple[str, str]  # a block id and an action id
 Settings = dict[Key, Json]
 
 
 class Conversation(Protocol):
-    """What a menu of conversations asks of one."""
+    """A conversation as a menu of conversations needs it."""
 
     id: str
     shared: bool
 
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """The prefix of the scopes for reading it: channels, groups, mpim or im."""
 
 
 @dataclass(frozen=True)
-class Kind:
-    """Where Slack says what an element is set to, and where the app says what that is at first."""
+class ElementKind:
+    """The keys of an element's value: ``value_key`` in Slack's state, ``initial_key`` in the app's element."""
 
-    chosen: str
-    first: str
-    many: bool = False
+    value_key: str
+    initial_key: str
+    is_multiple: bool = False
 
 
-OPTION, OPTIONS = Kind("selected_option", "initial_option"), Kind("selected_options", "initial_options", many=True)
+OPTION, OPTIONS = (
+    ElementKind("selected_option", "initial_option"),
+    ElementKind("selected_options", "initial_options", is_multiple=True),
+)
 KINDS = {
-    "plain_text_input": Kind("value", "initial_value"),
+    "plain_text_input": ElementKind("value", "initial_value"),
     "static_select": OPTION,
     "external_select": OPTION,
     "radio_buttons": OPTION,
     "multi_static_select": OPTIONS,
     "checkboxes": OPTIONS,
-    "users_select": Kind("selected_user", "initial_user"),
-    "conversations_select": Kind("selected_conversation", "initial_conversation"),
-    "timepicker": Kind("selected_time", "initial_time"),
+    "users_select": ElementKind("selected_user", "initial_user"),
+    "conversations_select": ElementKind("selected_conversation", "initial_conversation"),
+    "timepicker": ElementKind("selected_time", "initial_time"),
 }
-USED_IN = frozenset({"section", "actions", "context_actions", "input"})
-INCLUDED = {"channels": "public", "groups": "private", "im": "im", "mpim": "mpim"}
+BLOCKS_WITH_ELEMENTS = frozenset({"section", "actions", "context_actions", "input"})
+FILTER_NAMES = {"channels": "public", "groups": "private", "im": "im", "mpim": "mpim"}
 
 
 @dataclass
 class ElementState:
-    """Something with elements in front of a ``user`` who came to it from the conversation ``place``.
+    """The state of the elements in front of a ``user`` who came from the conversation ``place``.
 
-    ``offered`` are the options that menus have found in the app so far.
+    ``loaded_options`` are the options that menus have loaded from the app so far.
     """
 
     user: str = ""
     place: Conversation | None = None
     settings: Settings = field(default_factory=dict)
-    offered: dict[Key, list[Json]] = field(default_factory=dict)
+    loaded_options: dict[Key, list[Json]] = field(default_factory=dict)
 
     @property
     def state(self) -> Json:
-        """As Slack tells the app."""
+        """The state as Slack sends it to the app."""
         values: dict[str, Json] = {}
         for (block_id, action_id), setting in self.settings.items():
             values.setdefault(block_id, {})[action_id] = copy.deepcopy(setting)
@@ -71,13 +75,13 @@ class ElementState:
 
 
 def add_default_ids(blocks: list[Json]) -> list[Json]:
-    """Return blocks as readers get them: Slack names those that have no name, and what is in them."""
-    found = copy.deepcopy(blocks)
-    for at, block in enumerate(found):
+    """Return blocks as readers get them: Slack adds missing block ids and action ids."""
+    named = copy.deepcopy(blocks)
+    for at, block in enumerate(named):
         block.setdefault("block_id", f"block{at}")
         for number, element in enumerate(_list_usable(block)):
             element.setdefault("action_id", f"action{number}")
-    return found
+    return named
 
 
 def iterate_elements(blocks: list[Json]) -> Iterator[tuple[Key, Json, Json]]:
@@ -89,70 +93,74 @@ def iterate_elements(blocks: list[Json]) -> Iterator[tuple[Key, Json, Json]]:
 
 
 def _list_usable(block: Json) -> list[Json]:
-    return [part for part in list_elements(block) if block["type"] in USED_IN and part["type"] != "image"]
+    return [
+        part for part in list_elements(block) if block["type"] in BLOCKS_WITH_ELEMENTS and part["type"] != "image"
+    ]
 
 
 def make_setting(element: Json, chosen: Any) -> Json:
+    """Return an element's value as Slack's state has it."""
     zone = {"timezone": element["timezone"]} if "timezone" in element else {}
-    return {"type": element["type"], KINDS[element["type"]].chosen: copy.deepcopy(chosen), **zone}
+    return {"type": element["type"], KINDS[element["type"]].value_key: copy.deepcopy(chosen), **zone}
 
 
 def get_value(setting: Json) -> Any:
-    return setting[KINDS[setting["type"]].chosen]
+    """Return the value in a setting: text, an option, a list of options, an id, or None."""
+    return setting[KINDS[setting["type"]].value_key]
 
 
 def get_initial_settings(blocks: list[Json], place: Conversation | None) -> Settings:
-    """Return what the app has set its elements to."""
+    """Return the app's initial values of the elements."""
     stateful = ((key, element) for key, _, element in iterate_elements(blocks) if element["type"] in KINDS)
     return {key: make_setting(element, _get_initial_value(element, place)) for key, element in stateful}
 
 
 def _get_initial_value(element: Json, place: Conversation | None) -> Any:
     kind = KINDS[element["type"]]
-    found = element.get(kind.first) or ([] if kind.many else None)
-    if found is None and element.get("default_to_current_conversation") and place and is_listed(element, place):
+    value = element.get(kind.initial_key) or ([] if kind.is_multiple else None)
+    if value is None and element.get("default_to_current_conversation") and place and is_listed(element, place):
         return place.id
-    return found
+    return value
 
 
 def is_listed(menu: Json, place: Conversation) -> bool:
-    """Return whether a menu of conversations has this one. All direct messages here are with the bot."""
-    wanted = menu.get("filter", {})
-    if place.shared and wanted.get("exclude_external_shared_channels"):
+    """Return whether a menu of conversations lists this one. All direct messages here are with the bot."""
+    condition = menu.get("filter", {})
+    if place.shared and condition.get("exclude_external_shared_channels"):
         return False
-    if place.kind == "im" and wanted.get("exclude_bot_users"):
+    if place.kind == "im" and condition.get("exclude_bot_users"):
         return False
-    return INCLUDED[place.kind] in wanted.get("include", INCLUDED.values())
+    return FILTER_NAMES[place.kind] in condition.get("include", FILTER_NAMES.values())
 
 
 def carry_over_settings(blocks: list[Json], before: Mapping[Key, Json], place: Conversation | None) -> Settings:
-    """Return what elements are set to once these blocks are in the place of others.
+    """Return the values of the elements after these blocks have replaced others.
 
-    What was set stays where the app gives both its names again, whatever the app says it is at first: documented
-    of input blocks, and met by others with all. Names that Slack gave are new ones each time.
+    A value stays where the new blocks repeat both ids, regardless of the app's initial value: documented for input
+    blocks, and observed by others for all. Ids that Slack added are new each time.
     """
     again = {key: element for key, _, element in iterate_elements(blocks) if key in before}
-    kept = {
+    carried = {
         key: make_setting(element, get_value(before[key]))
         for key, element in again.items()
-        if _fits(element, before[key])
+        if _is_still_valid(element, before[key])
     }
-    return {**get_initial_settings(add_default_ids(blocks), place), **kept}
+    return {**get_initial_settings(add_default_ids(blocks), place), **carried}
 
 
-def _fits(element: Json, before: Json) -> bool:
-    """Return whether it is still a choice. What Slack does otherwise is not documented: here it is gone."""
+def _is_still_valid(element: Json, before: Json) -> bool:
+    """Return whether the value is still a choice. If not it is lost here; Slack does not document that case."""
     if element["type"] != before["type"]:
         return False
     if element["type"] == "external_select" or KINDS[element["type"]] not in (OPTION, OPTIONS):
         return True
     chosen = get_value(before)
-    wanted = chosen if isinstance(chosen, list) else [chosen] if chosen else []
-    return all(option in list_options(element) for option in wanted)
+    chosen_options = chosen if isinstance(chosen, list) else [chosen] if chosen else []
+    return all(option in list_options(element) for option in chosen_options)
 
 
 def add_emoji_flags(value: Any) -> Any:
-    """Return it with what Slack says of each plain text in a view: that it may have emoji."""
+    """Return the value with ``emoji`` added to each plain text, as Slack does in views."""
     if isinstance(value, list):
         return [add_emoji_flags(part) for part in value]
     if not isinstance(value, dict):

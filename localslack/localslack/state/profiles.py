@@ -1,4 +1,4 @@
-"""The people of the team, as ``users.info`` tells of them."""
+"""Profiles of the team's people, as ``users.info`` returns them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ ZONE = "Etc/UTC"
 
 
 class ProfileFields(TypedDict, total=False):
-    """What can be said of somebody. A ``tz`` of None is somebody whose zone Slack does not know.
+    """Fields of a profile. A ``tz`` of None means that Slack does not know the person's time zone.
 
-    ``team`` is theirs where they are of another one, with which a channel is shared. ``restricted`` are guests,
-    ``ultra_restricted`` those of one channel alone; ``admin`` is who runs the team.
+    ``team`` is that of a person from another team, with which a channel is shared. ``restricted`` people are
+    guests, ``ultra_restricted`` ones guests in a single channel; an ``admin`` administers the team.
     """
 
     tz: str | None
@@ -31,6 +31,8 @@ class ProfileFields(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Profile:
+    """A person of the team, or of one that shares a channel with it."""
+
     id: str
     name: str
     tz: str | None = ZONE
@@ -43,26 +45,26 @@ class Profile:
 
     @property
     def is_guest(self) -> bool:
-        """Whether they are only where somebody brought them."""
+        """Whether they see only the channels that they were added to."""
         return self.restricted or self.ultra_restricted
 
     def to_json(self, team_id: str, now: float) -> Json:
-        """Return what Slack tells: not the zone of somebody who was deactivated, as others have measured."""
-        named = {"id": self.id, "team_id": self.team or team_id, "name": self.name.lower()}
+        """Return the profile as Slack does: without a deactivated person's time zone, as others have measured."""
+        identity = {"id": self.id, "team_id": self.team or team_id, "name": self.name.lower()}
         rights = {
             "is_admin": self.admin,
             "is_owner": False,
-            # of one channel alone is a kind of guest
+            # guests of a single channel are guests, too
             "is_restricted": self.is_guest,
             "is_ultra_restricted": self.ultra_restricted,
             "is_stranger": self.team not in ("", team_id),
         }
         more = {} if self.deleted else {"real_name": self.name, **_format_zone(self.tz, now), **rights}
-        return {**named, **more, "deleted": self.deleted, "is_bot": self.is_bot}
+        return {**identity, **more, "deleted": self.deleted, "is_bot": self.is_bot}
 
 
 def _format_zone(tz: str | None, now: float) -> Json:
-    """Return the zone. Slack's label is longer; without a zone it has been seen to say that of its own."""
+    """Return the zone. Slack's label is longer; without a zone it has been seen to return that of its own."""
     local = datetime.fromtimestamp(now, UTC).astimezone(ZoneInfo(tz or "America/Los_Angeles"))
     offset = local.utcoffset()
     return {"tz": tz, "tz_label": local.tzname(), "tz_offset": int(offset.total_seconds()) if offset else 0}

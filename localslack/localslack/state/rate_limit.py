@@ -1,4 +1,4 @@
-"""The pace of posts: one a second in each channel, and some at once."""
+"""The rate limit of posts: one a second in each channel, with a burst."""
 
 from __future__ import annotations
 
@@ -6,31 +6,33 @@ from dataclasses import dataclass, field, replace
 
 from localslack.errors import SlackError
 
-BURST = 5  # posts that may come at once: Slack promises one a second and says only that bursts are fine
+BURST = 5  # posts at once: Slack promises one a second and says only that bursts are allowed
 
 
 @dataclass(frozen=True)
 class TokenBucket:
-    """How many posts a channel takes at once, and when that was true."""
+    """The posts that a channel accepts at once, and the time of that count in seconds."""
 
-    left: float
-    at: float
+    posts_left: float
+    updated_at: float
 
     def refill(self, now: float, rate: float) -> TokenBucket:
-        return TokenBucket(min(BURST, self.left + (now - self.at) * rate), now)
+        """Return the bucket at this time, at ``rate`` posts a second."""
+        return TokenBucket(min(BURST, self.posts_left + (now - self.updated_at) * rate), now)
 
 
 @dataclass
 class PostRateLimiter:
-    """One post a second and channel, in the measure of ``rate``; None is no pace at all."""
+    """A limit of ``rate`` posts a second in each channel; None is no limit."""
 
     _buckets: dict[str, TokenBucket] = field(default_factory=dict)
 
-    def spend(self, channel: str, now: float, rate: float | None) -> None:
+    def take_token(self, channel: str, now: float, rate: float | None) -> None:
+        """Count a post. Raises SlackError if it exceeds the limit."""
         if rate is None:
             return
         bucket = self._buckets.get(channel, TokenBucket(BURST, now)).refill(now, rate)
         self._buckets[channel] = bucket
-        if bucket.left < 1:
+        if bucket.posts_left < 1:
             raise SlackError("ratelimited")
-        self._buckets[channel] = replace(bucket, left=bucket.left - 1)
+        self._buckets[channel] = replace(bucket, posts_left=bucket.posts_left - 1)

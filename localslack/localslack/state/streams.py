@@ -1,4 +1,4 @@
-"""Streams as Slack keeps them: what came so far, whether more may come, and what of it was ever live."""
+"""Streams as Slack stores them: their content so far, whether they can grow, and what was ever live in them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from localslack.rules.live_text import find_links, find_mentions
 
 Json = dict[str, Any]
 
-STREAM_SECONDS = 306.0  # not documented; many have measured about five minutes
+STREAM_SECONDS = 306.0  # not documented; measured by many as about five minutes
 IN_PROGRESS, COMPLETED = "in_progress", "completed"  # ``streaming_state``, as Slack's own readers get it
 ENDED, STOPPED_BY_USER = "message_not_in_streaming_state", "stopped_by_user"
-JOINED = ("details", "output")  # fields of a task that grow; the others are replaced
+GROWING_FIELDS = ("details", "output")  # fields of a task that are appended to; the others are replaced
 
 
 @dataclass(frozen=True)
 class StreamContent:
-    """What a stream has brought, or what one call brings it. ``tasks`` are cards, one for each id."""
+    """The content of a stream, or of one call to it. ``tasks`` are cards, one for each id."""
 
     text: str = ""
     plan: str = ""
@@ -43,67 +43,72 @@ class StreamContent:
 
     @property
     def length(self) -> int:
-        """Characters of text, those on the cards too."""
-        cards = (len(task.get(key, "")) for task in self.tasks for key in ("title", *JOINED))
+        """The number of characters of text, cards included."""
+        cards = (len(task.get(key, "")) for task in self.tasks for key in ("title", *GROWING_FIELDS))
         return len(self.text) + len(self.plan) + sum(cards)
 
 
 def _merge_task(old: Json, new: Json) -> Json:
-    """Add to what a card says below its title when the same id comes again, as others have measured."""
-    grown = {key: old.get(key, "") + new.get(key, "") for key in JOINED if key in old or key in new}
+    """Append to the text below a card's title when the same id comes again, as others have measured."""
+    grown = {key: old.get(key, "") + new.get(key, "") for key in GROWING_FIELDS if key in old or key in new}
     return {**old, **new, **grown}
 
 
 @dataclass
 class Stream:
-    """One message that is written in pieces. ``fault`` is Slack's code for why no more can come.
+    """A message that is written in pieces. ``fault`` is Slack's code for why it can't grow any more.
 
-    ``mode`` is the argument that its first piece came in, and ``seen`` what was live in any of its states.
+    ``mode`` is the name of the argument of its first piece, and ``live_parts`` is what was live in any of its
+    states.
     """
 
     message: Json
-    born: float
+    started_at: float
     content: StreamContent = StreamContent()
     mode: str | None = None
     fault: str | None = None
-    seen: set[str] = field(default_factory=set)
+    live_parts: set[str] = field(default_factory=set)
 
-    def show(self, content: StreamContent, mode: str | None, blocks: Iterable[Json] = ()) -> None:
+    def show_content(self, content: StreamContent, mode: str | None, blocks: Iterable[Json] = ()) -> None:
+        """Replace the content of the message, with these blocks below it."""
         self.content, self.mode = content, self.mode or mode
         self.message |= {"text": content.text, "blocks": copy.deepcopy([*content.shown, *blocks])}
-        self.look()
+        self.record_live_parts()
 
-    def look(self) -> None:
-        """Keep what is live in the message as it is now."""
-        self.seen |= {*find_mentions(self.message), *find_links(self.message)}
+    def record_live_parts(self) -> None:
+        """Remember what is live in the message now."""
+        self.live_parts |= {*find_mentions(self.message), *find_links(self.message)}
 
     def end(self, fault: str = ENDED) -> None:
+        """End the stream; later calls get ``fault``."""
         self.fault = fault
         self.message["streaming_state"] = COMPLETED
 
 
 @dataclass
 class Streams:
-    """All there were. Slack ends by itself, ``seconds`` after its start by ``clock``, what nobody stopped."""
+    """All streams so far. Slack ends one by itself ``seconds`` after its start by ``clock``."""
 
     clock: Callable[[], float] = time.monotonic
     seconds: float = STREAM_SECONDS
-    _known: dict[tuple[str, str], Stream] = field(default_factory=dict)
+    _streams: dict[tuple[str, str], Stream] = field(default_factory=dict)
 
-    def open(self, channel: str, message: Json) -> Stream:
+    def open_stream(self, channel: str, message: Json) -> Stream:
+        """Begin a stream in this message."""
         message["streaming_state"] = IN_PROGRESS
-        return self._known.setdefault((channel, message["ts"]), Stream(message, self.clock()))
+        return self._streams.setdefault((channel, message["ts"]), Stream(message, self.clock()))
 
-    def find(self, channel: str, message: Json) -> Stream | None:
+    def find_stream(self, channel: str, message: Json) -> Stream | None:
         """Return the stream that a message is or was."""
-        return self._known.get((channel, message["ts"]))
+        return self._streams.get((channel, message["ts"]))
 
     def is_running(self, channel: str, message: Json) -> bool:
-        stream = self.find(channel, message)
+        """Return whether the message is a stream that can grow."""
+        stream = self.find_stream(channel, message)
         return stream is not None and stream.fault is None
 
-    def settle(self) -> None:
-        """End those whose time is over."""
-        for stream in self._known.values():
-            if stream.fault is None and self.clock() - stream.born >= self.seconds:
+    def end_expired(self) -> None:
+        """End the streams whose time is over."""
+        for stream in self._streams.values():
+            if stream.fault is None and self.clock() - stream.started_at >= self.seconds:
                 stream.end()

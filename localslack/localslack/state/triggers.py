@@ -1,4 +1,4 @@
-"""The trigger ids that let an app open a view: for a moment, and once."""
+"""Trigger ids, with which an app can open one view within seconds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TRIGGER_SECONDS = 3.0
 
 @dataclass(frozen=True)
 class TriggerOrigin:
-    """Who did something, in which conversation and in which view; empty where nobody did anything."""
+    """The origin of a trigger: the person, the conversation and the view; empty without a person."""
 
     user: str = ""
     place: str = ""
@@ -23,31 +23,34 @@ NOBODY = TriggerOrigin()
 
 @dataclass
 class Triggers:
-    """Those that were given out. ``seconds`` is how long one is good for, by ``clock``."""
+    """The trigger ids so far. Each is valid for ``seconds`` by ``clock``."""
 
     clock: Callable[[], float] = time.monotonic
     seconds: float = TRIGGER_SECONDS
-    _born: dict[str, float] = field(default_factory=dict)
-    _from: dict[str, TriggerOrigin] = field(default_factory=dict)
-    _spent: set[str] = field(default_factory=set)
+    _created_at: dict[str, float] = field(default_factory=dict)
+    _origins: dict[str, TriggerOrigin] = field(default_factory=dict)
+    _used: set[str] = field(default_factory=set)
 
-    def mint(self, origin: TriggerOrigin = NOBODY) -> str:
-        number = len(self._born) + 1
+    def make_trigger(self, origin: TriggerOrigin = NOBODY) -> str:
+        """Return a new trigger id."""
+        number = len(self._created_at) + 1
         trigger = f"13345224609.738474920.{number:032x}"
-        self._born[trigger] = self.clock()
-        self._from[trigger] = origin
+        self._created_at[trigger] = self.clock()
+        self._origins[trigger] = origin
         return trigger
 
     def get_origin(self, trigger: str) -> TriggerOrigin:
-        return self._from[trigger]
+        """Return the origin of a trigger. Raises KeyError if there is no such trigger."""
+        return self._origins[trigger]
 
     def find_fault(self, trigger: str) -> str | None:
-        """Return Slack's error code if this one opens nothing."""
-        if trigger not in self._born:
+        """Return Slack's error code if this trigger opens nothing."""
+        if trigger not in self._created_at:
             return "invalid_trigger_id"
-        if trigger in self._spent:
+        if trigger in self._used:
             return "exchanged_trigger_id"
-        return "expired_trigger_id" if self.clock() - self._born[trigger] > self.seconds else None
+        return "expired_trigger_id" if self.clock() - self._created_at[trigger] > self.seconds else None
 
-    def spend(self, trigger: str) -> None:
-        self._spent.add(trigger)
+    def mark_used(self, trigger: str) -> None:
+        """Mark a trigger as used: it opens nothing more."""
+        self._used.add(trigger)

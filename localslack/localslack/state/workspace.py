@@ -1,4 +1,4 @@
-"""What the local Slack remembers: channels, messages, files, views. No HTTP and no validation of blocks."""
+"""The memory of the local Slack: channels, messages, files, views. No HTTP and no validation of blocks."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ TOMBSTONE = "This message was deleted."
 class Workspace:
     """One Slack team as its bot sees it.
 
-    ``bot_name`` is what the bot is called, ``now`` gives the seconds of the next ts, ``link`` the address of a
-    WebSocket for Socket Mode, ``secret`` what nobody can guess: addresses that ask for no token have it, as any
-    page in the same browser could write to them.
+    ``bot_name`` is the bot's name, ``now`` returns the seconds of the next ts, and ``link`` the address of a
+    WebSocket for Socket Mode. ``secret`` returns a random string for addresses that need no token, since any page
+    in the same browser could write to them.
     """
 
     team_id: str
@@ -49,16 +49,16 @@ class Workspace:
     people: dict[str, Profile] = field(default_factory=dict)
     uploads: dict[str, Json] = field(default_factory=dict)
     views: dict[str, Json] = field(default_factory=dict)
-    shown: dict[str, ElementState] = field(default_factory=dict)  # by the id of a view
+    element_states: dict[str, ElementState] = field(default_factory=dict)  # by view id
     home_enabled: bool = True
     ephemerals: list[Json] = field(default_factory=list)
-    unshown: list[Json] = field(default_factory=list)  # ephemeral messages that nobody ever saw
+    unshown: list[Json] = field(default_factory=list)  # ephemeral messages that were never visible
     secret: Callable[[], str] = secrets.token_hex
     _last: int = 0
     _count: int = 0
 
     def require_scope(self, *needed: str) -> None:
-        """Raise SlackError unless one of the scopes is there."""
+        """Raise SlackError unless the token has one of the scopes."""
         if self.scopes.isdisjoint(needed):
             raise SlackError("missing_scope", needed=",".join(needed), provided=",".join(sorted(self.scopes)))
 
@@ -68,77 +68,80 @@ class Workspace:
         return f"{self._last // 1_000_000}.{self._last % 1_000_000:06d}"
 
     def make_id(self, prefix: str) -> str:
+        """Return a new id with this prefix."""
         self._count += 1
         return f"{prefix}{self._count:08d}"
 
     def get_profile(self, user: str) -> Profile:
-        """Return somebody's profile: anybody with the id of a person is one of the team."""
+        """Return a person's profile: every valid user id is one of the team."""
         if not USER(user):
             raise SlackError("user_not_found")
         return self.people.get(user) or Profile(user, user, is_bot=user == BOT_USER)
 
     def list_members(self, channel: Channel) -> list[str]:
-        """Return who is in a channel, the app's bot among them."""
+        """Return the ids of a channel's members, the app's bot included."""
         bot = [BOT_USER] if channel.member or channel.kind == "im" else []
         if channel.kind == "im":
             return [channel.user, *bot]
-        named = channel.people
-        found = (user for user, each in self.people.items() if self._is_regular(each, channel))
-        return sorted({*(found if named is None else named), *bot})
+        explicit = channel.people
+        regular = (user for user, each in self.people.items() if self._is_regular(each, channel))
+        return sorted({*(regular if explicit is None else explicit), *bot})
 
     def is_in(self, channel: Channel, user: str) -> bool:
-        """Return whether somebody is in a channel."""
+        """Return whether a person is in a channel."""
         if channel.kind == "im" or channel.people is not None:
             return user in self.list_members(channel)
         return self._is_regular(self.get_profile(user), channel)
 
     def _is_regular(self, who: Profile, channel: Channel) -> bool:
-        """Return whether they are in a channel of which nobody has said who is in it."""
+        """Return whether a person is in a channel that has no list of members."""
         is_own = who.team in ("", self.team_id)
         return not (who.deleted or who.is_guest or who.is_bot) and (is_own or channel.shared)
 
-    def find_channel(self, wanted: object) -> Channel:
-        found = self.channels.get(str(wanted))
-        if found is None or (found.private and not found.member):
+    def find_channel(self, channel_id: object) -> Channel:
+        """Return a channel that the bot may see. Raises SlackError otherwise."""
+        channel = self.channels.get(str(channel_id))
+        if channel is None or (channel.private and not channel.member):
             raise SlackError("channel_not_found")
-        return found
+        return channel
 
-    def find_addressed(self, wanted: object) -> Channel:
-        """Find by id, ``#name``, or a user's id for the direct messages with them: only posts can be sent so."""
-        name = str(wanted)
+    def find_recipient(self, address: object) -> Channel:
+        """Find a channel by id or ``#name``, or direct messages by a person's id; only posts accept all three."""
+        name = str(address)
         if USER(name):
-            return self.open_direct(name)
+            return self.open_direct_messages(name)
         return self.find_channel(
             {f"#{channel.name}": channel.id for channel in self.channels.values()}.get(name, name)
         )
 
-    def open_direct(self, user: str) -> Channel:
-        """Open direct messages, even where nobody is left to read them, as others have measured."""
+    def open_direct_messages(self, user: str) -> Channel:
+        """Open direct messages, even with a person who was deactivated, as others have measured."""
         raise_error("cannot_dm_bot" if self.get_profile(user).is_bot else None)
-        return self._open_im(get_direct_id(user), user)
+        return self._ensure_direct_channel(get_direct_id(user), user)
 
     def get_channel(self, name: str) -> Channel:
-        """Return a channel that a person is in; direct messages are there as soon as somebody writes in them."""
-        return self._open_im(name, f"U{name[1:]}") if name.startswith("D") else self.channels[name]
+        """Return a channel that a person is in; direct messages exist as soon as a person writes in them."""
+        return self._ensure_direct_channel(name, f"U{name[1:]}") if name.startswith("D") else self.channels[name]
 
-    def _open_im(self, name: str, user: str) -> Channel:
+    def _ensure_direct_channel(self, name: str, user: str) -> Channel:
         return self.channels.setdefault(name, Channel(name, "directmessage", private=True, user=user))
 
-    def find_readable(self, wanted: object, right: str) -> Channel:
+    def find_readable(self, channel_id: object, right: str) -> Channel:
         """Return a channel whose kind the token may read: ``right`` is history or read."""
         self.require_scope(*(f"{kind}:{right}" for kind in KINDS))
-        found = self.find_channel(wanted)
-        self.require_scope(f"{found.kind}:{right}")
-        return found
+        channel = self.find_channel(channel_id)
+        self.require_scope(f"{channel.kind}:{right}")
+        return channel
 
-    def find_writable(self, wanted: object, *, by_name: bool = False) -> Channel:
-        """Return a channel to write in. That it is archived counts first: nobody is in such a one any more."""
-        found = self.find_addressed(wanted) if by_name else self.find_channel(wanted)
-        raise_error("is_archived" if found.archived else None)
-        raise_error(None if found.member else "not_in_channel")
-        return found
+    def find_writable(self, address: object, *, by_name: bool = False) -> Channel:
+        """Return a channel to write in. An archived one has its own error, since nobody is in it any more."""
+        channel = self.find_recipient(address) if by_name else self.find_channel(address)
+        raise_error("is_archived" if channel.archived else None)
+        raise_error(None if channel.member else "not_in_channel")
+        return channel
 
-    def add(self, channel: Channel, user: str, text: str, thread_ts: object = None, **more: Any) -> Json:
+    def add_message(self, channel: Channel, user: str, text: str, thread_ts: object = None, **more: Any) -> Json:
+        """Add a message and return it; ``more`` are its other fields."""
         message: Json = {"type": "message", "ts": self.make_ts(), "user": user, "team": self.team_id, "text": text}
         if thread_ts:
             root = channel.find_parent(thread_ts)
@@ -147,15 +150,16 @@ class Workspace:
         channel.messages.append(message)
         return message
 
-    def add_own(self, channel: Channel, text: str, thread_ts: object = None, **more: Any) -> Json:
-        message = self.add(channel, BOT_USER, text, thread_ts, bot_id=BOT_ID, app_id=APP_ID, **more)
+    def add_bot_message(self, channel: Channel, text: str, thread_ts: object = None, **more: Any) -> Json:
+        """Add a message of the bot, which clears the thread's status; return it."""
+        message = self.add_message(channel, BOT_USER, text, thread_ts, bot_id=BOT_ID, app_id=APP_ID, **more)
         self.statuses.clear(channel.id, message.get("thread_ts", ""))
         return message
 
-    def show(self, channel: Channel, user: str, shown: Json) -> str:
-        """Show one person a message; return its ts.
+    def show_ephemeral(self, channel: Channel, user: str, shown: Json) -> str:
+        """Show a person a message; return its ts.
 
-        In a thread that nobody has replied to it is taken, and shown to nobody, as Slack's reference says.
+        In a thread without replies it is accepted and shown to nobody, as Slack's reference says.
         """
         thread = shown.get("thread_ts")
         is_seen = not thread or any(is_reply(m) and m["thread_ts"] == thread for m in channel.messages)
@@ -163,7 +167,7 @@ class Workspace:
         (self.ephemerals if is_seen else self.unshown).append(whole)
         return str(whole["ts"])
 
-    def remove(self, channel: Channel, message: Json) -> None:
+    def remove_message(self, channel: Channel, message: Json) -> None:
         """Remove a message: a parent with replies leaves a tombstone."""
         if "reply_count" not in channel.format_message(message):
             channel.messages.remove(message)
@@ -173,25 +177,26 @@ class Workspace:
         message |= {"type": "message", "subtype": "tombstone", "ts": ts, "user": "USLACKBOT", "text": TOMBSTONE}
 
     def reserve_file(self, name: str, length: int) -> Json:
-        """Return a file that was announced and has no content yet; who knows its ``key`` may bring that."""
+        """Return a new file without content. Only an upload with its ``key`` can add that."""
         file_id = self.make_id("F")
         own = {"id": file_id, "key": self.secret(), "name": name, "length": length}
         self.uploads[file_id] = {**own, "content": None, "shared": False}
         return self.uploads[file_id]
 
-    def find_uploaded(self, file_id: object) -> Json:
-        """Return a file that has its content and was shared nowhere yet."""
+    def find_unshared_file(self, file_id: object) -> Json:
+        """Return a file that has content and has not been shared yet. Raises SlackError otherwise."""
         file = self.uploads.get(str(file_id))
         if file is None or file["content"] is None or file["shared"]:
             raise SlackError("file_not_found")
         return file
 
     def list_files(self) -> list[Json]:
+        """Return copies of the shared files."""
         return [copy.deepcopy(file) for file in self.uploads.values() if file["shared"]]
 
 
 def format_file(file: Json) -> Json:
-    """Return a file as the API shows it, without its content."""
+    """Return a file as the API does, without its content."""
     mimetype = mimetypes.guess_type(file["name"])[0] or "application/octet-stream"
     return {
         "id": file["id"],

@@ -1,1 +1,1 @@
-"""For the tests of a bot: calls that fail on purpose, Socket Mode, and what a reader of the page's HTML sees."""
+"""For the tests of a bot: planned failures, Socket Mode, and the page's HTML as its reader sees it."""

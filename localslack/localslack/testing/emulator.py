@@ -1,4 +1,4 @@
-"""The local Slack as tests need it: calls fail when a test says so, and events come through Socket Mode too."""
+"""The local Slack for tests: calls fail on request, and events can come through Socket Mode."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ Hook = Callable[[str, Json], None]
 
 
 class SlackEmulator(LocalSlack):
-    """``before`` runs ahead of a call and ``after`` between its effect and its answer, both outside the lock:
-    they may wait for other calls, or raise ``HangUp`` to drop the connection there.
+    """A local Slack with planned failures and hooks.
+
+    ``before`` runs ahead of a call, and ``after`` between its effect and its answer. Both run outside the lock:
+    they may wait for other calls, or raise ``HangUp`` to drop the connection there. ``latency`` is in seconds a
+    call.
     """
 
-    def __init__(  # noqa: PLR0913 (as of a LocalSlack)
+    def __init__(  # noqa: PLR0913 (as LocalSlack)
         self,
         token: str = "xoxb-test",  # noqa: S107 (a token of nothing)
         team_id: str = "T0TEAM",
@@ -73,25 +76,25 @@ class SlackEmulator(LocalSlack):
         hang_up: bool = False,
         times: int = 1,
     ) -> None:
-        """Make the next calls go wrong; with ``after_effect`` they do their work and only the answer is lost."""
+        """Make the next calls fail; with ``after_effect`` they take effect and only the answer is lost."""
         if method not in {UPLOAD, RESPONSE, *METHODS}:
             raise ValueError(f"no method {method}")
-        found = plan_failure(error, status, retry_after, after_effect=after_effect, hang_up=hang_up)
+        failure = plan_failure(error, status, retry_after, after_effect=after_effect, hang_up=hang_up)
         with self._lock:
-            self._faults.add(method, found, times)
+            self._faults.add_failure(method, failure, times)
 
-    def _arrive(self, method: str, arguments: Json) -> None:
+    def _record_call(self, method: str, arguments: Json) -> None:
         time.sleep(self.latency)
-        super()._arrive(method, arguments)
+        super()._record_call(method, arguments)
 
-    def _attend(self, request: Request, method: str, arguments: Json) -> Response:
+    def _handle_call(self, request: Request, method: str, arguments: Json) -> Response:
         with self._lock:
             fault = self._faults.pop_next(method)
         if self.before:
             self.before(method, arguments)
         if fault and not fault.after_effect:
             return fault.make_response(method)
-        answer = super()._attend(request, method, arguments)
+        answer = super()._handle_call(request, method, arguments)
         if self.after:
             self.after(method, arguments)
         return fault.make_response(method) if fault else answer

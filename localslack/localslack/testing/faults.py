@@ -1,4 +1,4 @@
-"""The ways in which a call to the Slack emulator goes wrong."""
+"""Planned failures of calls to the Slack emulator."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STATUS_ERRORS = {429: "ratelimited", 503: "service_unavailable"}
 
 @dataclass(frozen=True)
 class Failure:
-    """How one call is to go wrong."""
+    """The way in which a call fails."""
 
     error: str
     status: int
@@ -23,6 +23,7 @@ class Failure:
     hang_up: bool
 
     def make_response(self, method: str) -> Response:
+        """Return the answer to the failing call. Raises HangUp if there is to be none."""
         if self.hang_up:
             raise HangUp
         if method == RESPONSE:
@@ -33,7 +34,7 @@ class Failure:
 def plan_failure(
     error: str | None, status: int, retry_after: int | None, *, after_effect: bool, hang_up: bool
 ) -> Failure:
-    """Return how a call is to go wrong. A rate limit is a 429 with Retry-After, as Slack's always are."""
+    """Return the failure of a call. A rate limit is a 429 with Retry-After, as Slack's always are."""
     if status == 429 or error == "ratelimited" or (retry_after is not None and status == 200):
         status, retry_after = 429, 1 if retry_after is None else retry_after
     code = error or STATUS_ERRORS.get(status, "internal_error")
@@ -41,14 +42,16 @@ def plan_failure(
 
 
 class FaultQueue:
-    """The failures that wait for their calls, by method."""
+    """The planned failures that wait for their calls, by method."""
 
     def __init__(self) -> None:
         self._waiting: defaultdict[str, deque[Failure]] = defaultdict(deque)
 
-    def add(self, method: str, found: Failure, times: int) -> None:
-        self._waiting[method].extend([found] * times)
+    def add_failure(self, method: str, failure: Failure, times: int) -> None:
+        """Plan a failure for the next calls of the method."""
+        self._waiting[method].extend([failure] * times)
 
     def pop_next(self, method: str) -> Failure | None:
+        """Return the next planned failure of the method, or None."""
         waiting = self._waiting[method]
         return waiting.popleft() if waiting else None

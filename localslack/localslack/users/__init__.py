@@ -1,1 +1,1 @@
-"""People who use an app, and how Slack tells the app of it."""
+"""People who use an app, and the payloads that Slack sends the app for them."""

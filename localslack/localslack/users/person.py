@@ -25,9 +25,10 @@ CHANNEL_NAMES = {"groups": "privategroup", "im": "directmessage"}
 
 
 class Person(ViewUser):
-    """Everything that somebody can do with the app, in the team's first channel if no other is named."""
+    """A person who uses the app, in the team's first channel unless another is named."""
 
     def send_command(self, command: str, text: str = "", channel: str | None = None) -> Delivery:
+        """Type a slash command with this text."""
         where = self._require_member(channel or self.slack.home)
         payload = {
             "token": TOKEN,
@@ -45,29 +46,31 @@ class Person(ViewUser):
             "trigger_id": self.slack.make_trigger_id(self.user, where.id),
         }
         grid = {"enterprise_id": self.enterprise, "enterprise_name": "Grid"} if self.enterprise else {}
-        return self._deliver("slash_commands", payload | grid)
+        return self._deliver_payload("slash_commands", payload | grid)
 
     def mention(
         self, text: str, channel: str | None = None, thread_ts: str | None = None, *, twin: bool = False
     ) -> Delivery:
         """Mention the bot in a message. With ``twin`` its ``message`` event comes after the mention.
 
-        A text that does not name the bot begins with its name.
+        A text that does not mention the bot gets the mention in front.
         """
-        named = f"<@{BOT_USER}>"
-        said = self._say(text if named in text else f"{named} {text}", channel or self.slack.home, thread_ts)
-        mention = self._send_event({**said, "type": "app_mention"})
+        bot_mention = f"<@{BOT_USER}>"
+        message = self._post_message(
+            text if bot_mention in text else f"{bot_mention} {text}", channel or self.slack.home, thread_ts
+        )
+        mention = self._send_event({**message, "type": "app_mention"})
         if twin:
             self.send_twin(mention)
         return mention
 
     def send_twin(self, mention: Delivery) -> Delivery:
-        """Send the ``message`` event that Slack sends for a mention too: another event_id, the same ts."""
-        said = mention.payload["event"]
-        return self._send_event({**said, "type": "message", **self._describe_channel(said["channel"])})
+        """Send the ``message`` event that Slack also sends for a mention: another event_id, the same ts."""
+        event = mention.payload["event"]
+        return self._send_event({**event, "type": "message", **self._describe_channel(event["channel"])})
 
     def invite(self, channel: str | None = None) -> Delivery:
-        """Bring the bot into a channel."""
+        """Add the bot to a channel."""
         channel = channel or self.slack.home
         self.slack.invite_bot(channel)
         return self._send_event(
@@ -85,19 +88,23 @@ class Person(ViewUser):
     def send_message(
         self, text: str, channel: str | None = None, thread_ts: str | None = None, **fields: Any
     ) -> Delivery:
-        """Say something. ``fields`` are what else the message has: ``files`` and their subtype, another bot's id.
+        """Send a message. ``fields`` are its other fields: ``files`` and their subtype, another bot's id.
 
-        With a subtype of what happens to messages or channels (``message_changed``) nothing is said: the event has
-        the fields only, as it has with Slack.
+        With a subtype for a change of messages or channels (``message_changed``) no message is posted: as with
+        Slack, the event has only these fields.
         """
         channel = channel or self.slack.home
-        said = {} if fields.get("subtype") in CHANGE_SUBTYPES else self._say(text, channel, thread_ts, **fields)
-        ts = said.get("ts") or self.slack.make_ts()
+        message = (
+            {}
+            if fields.get("subtype") in CHANGE_SUBTYPES
+            else self._post_message(text, channel, thread_ts, **fields)
+        )
+        ts = message.get("ts") or self.slack.make_ts()
         event = {"type": "message", "ts": ts, "channel": channel, "event_ts": ts}
-        return self._send_event({**event, **said, **fields, **self._describe_channel(channel)})
+        return self._send_event({**event, **message, **fields, **self._describe_channel(channel)})
 
     def edit(self, ts: str, text: str, channel: str | None = None) -> Delivery:
-        """Write something else in a message that is there."""
+        """Replace the text of a message."""
         channel = channel or self.slack.home
         before = self.slack.get_message(channel, ts)
         after = self.slack.edit_message(channel, ts, text)
@@ -121,17 +128,17 @@ class Person(ViewUser):
         """
         blocks = add_default_ids(message.get("blocks") or [])
         used = find_control(blocks, action_id, value, block_id=block_id)
-        found = channel or message.get("channel") or self.slack.find_channel_of(message["ts"])
-        if self.slack.get_channel(found).private:
-            self._require_member(found)
-        action, state = self.slack.press(blocks, found, used, value)
-        payload = self._make_action({**copy.deepcopy(message), "blocks": blocks}, self.slack.get_channel(found))
-        return self._deliver("interactive", payload | {"state": state, "actions": [action]})
+        place = channel or message.get("channel") or self.slack.find_channel_of(message["ts"])
+        if self.slack.get_channel(place).private:
+            self._require_member(place)
+        action, state = self.slack.press_control(blocks, place, used, value)
+        payload = self._make_action({**copy.deepcopy(message), "blocks": blocks}, self.slack.get_channel(place))
+        return self._deliver_payload("interactive", payload | {"state": state, "actions": [action]})
 
-    # how Slack tells the app
+    # payloads
 
-    def _say(self, text: str, channel: str, thread_ts: str | None, **fields: Any) -> Json:
-        """Post it and return what an event tells of it. Only a person's client has ids of its own."""
+    def _post_message(self, text: str, channel: str, thread_ts: str | None, **fields: Any) -> Json:
+        """Post a message and return the fields of its event. Only a person's client adds ids of its own."""
         origin = {"user_team": self.home, "source_team": self.home} if self.is_guest else {}
         self._require_member(channel)
         typed = {} if "bot_id" in fields else {"client_msg_id": str(uuid.uuid4())}
@@ -141,16 +148,16 @@ class Person(ViewUser):
         return stored | {"channel": channel, "event_ts": ts}
 
     def _require_member(self, channel: str) -> Channel:
-        """Return a channel that they write in: Slack shows others a public one to read, and the buttons there."""
+        """Return a channel that they may write in: others see a public one and its buttons, too."""
         require(self.slack.can_write(channel, self.user), f"{self.user} is not in {channel}")
         return self.slack.get_channel(channel)
 
     def _describe_channel(self, channel: str) -> Json:
-        """Return the channel's type: mentions do not say it; messages do."""
+        """Return the channel's type, which message events have and mentions do not."""
         return {"channel_type": CHANNEL_TYPES[self.slack.get_channel(channel).kind]}
 
     def _make_action(self, message: Json, channel: Channel) -> Json:
-        """Return the payload of a press. An ephemeral message is not in it: Slack does not keep it."""
+        """Return the payload of a press. It lacks an ephemeral message, which Slack does not store."""
         hidden = "type" not in message
         payload = self._make_interaction(
             "block_actions",
@@ -168,6 +175,7 @@ def get_channel_name(channel: Channel) -> str:
 
 
 def make_container(message: Json, channel: Channel, *, hidden: bool) -> Json:
-    found = {"type": "message", "message_ts": message["ts"], "channel_id": channel.id, "is_ephemeral": hidden}
+    """Return where a pressed message is, as in the payload of an action."""
+    container = {"type": "message", "message_ts": message["ts"], "channel_id": channel.id, "is_ephemeral": hidden}
     thread = message.get("thread_ts")
-    return found | ({"thread_ts": thread} if thread else {})
+    return container | ({"thread_ts": thread} if thread else {})

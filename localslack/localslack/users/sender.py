@@ -1,4 +1,4 @@
-"""What Slack sends for somebody who uses the app, and what came back."""
+"""Deliveries to the app for a person who uses it, and the answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DOMAIN = TEAM_URL.removeprefix("https://").partition(".")[0]
 class Delivery:
     """A request to the app as it was delivered, and the answer. ``retry`` counts the deliveries before it.
 
-    ``errors`` are what the person reads in a form that the app did not take, by block.
+    ``errors`` are the errors by block that the person reads in a form that the app did not accept.
     """
 
     kind: str
@@ -30,7 +30,7 @@ class Delivery:
 
 @dataclass(frozen=True)
 class Sender:
-    """Somebody in the team, or in another ``team`` that shares a channel with it."""
+    """A person of the team, or of another ``team`` that shares a channel with it."""
 
     slack: LocalSlack
     transport: Transport
@@ -41,17 +41,19 @@ class Sender:
 
     @property
     def home(self) -> str:
+        """The id of the person's own team."""
         return self.team or self.slack.workspace.team_id
 
     @property
     def is_guest(self) -> bool:
+        """Whether the person is of another team."""
         return self.home != self.slack.workspace.team_id
 
     def redeliver(self, delivery: Delivery) -> Delivery:
-        """Send the very same once more. Slack itself does so only for events."""
-        return self._deliver(delivery.kind, delivery.payload, delivery.retry + 1)
+        """Send the same request once more. Slack itself does so only for events."""
+        return self._deliver_payload(delivery.kind, delivery.payload, delivery.retry + 1)
 
-    def _deliver(self, kind: str, payload: Json, retry: int = 0) -> Delivery:
+    def _deliver_payload(self, kind: str, payload: Json, retry: int = 0) -> Delivery:
         self.slack.register_user(self.user, self.team or "")
         ack = self.transport.send(kind, payload, retry=retry)
         return Delivery(kind, payload, ack, retry)
@@ -72,10 +74,10 @@ class Sender:
             "authorizations": [{"enterprise_id": grid, **bot}],
             "is_ext_shared_channel": self.is_guest or self.slack.get_channel(event["channel"]).shared,
         }
-        return self._deliver("events_api", payload | ({"enterprise_id": grid} if grid else {}))
+        return self._deliver_payload("events_api", payload | ({"enterprise_id": grid} if grid else {}))
 
     def _make_interaction(self, kind: str, **more: Any) -> Json:
-        """Return what every use of something tells of the person."""
+        """Return the payload fields that all interactions share."""
         grid = None if self.is_guest else self.enterprise
         return {
             "type": kind,

@@ -1,4 +1,4 @@
-"""The way from Slack to an app: signed HTTP requests."""
+"""The transport from Slack to an app: signed HTTP requests."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ FORM, JSON = "application/x-www-form-urlencoded", "application/json"
 
 @dataclass(frozen=True)
 class Ack:
-    """What the app answered to a delivery: ``status`` 0 and no body when it did not in time.
+    """The app's answer to a delivery: ``status`` 0 and no body if it did not come in time.
 
-    Over Socket Mode an answer is always a 200 and its body the payload that came with it.
+    Over Socket Mode the status is always 200, and the body is the payload of the answer.
     """
 
     status: int
@@ -31,18 +31,23 @@ class Ack:
 
     @property
     def text(self) -> str:
-        """What the person reads: the same over both transports."""
+        """The text that the person reads: the same over both transports."""
         return str(self.body.get("text", "")) if isinstance(self.body, dict) else self.body
 
 
 class Transport(Protocol):
+    """A transport of payloads to the app."""
+
     def send(self, kind: str, payload: Json, *, retry: int = 0) -> Ack:
         """Deliver slash_commands, events_api or interactive; ``retry`` counts the deliveries before this one."""
 
 
 @dataclass(frozen=True)
 class HttpTransport:
-    """Requests to ``url`` signed as Slack's are; ``age`` is how many seconds ago they claim to be made."""
+    """A transport of HTTP requests to ``url`` with Slack's signature, dated ``age`` seconds ago.
+
+    It waits ``patience`` seconds for an answer.
+    """
 
     url: str
     signing_secret: str
@@ -53,29 +58,29 @@ class HttpTransport:
     def send(
         self, kind: str, payload: Json, *, retry: int = 0, secret: str | None = None, age: float | None = None
     ) -> Ack:
-        """With another ``secret`` the request is forged, with a great ``age`` it is stale."""
+        """Deliver a payload. Another ``secret`` forges the request, a great ``age`` makes it stale."""
         body, content_type = encode_request(kind, payload)
-        # the reason that Slack gives most often
+        # Slack's most frequent reason
         again = {"X-Slack-Retry-Num": str(retry), "X-Slack-Retry-Reason": "http_timeout"} if retry else {}
         signed = self.sign(body, secret=secret, age=age)
         return self.post(body, {"Content-Type": content_type, **signed, **again})
 
     def sign(self, body: bytes, *, secret: str | None = None, age: float | None = None) -> dict[str, str]:
-        """Return the headers that say when and by whom the body was sent."""
+        """Return the headers with the time and the signature of the body."""
         stamp = str(int(self.now() - (self.age if age is None else age)))
         key = (self.signing_secret if secret is None else secret).encode()
         digest = hmac.new(key, b"v0:" + stamp.encode() + b":" + body, hashlib.sha256).hexdigest()
         return {"X-Slack-Request-Timestamp": stamp, "X-Slack-Signature": f"v0={digest}"}
 
     def post(self, body: bytes, headers: dict[str, str]) -> Ack:
-        """Send any request at all, just as it is given."""
+        """Send any request without changing it."""
         url, started = urlsplit(self.url), time.monotonic()
         connection = HTTPConnection(url.hostname or "", url.port, timeout=self.patience)
         try:
             connection.request("POST", url.path or "/", body, {"User-Agent": "Slackbot 1.0", **headers})
             with connection.getresponse() as answer:
-                found = decode_answer(answer.read(), answer.getheader("Content-Type") or "")
-                return Ack(answer.status, found, time.monotonic() - started)
+                content = decode_answer(answer.read(), answer.getheader("Content-Type") or "")
+                return Ack(answer.status, content, time.monotonic() - started)
         except (OSError, HTTPException):
             return Ack(0, "", time.monotonic() - started)
         finally:
@@ -83,7 +88,7 @@ class HttpTransport:
 
 
 def encode_request(kind: str, payload: Json) -> tuple[bytes, str]:
-    """Return the body of a request and its type: events are JSON, the others forms."""
+    """Return the body of a request and its type: JSON for events, forms for all else."""
     if kind == "events_api":
         return json.dumps(payload).encode(), JSON
     fields = {"payload": json.dumps(payload)} if kind == "interactive" else payload
@@ -91,7 +96,8 @@ def encode_request(kind: str, payload: Json) -> tuple[bytes, str]:
 
 
 def decode_answer(body: bytes, content_type: str) -> str | Json:
+    """Return the body of an answer: text, or an object if it is JSON."""
     if not content_type.startswith(JSON):
         return body.decode()
-    found = json.loads(body or b'""')
-    return found if isinstance(found, dict) else str(found)
+    value = json.loads(body or b'""')
+    return value if isinstance(value, dict) else str(value)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from localslack.testing.html import Parsed
+from localslack.testing.html import ParsedHtml
 from tests.blockkit.shown import NAMES, Json, message, modal
 from tests.parts import (
     FEEDBACK,
@@ -29,16 +29,16 @@ NAMED = {"data-action": "act", "data-block": "row"}
 TWO = (option("one"), option("two", description=plain("more")))
 
 
-def row(element: Json) -> Parsed:
+def row(element: Json) -> ParsedHtml:
     """The element in a row of its own."""
     return message(actions({"action_id": "act", **element}, block_id="row"))
 
 
-def values(found: Parsed) -> list[str]:
+def values(found: ParsedHtml) -> list[str]:
     return [tag["value"] for tag in found.find_all("option")]
 
 
-def selected(found: Parsed) -> list[str]:
+def selected(found: ParsedHtml) -> list[str]:
     return [tag["value"] for tag in found.find_all("option") if "selected" in tag.attributes]
 
 

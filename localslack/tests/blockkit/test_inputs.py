@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from localslack.testing.html import Parsed
+from localslack.testing.html import ParsedHtml
 from tests.blockkit.shown import Json, modal
 from tests.parts import entry, menu, mrkdwn, option, plain
 
@@ -30,13 +30,13 @@ each = pytest.mark.parametrize(
 )
 
 
-def asked(element: Json, state: Json | None = None, **more: Any) -> Parsed:
+def asked(element: Json, state: Json | None = None, **more: Any) -> ParsedHtml:
     """An input block of this element in a modal."""
     setting = {"row": {"act": {"type": element["type"], **state}}} if state is not None else {}
     return modal(entry({**element, "action_id": "act"}, block_id="row", **more), **setting)
 
 
-def held(found: Parsed) -> list[str]:
+def held(found: ParsedHtml) -> list[str]:
     """What the field holds, as a browser would send it."""
     chosen = [tag["value"] for tag in found.tags if {"checked", "selected"} & tag.attributes.keys()]
     typed = [

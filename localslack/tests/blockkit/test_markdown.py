@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localslack.blockkit import render_document, render_markdown
-from localslack.testing.html import Parsed, parse_html
+from localslack.testing.html import ParsedHtml, parse_html
 from tests.blockkit.shown import NAMES
 from tests.hostile import TOKENS
 
 
-def block(text: str) -> Parsed:
+def block(text: str) -> ParsedHtml:
     return parse_html(render_markdown(text, NAMES))
 
 

@@ -16,7 +16,7 @@ from localslack.blockkit import Names
 from localslack.manifest import SlashCommand
 from localslack.page.about import About, Fact, Suggestion
 from localslack.page.connection import Connection
-from localslack.page.screen import Conversation, Screen
+from localslack.page.screen import PageConversation, Screen
 from localslack.page.server import Page
 from localslack.page.visitor import Visitor
 from localslack.server.local_slack import LocalSlack
@@ -92,7 +92,9 @@ def stage() -> Iterator[Stage]:
         visitor = Visitor(slack, Person(slack, connection, YOU, "you"), [SlashCommand("/echo", "text", "Say")])
         slack.get_channel(DIRECT)
         names = Names({YOU: "You", BOT_USER: "helper"}, {HOME: "general"}, ZoneInfo("UTC"), reader=YOU)
-        screen = Screen(slack, YOU, [Conversation(HOME, "general"), Conversation(DIRECT, "helper", "●")], names)
+        screen = Screen(
+            slack, YOU, [PageConversation(HOME, "general"), PageConversation(DIRECT, "helper", "●")], names
+        )
         about = About(
             "A title",
             "One line.",

@@ -145,7 +145,7 @@ def test_what_slack_refused_is_listed_with_its_error(stage: Stage) -> None:
     with pytest.raises(Exception, match="invalid_blocks"):
         bot_of(stage).chat_postMessage(channel=HOME, text="x", blocks=[{"type": "marquee"}])
     assert "invalid_blocks" in stage.ask("GET", "/calls").text
-    assert stage.screen.render_at(HOME)["refused"] == 1
+    assert stage.screen.render_place(HOME)["refused"] == 1
 
 
 def test_the_page_says_what_it_is_and_what_there_is_to_try(stage: Stage) -> None:

@@ -66,15 +66,15 @@ def test_a_command_is_answered_to_the_person_alone(stage: Stage) -> None:
     assert (sent["command"], sent["text"], sent["channel_id"], sent["user_id"]) == ("/echo", "a  b", HOME, YOU)
     [whisper] = stage.slack.ephemerals
     assert (whisper["text"], whisper["user"]) == ("You said it", YOU)
-    [piece] = stage.screen.render_at(HOME)["pieces"][1:]
+    [piece] = stage.screen.render_place(HOME)["pieces"][1:]
     assert "Only visible to you" in piece["html"]
     stage.do("dismiss", ts=whisper["ts"])
-    assert stage.screen.render_at(HOME)["pieces"] == []
+    assert stage.screen.render_place(HOME)["pieces"] == []
 
 
 def test_a_command_without_a_word_shows_nothing(stage: Stage) -> None:
     stage.do("say", place=HOME, text="/echo")
-    assert stage.screen.render_at(HOME)["pieces"] == []
+    assert stage.screen.render_place(HOME)["pieces"] == []
 
 
 @pytest.mark.parametrize(
@@ -116,13 +116,13 @@ def test_an_answer_that_slack_would_not_take_is_said(stage: Stage) -> None:
 def test_without_commands_none_is_offered(stage: Stage) -> None:
     plain = Visitor(stage.slack, Person(stage.slack, stage.bot, YOU, "you"), ())
     with pytest.raises(InvalidAction, match=r"^/echo is no command here\.$"):
-        plain.say(HOME, "/echo hi")
+        plain.send_text(HOME, "/echo hi")
 
 
 def test_while_the_bot_starts_it_is_said(stage: Stage) -> None:
     early = Visitor(stage.slack, Person(stage.slack, Connection(patience=0), YOU, "you"), stage.visitor.commands)
     with pytest.raises(InvalidAction, match="still starting"):
-        early.say(HOME, "/echo hi")
+        early.send_text(HOME, "/echo hi")
 
 
 def test_what_is_done_while_the_bot_starts_waits_for_it(stage: Stage) -> None:
@@ -161,21 +161,21 @@ def test_a_form_is_filled_in_and_its_errors_are_read(stage: Stage) -> None:
     stage.bot.body = {"response_action": "errors", "errors": {"what": "Too short"}}
     filled = [{"block": "what", "action": "text", "value": "x"}]
     assert stage.do("submit", view=view["id"], values=filled)["errors"] == {"what": "Too short"}
-    assert stage.screen.render_at(HOME)["window"] is not None
+    assert stage.screen.render_place(HOME)["window"] is not None
     stage.bot.body = ""
     assert stage.do("submit", view=view["id"], values=filled)["errors"] == {}
-    assert stage.screen.render_at(HOME)["window"] is None
+    assert stage.screen.render_place(HOME)["window"] is None
 
 
 def test_a_window_is_closed(stage: Stage) -> None:
     view = open_form(stage, entry(FIELD), notify_on_close=True)
     stage.do("close", view=view["id"])
-    assert stage.screen.render_at(HOME)["window"] is None
+    assert stage.screen.render_place(HOME)["window"] is None
     assert [sent["type"] for sent in stage.bot.sent] == ["view_closed"]
 
 
 def test_home_is_opened_shown_and_used(stage: Stage) -> None:
-    assert stage.screen.render_at("home")["pieces"][0]["html"] == ""
+    assert stage.screen.render_place("home")["pieces"][0]["html"] == ""
     stage.do("home")
     assert stage.bot.sent[0]["event"]["type"] == "app_home_opened"
     row = actions(
@@ -184,7 +184,7 @@ def test_home_is_opened_shown_and_used(stage: Stage) -> None:
         block_id="row",
     )
     client_of(stage.slack).views_publish(user_id=YOU, view=home(row))
-    [piece] = stage.screen.render_at("home")["pieces"]
+    [piece] = stage.screen.render_place("home")["pieces"]
     assert f'data-view="VHOME{YOU}"' in piece["html"]
     stage.do("press_in", view=f"VHOME{YOU}", action="pick", block="row", value="b")
     assert stage.bot.sent[1]["actions"][0]["selected_option"]["value"] == "b"
@@ -203,7 +203,7 @@ def test_a_stream_is_stopped(stage: Stage) -> None:
     begun = bot.chat_startStream(
         channel=HOME, thread_ts=root, recipient_team_id="T0TEAM", recipient_user_id=YOU, markdown_text="So"
     )["ts"]
-    assert f'data-stop="{begun}"' in stage.screen.render_at(HOME, root)["thread"][-1]["html"]
+    assert f'data-stop="{begun}"' in stage.screen.render_place(HOME, root)["thread"][-1]["html"]
     stage.do("stop", place=HOME, ts=begun)
-    assert "data-stop" not in stage.screen.render_at(HOME, root)["thread"][-1]["html"]
+    assert "data-stop" not in stage.screen.render_place(HOME, root)["thread"][-1]["html"]
     assert "not streaming any more" in stage.do("stop", place=HOME, ts=begun)["notice"]

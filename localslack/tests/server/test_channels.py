@@ -197,8 +197,8 @@ def test_without_a_word_everybody_of_the_team_is_in_a_channel_but_its_guests(
     assert members(web, HOME) == ["U0ADA", "U0BOT"]
     slack.add_channel("C0SHARED", "both", shared=True)
     assert members(web, "C0SHARED") == ["U0ADA", "U0BOT", "U0ELSE"]
-    slack.join(HOME, "U0GUEST")
-    slack.leave(HOME, "U0ADA")
+    slack.join_channel(HOME, "U0GUEST")
+    slack.leave_channel(HOME, "U0ADA")
     assert members(web, HOME) == ["U0BOT", "U0GUEST"]
 
 

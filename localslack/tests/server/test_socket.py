@@ -80,7 +80,7 @@ def test_a_failure_to_open_can_be_asked_for(slack: SlackEmulator) -> None:
 
 def test_ten_connections_and_no_more(slack: SlackEmulator, dial: Open) -> None:
     assert [heard(dial())["num_connections"] for _ in range(10)] == list(range(1, 11))
-    slack.socket.wait(10)
+    slack.socket.wait_for_connections(10)
     link = dial()
     assert heard(link)["reason"] == "too_many_websockets"
     with pytest.raises(ConnectionClosed):
@@ -93,7 +93,7 @@ def test_nothing_is_left_of_it(slack: SlackEmulator) -> None:
     with ExitStack() as stack, SlackEmulator() as other:
         # is still open when the emulator ends
         stack.enter_context(connect(address(other), proxy=None))
-        other.socket.wait()
+        other.socket.wait_for_connections()
     eventually(lambda: set(threading.enumerate()) <= before, 5)
 
 
@@ -114,7 +114,7 @@ def test_envelopes(slack: SlackEmulator, dial: Open, kind: str, payload: Json, r
     link = dial()
     heard(link)
     with ThreadPoolExecutor() as pool:
-        sent = pool.submit(slack.socket.deliver, kind, payload, retry=retry)
+        sent = pool.submit(slack.socket.deliver_envelope, kind, payload, retry=retry)
         envelope = heard(link)
         link.send(json.dumps({"envelope_id": envelope["envelope_id"], "payload": {"text": "hi"}}))
         assert sent.result() == {"envelope_id": envelope["envelope_id"], "payload": {"text": "hi"}}
@@ -124,18 +124,18 @@ def test_envelopes(slack: SlackEmulator, dial: Open, kind: str, payload: Json, r
 
 def test_connections_take_turns(slack: SlackEmulator, dial: Open) -> None:
     links = [dial(), dial()]
-    slack.socket.wait(2)
+    slack.socket.wait_for_connections(2)
     for _ in range(4):
-        slack.socket.deliver("events_api", {}, patience=0.01)
+        slack.socket.deliver_envelope("events_api", {}, patience=0.01)
     assert [[heard(link)["type"] for _ in range(3)] for link in links] == [["hello", *["events_api"] * 2]] * 2
 
 
 def test_an_answer_may_come_late_or_through_another_connection(slack: SlackEmulator, dial: Open) -> None:
     first = dial()
-    slack.socket.wait(1)
+    slack.socket.wait_for_connections(1)
     heard(first)
     with ThreadPoolExecutor() as pool:
-        sent = pool.submit(slack.socket.deliver, "slash_commands", {})
+        sent = pool.submit(slack.socket.deliver_envelope, "slash_commands", {})
         envelope = heard(first)
         dial().send(json.dumps({"envelope_id": envelope["envelope_id"]}))
         assert sent.result() == {"envelope_id": envelope["envelope_id"]}
@@ -162,7 +162,7 @@ def test_the_client_comes_back_when_it_is_told_to_go(slack: SlackEmulator, tiny:
     with connected(tiny.app, slack):
         slack.socket.disconnect(reason)
         assert slack.socket.connections == 0
-        slack.socket.wait(1)
+        slack.socket.wait_for_connections(1)
         assert Person(slack, SocketTransport(slack.socket)).send_command("/echo", "x").ack.text == "You said x"
     assert len(slack.list_calls_to("apps.connections.open")) == 2
 
@@ -172,15 +172,15 @@ def test_the_client_comes_back_after_a_broken_connection(
     slack: SlackEmulator, tiny: TinyApp, *, reset: bool
 ) -> None:
     with connected(tiny.app, slack, ping_interval=0.05):
-        slack.socket.drop(reset=reset)
-        slack.socket.wait(1)
+        slack.socket.drop_connection(reset=reset)
+        slack.socket.wait_for_connections(1)
         assert Person(slack, SocketTransport(slack.socket)).send_command("/echo", "x").ack.status == 200
 
 
 def test_an_event_that_is_lost_with_its_connection(slack: SlackEmulator, dial: Open) -> None:
     dial()
-    slack.socket.wait(1)
-    slack.socket.drop()
+    slack.socket.wait_for_connections(1)
+    slack.socket.drop_connection()
     started = time.monotonic()
     assert Person(slack, SocketTransport(slack.socket, patience=0.1)).send_message("x").ack.status == 0
     assert time.monotonic() - started < 5

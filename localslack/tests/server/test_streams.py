@@ -58,7 +58,7 @@ class Thread:
 
     @property
     def live(self) -> set[str]:
-        return self.slack.collect_live(self.channel, self.ts)
+        return self.slack.collect_live_parts(self.channel, self.ts)
 
 
 @pytest.fixture
@@ -487,4 +487,4 @@ def test_what_was_live_for_a_moment_stays_known(web: WebClient, thread: Thread) 
 
 def test_posts_have_one_state_only(slack: SlackEmulator, web: WebClient) -> None:
     ts = ts_of(web.chat_postMessage(channel=HOME, markdown_text="<@U1> [x](https://a.example)"))
-    assert slack.collect_live(HOME, ts) == {"<@U1>", "https://a.example"}
+    assert slack.collect_live_parts(HOME, ts) == {"<@U1>", "https://a.example"}

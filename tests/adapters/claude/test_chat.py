@@ -131,7 +131,7 @@ def test_whatever_the_words_are_they_arrive(claude: ClaudeEmulator, text: str) -
     ear = Ear()
     reply = talk(claude, says.Text(text), hear=ear)
     assert ear.text == text
-    assert reply.turn.given[-1] == {"type": "text", "text": text}
+    assert reply.turn.model_blocks[-1] == {"type": "text", "text": text}
 
 
 def test_the_talks_of_several_threads_do_not_mix(claude: ClaudeEmulator) -> None:
@@ -182,9 +182,9 @@ def test_what_was_said_before_goes_along_in_its_roles(claude: ClaudeEmulator) ->
 
 def test_asking_changes_nothing_in_the_talk(claude: ClaudeEmulator) -> None:
     reply = talk(claude, ToolUse("read", {"path": "a.py"}))
-    chat, given = answered(CHAT, reply), str(reply.turn.given)
+    chat, given = answered(CHAT, reply), str(reply.turn.model_blocks)
     talk(claude, says.Text("Much."), chat=chat)
-    assert (str(reply.turn.given), chat) == (given, answered(CHAT, reply))
+    assert (str(reply.turn.model_blocks), chat) == (given, answered(CHAT, reply))
     assert list(CHAT.tools) == TOOLS
 
 
@@ -196,7 +196,7 @@ def test_a_call_comes_with_its_arguments_after_the_words(claude: ClaudeEmulator)
     reply = talk(claude, ToolUse("read", {"path": "größe/日本.py"}, text="Let me look."), hear=ear)
     (call,) = reply.calls
     assert (ear.text, call) == ("Let me look.", ToolCall(call.id, "read", {"path": "größe/日本.py"}))
-    assert [block["type"] for block in reply.turn.given] == ["thinking", "text", "tool_use"]
+    assert [block["type"] for block in reply.turn.model_blocks] == ["thinking", "text", "tool_use"]
 
 
 def test_several_calls_come_in_order_each_with_a_name_of_its_own(claude: ClaudeEmulator) -> None:
@@ -227,7 +227,7 @@ def test_over_three_rounds_of_tools_the_models_turns_go_back_unchanged(claude: C
     replies = rounds(claude, *LOOP)
     turns = claude.requests[-1]["messages"]
     assert [turn["role"] for turn in turns] == ["user", "assistant"] * 3 + ["user"]
-    assert [turn["content"] for turn in turns[1::2]] == [list(reply.turn.given) for reply in replies[:3]]
+    assert [turn["content"] for turn in turns[1::2]] == [list(reply.turn.model_blocks) for reply in replies[:3]]
     assert [turn["content"][0]["type"] for turn in turns[1::2]] == ["thinking"] * 3
     assert len({turn["content"][0]["signature"] for turn in turns[1::2]}) == 3
 
@@ -237,9 +237,9 @@ def test_words_that_say_nothing_do_not_go_back(claude: ClaudeEmulator, blank: st
     """Models write blank text before a call now and then, and the service refuses it in a request."""
     steps = [replace(step, text=blank) if isinstance(step, ToolUse | ToolUses) else step for step in LOOP]
     replies = rounds(claude, *steps)
-    assert [block["type"] for block in replies[0].turn.given] == ["thinking", "text", "tool_use"]
+    assert [block["type"] for block in replies[0].turn.model_blocks] == ["thinking", "text", "tool_use"]
     turns = claude.requests[-1]["messages"]
-    kept = [[block for block in reply.turn.given if block["type"] != "text"] for reply in replies[:3]]
+    kept = [[block for block in reply.turn.model_blocks if block["type"] != "text"] for reply in replies[:3]]
     assert [turn["content"] for turn in turns[1::2]] == kept
     assert [marks(body) for body in claude.requests] == [["1h", "1h", "5m"]] * 4
 
@@ -249,7 +249,7 @@ def test_words_that_say_nothing_do_not_go_back(claude: ClaudeEmulator, blank: st
     [
         Turn("model", (TextPart(""),)),
         Turn("model", (TextPart(" \n"), TextPart("\t"))),
-        Turn("model", given=({"type": "text", "text": "\n\n"},)),
+        Turn("model", model_blocks=({"type": "text", "text": "\n\n"},)),
         Turn("person", (TextPart("\n"),)),
     ],
 )

@@ -276,7 +276,7 @@ def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
     url = f"redis://127.0.0.1:{closed_port()}/0"
     for name, act in AWAY.items():
         with (
-            connect_server(url, patience=RedisTimeouts(retries=0)) as client,
+            connect_server(url, timeouts=RedisTimeouts(retries=0)) as client,
             pytest.raises(StoreUnavailable) as caught,
         ):
             act(client)

@@ -55,7 +55,7 @@ def client_of(fault: Fault) -> Iterator[Redis]:
     try:
         with Redis(unix_socket_path=str(folder / "socket")) as operator:
             fault.act(operator)
-            with connect_server(fault.address.format(port=server.port), patience=HASTY) as client:
+            with connect_server(fault.address.format(port=server.port), timeouts=HASTY) as client:
                 yield client
     finally:
         server.terminate()
@@ -124,7 +124,7 @@ def test_a_worker_that_can_not_give_jobs_back_waits_and_does_not_end(name: str) 
 def test_a_store_that_reads_its_data_is_told_apart_from_one_that_is_away(tmp_path: Path) -> None:
     server = ValkeyServer(port=closed_port(), data_dir=tmp_path, persist=True, config={"save": "3600 1"})
     server.start()
-    with connect_server(f"redis://127.0.0.1:{server.port}/0", patience=HASTY) as client:
+    with connect_server(f"redis://127.0.0.1:{server.port}/0", timeouts=HASTY) as client:
         client.mset({f"key{number}": "value" for number in range(10_000)})
         client.save()
     server.stop()
@@ -135,7 +135,7 @@ def test_a_store_that_reads_its_data_is_told_apart_from_one_that_is_away(tmp_pat
     starting = threading.Thread(target=_start_for, args=(server, 5.0))
     starting.start()
     try:
-        with connect_server(f"redis://127.0.0.1:{port}/0", patience=HASTY) as client:
+        with connect_server(f"redis://127.0.0.1:{port}/0", timeouts=HASTY) as client:
             eventually(lambda: said_of(WRITES["set"], client) == LOADING, 5)
     finally:
         starting.join()
@@ -180,7 +180,7 @@ TLS = {
 
 @pytest.mark.parametrize(("address", "said"), TLS.items())
 def test_what_is_wrong_about_tls_is_named(address: str, said: str, certificate: Path) -> None:
-    with secured(certificate) as port, connect_server(address.format(port=port), patience=HASTY) as client:
+    with secured(certificate) as port, connect_server(address.format(port=port), timeouts=HASTY) as client:
         found = said_of(lambda each: RedisProbe(each).check_writing(), client)
     assert found.startswith(said)
     assert is_one_sentence(found)

@@ -188,7 +188,7 @@ def test_a_record_that_can_not_be_read_leaves_the_others(
 
 
 def test_a_store_that_is_away_is_told(history: RedisHistoryStore) -> None:
-    with connect_server(f"redis://127.0.0.1:{closed_port()}", patience=RedisTimeouts(0.1, 0.1, 0)) as away:
+    with connect_server(f"redis://127.0.0.1:{closed_port()}", timeouts=RedisTimeouts(0.1, 0.1, 0)) as away:
         for act in (
             lambda: RedisHistoryStore(away).record_merges([RICH]),
             lambda: RedisHistoryStore(away).read_merges(REPOSITORY, BEGIN, END),

@@ -63,7 +63,7 @@ def refused(url: str) -> dict[str, tuple[float, Exception]]:
     """How long each act takes against that address, each with a client of its own, and what it raises."""
 
     def run(act: Callable[[Redis], object]) -> tuple[float, Exception]:
-        with connect_server(url, patience=SHORT_TIMEOUTS) as client:
+        with connect_server(url, timeouts=SHORT_TIMEOUTS) as client:
             begun = time.monotonic()
             found = within(3 * SECONDS, lambda: act(client))
             assert isinstance(found, Exception)
@@ -85,7 +85,7 @@ def test_a_store_that_is_away_is_known_to_be_in_time(request: pytest.FixtureRequ
 
 @pytest.mark.slow
 def test_a_store_that_falls_silent_after_it_answered_is_known_in_time(store_url: str, store: Redis) -> None:
-    with connect_server(store_url, patience=SHORT_TIMEOUTS) as client:
+    with connect_server(store_url, timeouts=SHORT_TIMEOUTS) as client:
         RedisCache(client).put("key", "value", timedelta(days=1))
         store.client_pause(3_000)
         try:
@@ -99,7 +99,7 @@ def test_a_store_that_falls_silent_after_it_answered_is_known_in_time(store_url:
 
 
 def test_a_store_that_is_there_is_used_as_by_any_other(store_url: str, store: Redis) -> None:
-    with connect_server(store_url, patience=SHORT_TIMEOUTS) as client:
+    with connect_server(store_url, timeouts=SHORT_TIMEOUTS) as client:
         assert {name: act(client) for name, act in ACTS.items()} == {
             "get": None,
             "put": None,
@@ -112,7 +112,7 @@ def test_a_store_that_is_there_is_used_as_by_any_other(store_url: str, store: Re
 
 @pytest.mark.slow
 def test_many_who_hurry_at_once_are_all_told_in_time(silent: str) -> None:
-    with connect_server(silent, patience=SHORT_TIMEOUTS) as client:
+    with connect_server(silent, timeouts=SHORT_TIMEOUTS) as client:
 
         def run(_: int) -> float:
             begun = time.monotonic()

@@ -98,7 +98,7 @@ def test_forgetting_talk_forgets_nobody_elses(store: Redis, keys: Keyspace) -> N
 
 
 def test_leases_and_limits_are_each_deployments_own(store: Redis) -> None:
-    with hold_lease(store, A, "post", patience=0) as ours, hold_lease(store, B, "post", patience=0) as theirs:
+    with hold_lease(store, A, "post", timeout=0) as ours, hold_lease(store, B, "post", timeout=0) as theirs:
         assert (ours, theirs) == (True, True)
     limits = [RedisRateLimiter(store, 1, keys) for keys in (A, B)]
     assert [limit.try_acquire("U1") for limit in (*limits, *limits)] == [True, True, False, False]

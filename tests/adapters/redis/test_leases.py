@@ -90,10 +90,10 @@ def test_a_lease_has_one_holder_among_processes(store: Redis, store_url: str) ->
 def test_who_waits_only_so_long_goes_on_without_the_lease(store: Redis) -> None:
     with (
         hold_lease(store, UNPREFIXED, "name") as first,
-        hold_lease(store, UNPREFIXED, "name", patience=0.2) as second,
+        hold_lease(store, UNPREFIXED, "name", timeout=0.2) as second,
     ):
         assert (first, second) == (True, False)
-    with hold_lease(store, UNPREFIXED, "name", patience=0.2) as third:
+    with hold_lease(store, UNPREFIXED, "name", timeout=0.2) as third:
         assert third
 
 

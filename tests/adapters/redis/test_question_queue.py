@@ -269,7 +269,7 @@ def test_what_is_reserved_counts_until_it_is_settled(spending: RedisSpendingStor
 
 
 def test_a_process_that_dies_reserves_nothing_for_ever(store: Redis) -> None:
-    spending = RedisSpendingStore(store, held_seconds=1)
+    spending = RedisSpendingStore(store, hold_seconds=1)
     assert spending.reserve_budget(hold("U1"), [("U1", 0.5)]) is None
     assert spending.reserve_budget(hold("U1", mark="b"), [("U1", 0.5)]) == 0
     eventually(lambda: spending.reserve_budget(hold("U1", mark="b"), [("U1", 0.5)]) is None, 5)

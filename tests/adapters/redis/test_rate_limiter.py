@@ -71,7 +71,7 @@ def test_what_is_counted_runs_out_by_itself(store: Redis) -> None:
 
 def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
     with (
-        connect_server(f"redis://127.0.0.1:{closed_port()}/0", patience=SHORT_TIMEOUTS) as client,
+        connect_server(f"redis://127.0.0.1:{closed_port()}/0", timeouts=SHORT_TIMEOUTS) as client,
         pytest.raises(StoreUnavailable, match="REDIS_URL") as caught,
     ):
         RedisRateLimiter(client, 2).try_acquire("U1")

@@ -109,7 +109,7 @@ class Scene:
         assert answer["blocks"] == [markdown(text or "…"), *blocks]
         assert answer["metadata"] == write_metadata(PostMetadata(KEY))
         assert not self.slack.is_streaming(self.channel, answer["ts"])
-        assert self.slack.collect_live(self.channel, answer["ts"]) == set()
+        assert self.slack.collect_live_parts(self.channel, answer["ts"]) == set()
         assert set(self.told) <= {answer["ts"]}
 
 
@@ -751,7 +751,7 @@ Stranger = Callable[[Scene], object]
 
 
 def by_the_bot(scene: Scene, thread: str, **more: Any) -> None:
-    scene.slack.workspace.add_own(scene.slack.workspace.channels[HOME], "x", thread, **more)
+    scene.slack.workspace.add_bot_message(scene.slack.workspace.channels[HOME], "x", thread, **more)
 
 
 ELSEWHERE: dict[str, Stranger] = {

@@ -94,17 +94,19 @@ def test_of_two_posts_with_one_key_the_first_counts(slack: SlackEmulator) -> Non
 def test_messages_of_people_and_the_bots_other_messages_are_ignored(slack: SlackEmulator) -> None:
     slack.add_message(HOME, "key-1")
     home = slack.workspace.channels[HOME]
-    slack.workspace.add_own(home, "without metadata")
-    slack.workspace.add_own(
+    slack.workspace.add_bot_message(home, "without metadata")
+    slack.workspace.add_bot_message(
         home, "of another kind", metadata={"event_type": "else", "event_payload": {"key": "k"}}
     )
-    slack.workspace.add(home, "U0HUMAN", "forged", metadata=metadata("key-1"))
+    slack.workspace.add_message(home, "U0HUMAN", "forged", metadata=metadata("key-1"))
     assert messenger(slack).find_posts(HOME, BEFORE) == {}
 
 
 def test_posts_of_another_bot_are_ignored(slack: SlackEmulator) -> None:
     home = slack.workspace.channels[HOME]
-    slack.workspace.add(home, "U0OTHER", "a test installation", bot_id="B0OTHER", metadata=metadata("key-1"))
+    slack.workspace.add_message(
+        home, "U0OTHER", "a test installation", bot_id="B0OTHER", metadata=metadata("key-1")
+    )
     assert messenger(slack).find_posts(HOME, BEFORE) == {}
 
 
@@ -124,7 +126,7 @@ def test_a_file_that_somebody_else_put_there_is_not_ours(slack: SlackEmulator) -
     bot = messenger(slack)
     lead = bot.post_message(HOME, payload(), "lead")
     home = slack.workspace.channels[HOME]
-    slack.workspace.add(home, "U0HUMAN", "my copy", lead, files=[{"id": "F1", "name": FILE.name}])
+    slack.workspace.add_message(home, "U0HUMAN", "my copy", lead, files=[{"id": "F1", "name": FILE.name}])
     assert not bot.has_attachment(HOME, lead, FILE.name)
 
 

@@ -103,7 +103,7 @@ def test_channels_that_were_quiet_are_forgotten(never: Never) -> None:
 def test_threads_that_post_at_once_are_never_refused() -> None:
     with SlackEmulator(posts_per_second=1.0) as slack:
         pace = PostThrottle()
-        messenger = SlackMessenger(make_slack_client(slack.token, slack.url, pace=pace))
+        messenger = SlackMessenger(make_slack_client(slack.token, slack.url, throttle=pace))
         began = time.monotonic()
         with DeadlineExecutor(8, "posts") as crew:
             crew.map_items(

@@ -54,8 +54,10 @@ def test_what_others_messages_carry_is_not_believed(slack: SlackEmulator) -> Non
 def test_own_messages_that_carry_nothing_have_no_key(slack: SlackEmulator) -> None:
     home = slack.workspace.channels[HOME]
     lead = slack.add_message(HOME, "Look")
-    slack.workspace.add_own(home, "Plain", lead)
-    slack.workspace.add_own(home, "Else", lead, metadata={"event_type": "else", "event_payload": {"key": "k"}})
+    slack.workspace.add_bot_message(home, "Plain", lead)
+    slack.workspace.add_bot_message(
+        home, "Else", lead, metadata={"event_type": "else", "event_payload": {"key": "k"}}
+    )
     messenger(slack).attach_file(HOME, lead, Attachment("report.md", "Report", "All of it."))
     assert [(message.is_own, message.key, message.about) for message in read(slack, lead)] == [
         (False, "", ""),

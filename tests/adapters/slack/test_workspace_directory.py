@@ -125,7 +125,7 @@ def test_who_is_in_a_channel_is_found_on_whatever_page(slack: SlackEmulator, cha
     slack.add_channel(channel, "x", private=private, member=channel != "C0AWAY", people=crowd)
     found = [places(slack).is_channel_member(channel, user) for user in ("U0000", "U2499", "U2500", "U0BOT")]
     assert found == [True, True, False, channel != "C0AWAY"]
-    slack.leave(channel, "U2499")
+    slack.leave_channel(channel, "U2499")
     assert not places(slack).is_channel_member(channel, "U2499")
 
 

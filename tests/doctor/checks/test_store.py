@@ -163,7 +163,7 @@ def user(store: Redis, store_url: str) -> Iterator[Connect]:
 
     def connected(rights: str, password: str) -> Redis:
         store.acl_setuser("guest", enabled=True, passwords=["+right"], keys=["*"], commands=["+@all", rights])
-        made.append(connect_server(f"{store_url}?username=guest&password={password}", patience=HASTY))
+        made.append(connect_server(f"{store_url}?username=guest&password={password}", timeouts=HASTY))
         return made[0]
 
     yield connected
@@ -194,7 +194,7 @@ def test_what_a_user_may_not_do_is_told_apart_from_a_store_that_is_away(
 
 
 def test_a_store_that_is_not_there_is_the_one_failure() -> None:
-    with connect_server(f"redis://127.0.0.1:{closed_port()}", patience=HASTY) as client:
+    with connect_server(f"redis://127.0.0.1:{closed_port()}", timeouts=HASTY) as client:
         lines, (found, ahead) = checked(client)
     said = "The store does not answer: start Redis or check REDIS_URL (unset it to use the embedded one)."
     assert (lines, found, ahead) == ([f"! Store: can't be used -> {said}", *UNCHECKED], "see Store above", None)

@@ -149,7 +149,8 @@ class TestMeasurement:
     def test_what_was_known_counts_in_the_auc_of_all_alone(self) -> None:
         found = Measurement(CASES, ("R",), 20)
         row = found.measure_ranking("any", [1, 2, 0, 3, 0, 0]).get_row("R")
-        assert (found.count_positives("R"), found.count_positives("R", known=True), found.days) == (1, 2, 2)
+        assert (found.count_positives("R"), found.count_positives("R", include_known=True)) == (1, 2)
+        assert found.days == 2
         assert row.auc.value == pytest.approx(3 / 4)
         assert row.auc_all == pytest.approx(4 / 8)
         # three places on the first day, one on the second

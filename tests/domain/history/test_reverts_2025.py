@@ -10,7 +10,7 @@ import pytest
 
 from bot.domain.history.relands import find_relands
 from bot.domain.history.reverts import find_reverts, is_revert
-from evals.reverts import Pack, load
+from evals.reverts import Pack, load_pack
 from tests.helpers.builders import SHARED, needs_shared
 
 pytestmark = needs_shared
@@ -20,20 +20,20 @@ _NAMES_IT = re.compile(r"\brevert\b.*(?:[\"\u201c]|#\d)|\brollback PR", re.I)
 
 @cache
 def pack() -> Pack:
-    return load(SHARED / "risk")
+    return load_pack(SHARED / "risk")
 
 
 def test_no_pair_is_found_that_is_none() -> None:
-    assert pack().reverts.false == ()
-    assert pack().repairs.false == ()
+    assert pack().reverts.false_positives == ()
+    assert pack().repairs.false_positives == ()
 
 
 def test_of_87_as_many_are_found_as_titles_tell() -> None:
     reverts, repairs = pack().reverts, pack().repairs
-    assert len({number for number, _ in reverts.known}) == 87
-    assert len({number for number, _ in reverts.right}) >= 66
-    assert len(repairs.known) == 23
-    assert len(repairs.right) >= 22
+    assert len({number for number, _ in reverts.expected}) == 87
+    assert len({number for number, _ in reverts.correct}) >= 66
+    assert len(repairs.expected) == 23
+    assert len(repairs.correct) >= 22
 
 
 @pytest.mark.slow
@@ -43,7 +43,7 @@ def test_every_revert_that_its_title_names_is_found() -> None:
 
 
 def test_who_takes_something_back_is_a_revert() -> None:
-    by = {number for _, number in pack().reverts.found}
+    by = {number for _, number in pack().reverts.detected}
     assert all(is_revert(pull) for pull in pack().pulls if pull.number in by)
 
 

@@ -17,12 +17,12 @@ from bot.domain.text.strings import collapse_lines
 from bot.ports import Post
 from bot.render.conversations.answers import (
     VOTE,
-    describe_end,
     format_search_answer,
     label_citation,
     make_feedback_buttons,
     render_footer,
 )
+from bot.render.conversations.sentences import format_answer_end
 from tests.helpers.builders import entry, pull, summary
 from tests.render.conversations.test_streaming_properties import addresses, touching
 from tests.render.hostile_days import TOKENS, texts
@@ -105,11 +105,11 @@ def test_what_an_answer_rests_on_stands_below_it() -> None:
     }.items(),
 )
 def test_why_an_answer_ends_is_one_sentence(end: AnswerEnd, sentence: str) -> None:
-    assert describe_end(end, "the model is busy") == sentence
+    assert format_answer_end(end, "the model is busy") == sentence
 
 
 def test_every_end_has_its_words() -> None:
-    assert len({describe_end(end) for end in AnswerEnd}) == len(AnswerEnd)
+    assert len({format_answer_end(end) for end in AnswerEnd}) == len(AnswerEnd)
 
 
 def test_the_thumbs_say_which_is_which() -> None:

@@ -30,12 +30,12 @@ from bot.domain.errors import (
     UsageError,
 )
 from bot.render.conversations.notices import (
-    BUSY,
     describe_error,
     render_error,
     render_existing_digest,
     render_notice,
 )
+from bot.render.conversations.sentences import BUSY
 from tests.render.accepted import assert_taken, invisible, seen, strings
 from tests.render.hostile_days import BLANK, WORST, texts
 

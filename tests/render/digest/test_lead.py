@@ -14,7 +14,8 @@ from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, Theme
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.risk.assessment import Risk
-from bot.render.digest.lead import format_headline, render_lead
+from bot.render.digest.lead import render_lead
+from bot.render.digest.sentences import format_headline
 from tests.helpers.builders import NOON, changed_file, digest, entry, pull, summary
 from tests.render.accepted import assert_accepted, invisible, items, nodes, seen, strings
 from tests.render.hostile_days import TOKENS, WORST, digests, full_day

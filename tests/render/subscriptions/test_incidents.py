@@ -14,7 +14,7 @@ from localslack.rules.messages import check_message, find_links, find_mentions
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.ports import Post
 from bot.render.blocks.rich_text import count_characters
-from bot.render.subscriptions.incidents import incidents_post, render_channel, render_instant
+from bot.render.subscriptions.incidents import render_channel, render_incidents, render_instant
 from tests.render.accepted import MOST_CHARACTERS, invisible, strings
 from tests.render.hostile_days import WORST, texts
 from tests.render.hostile_days import lines as lines_of
@@ -74,12 +74,12 @@ def lines(post: Post) -> list[str]:
     ],
 )
 def test_a_line_says_which_digest_where_what_why_and_when_again(found: Incident, line: str) -> None:
-    assert lines(incidents_post([found])) == ["1 digest needs a look", line]
+    assert lines(render_incidents([found])) == ["1 digest needs a look", line]
 
 
 @pytest.mark.parametrize("count", [1, 2, 10, 11, 100, 1_500])
 def test_ten_are_named_and_the_others_counted(count: int) -> None:
-    title, *items = lines(incidents_post([trouble(title=f"Day {n}") for n in range(count)]))
+    title, *items = lines(render_incidents([trouble(title=f"Day {n}") for n in range(count)]))
     assert title == ("1 digest needs a look" if count == 1 else f"{count:,} digests need a look")
     assert [item.partition(" for ")[0] for item in items[:10]] == [f"Day {n}" for n in range(min(count, 10))]
     more = [f"and {count - 10:,} more: prdigest doctor lists them"] if count > 10 else []
@@ -87,7 +87,7 @@ def test_ten_are_named_and_the_others_counted(count: int) -> None:
 
 
 def test_a_notification_names_the_first_three() -> None:
-    post = incidents_post([trouble(title=f"Day {n} <!here>") for n in range(5)])
+    post = render_incidents([trouble(title=f"Day {n} <!here>") for n in range(5)])
     said = ". ".join(f"Day {n} &lt;!here&gt;: is not posted yet" for n in range(3))
     assert post.text == f"5 digests need a look. {said}"
 
@@ -135,12 +135,12 @@ def test_in_a_sentence_its_words_belong_to_it_so_that_no_capital_stands_in_the_m
     )
 )
 def test_hostile_texts_make_a_message_that_slack_takes_and_that_pings_nobody(found: list[Incident]) -> None:
-    assert_literal(incidents_post(found))
+    assert_literal(render_incidents(found))
 
 
 @pytest.mark.parametrize("worst", WORST.values(), ids=list(WORST))
 def test_the_longest_texts_are_cut(worst: str) -> None:
-    assert_literal(incidents_post([trouble(title=worst * 9, reason=worst * 9)] * 200))
+    assert_literal(render_incidents([trouble(title=worst * 9, reason=worst * 9)] * 200))
 
 
 def assert_literal(post: Post) -> None:

@@ -128,7 +128,7 @@ class Thread:
     def seen_live(self) -> set[str]:
         """All mentions and links that were ever live in the bot's replies."""
         slack = self.bot.world.slack
-        return set().union(*(slack.collect_live(self.channel, each["ts"]) for each in self.replies()))
+        return set().union(*(slack.collect_live_parts(self.channel, each["ts"]) for each in self.replies()))
 
 
 def _key(message: Json) -> str:

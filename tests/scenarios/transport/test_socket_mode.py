@@ -16,17 +16,17 @@ def answered(bot: Bot) -> bool:
 
 
 def test_after_slack_has_refreshed_the_connection_requests_are_answered(socket_bot: Bot) -> None:
-    socket_bot.world.slack.socket.wait()
+    socket_bot.world.slack.socket.wait_for_connections()
     socket_bot.world.slack.socket.disconnect()
-    socket_bot.world.slack.socket.wait(seconds=10)
+    socket_bot.world.slack.socket.wait_for_connections(seconds=10)
     assert answered(socket_bot)
 
 
 def test_after_the_connection_broke_requests_are_answered(socket_bot: Bot) -> None:
-    socket_bot.world.slack.socket.wait()
-    socket_bot.world.slack.socket.drop()
+    socket_bot.world.slack.socket.wait_for_connections()
+    socket_bot.world.slack.socket.drop_connection()
     # at once, or where the client misses the reset, when six of its pings had no answer
-    socket_bot.world.slack.socket.wait(seconds=30)
+    socket_bot.world.slack.socket.wait_for_connections(seconds=30)
     assert answered(socket_bot)
 
 

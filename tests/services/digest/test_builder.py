@@ -400,7 +400,7 @@ def test_the_rules_look_back_at_what_earlier_digests_recorded(store: Redis) -> N
 
 def test_without_the_store_a_digest_is_without_history_and_whole(caplog: pytest.LogCaptureFixture) -> None:
     pulls = day(pull(1, files=MUCH), pull(2, files=MUCH), LATER)
-    away = connect_server(f"redis://127.0.0.1:{closed_port()}", patience=SHORT_TIMEOUTS)
+    away = connect_server(f"redis://127.0.0.1:{closed_port()}", timeouts=SHORT_TIMEOUTS)
     found = surrounded(pulls, seen_by(chronicle_of(pulls, away)))
     assert [entry.risk.without_history for entry in found.entries] == [True, True]
     assert (pairs(found.outcomes), found.gaps) == ([(2, 9)], ())

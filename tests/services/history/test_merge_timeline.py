@@ -75,7 +75,7 @@ def desk(store: Redis) -> Desk:
 @pytest.fixture
 def away() -> Desk:
     """Nobody listens where the store should be."""
-    return Desk(connect_server(f"redis://127.0.0.1:{closed_port()}", patience=SHORT_TIMEOUTS))
+    return Desk(connect_server(f"redis://127.0.0.1:{closed_port()}", timeouts=SHORT_TIMEOUTS))
 
 
 def at(number: int, instant: datetime, **fields: Any) -> PullRequest:

@@ -186,7 +186,7 @@ class Says:
 
     @property
     def turn(self) -> Turn:
-        return Turn("model", given=({"type": "text", "text": "".join(self.words)},))
+        return Turn("model", model_blocks=({"type": "text", "text": "".join(self.words)},))
 
 
 def says(*words: str, **fields: Any) -> Says:
@@ -244,8 +244,10 @@ class ScriptedTalk:
 
 @dataclass
 class RecordingDisplay:
-    """``AnswerDisplay`` in a list. After ``most`` pieces the asker wants no more; ``error`` is "
-    "raised by any piece."""
+    """An ``AnswerDisplay`` in a list.
+
+    After ``most`` pieces the asker wants no more; ``error`` is raised by any piece.
+    """
 
     most: int = 1_000
     error: PrdigestError | None = None

@@ -347,7 +347,7 @@ def test_each_side_speaks_in_turn(said: tuple[RememberedMessage, ...], expected:
     assert parts[-1] == ASKED
     own = [asked(each.text) if each.by == "person" else TextPart(each.text) for each in said]
     assert parts[1:-1] == own, "all that was said, in its order"
-    assert not any(turn.given for turn in found)
+    assert not any(turn.model_blocks for turn in found)
 
 
 @given(

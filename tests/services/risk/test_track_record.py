@@ -184,7 +184,7 @@ def test_what_takes_back_is_found_months_later_though_it_counts_no_more(bot: Bot
 
 
 def test_a_store_that_is_away_is_told(bot: Bot) -> None:
-    away = connect_server(f"redis://127.0.0.1:{closed_port()}", patience=RedisTimeouts(retries=0))
+    away = connect_server(f"redis://127.0.0.1:{closed_port()}", timeouts=RedisTimeouts(retries=0))
     with away, pytest.raises(StoreUnavailable):
         Bot(away).score()
 
@@ -226,7 +226,7 @@ def test_it_is_looked_at_once_a_day(bot: Bot) -> None:
 
 
 def test_a_store_that_is_away_spares_nothing(bot: Bot, caplog: pytest.LogCaptureFixture) -> None:
-    away = connect_server(f"redis://127.0.0.1:{closed_port()}", patience=RedisTimeouts(retries=0))
+    away = connect_server(f"redis://127.0.0.1:{closed_port()}", timeouts=RedisTimeouts(retries=0))
     with away:
         assert not Bot(away).scoring.is_reduced(REPOSITORY)
     assert "how good the lists of octo/engine were is not known" in caplog.text

@@ -127,7 +127,7 @@ def test_one_of_a_private_channel_is_opened_by_nobody_elsewhere(team: Team, wher
     # who is in App Home is told by direct message
     said = told(team) if where else [each["text"] for each in team.slack.list_messages(OTHERS)]
     assert said == ["That subscription is not there any more."]
-    team.slack.join(PRIVATE, "U0BEN")
+    team.slack.join_channel(PRIVATE, "U0BEN")
     assert held(opened(team, made.id, where, "U0BEN"))["channel"] == PRIVATE
 
 

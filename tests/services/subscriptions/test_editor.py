@@ -429,7 +429,7 @@ def test_one_of_a_private_channel_is_unknown_to_all_elsewhere(team: Team, verb: 
 
 def test_in_the_private_channel_everybody_changes_it(team: Team) -> None:
     made = team.subscribe(channel=PRIVATE)
-    team.slack.join(PRIVATE, BEN)
+    team.slack.join_channel(PRIVATE, BEN)
     assert team.subscribing.get_changeable(ask(PRIVATE, BEN), made.id) == made
     assert team.subscribing.unsubscribe(ask(PRIVATE, BEN), which()) == [made]
 

@@ -13,7 +13,7 @@ from bot.adapters.redis.connection import RedisCache
 from bot.adapters.redis.due_queue import RedisDueQueue
 from bot.domain.operations.incident import IncidentKind
 from bot.domain.subscriptions.due_items import IncidentReport
-from bot.render.subscriptions.incidents import incidents_post
+from bot.render.subscriptions.incidents import render_incidents
 from bot.services.subscriptions.incident_report import ReportState
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.records import plant_hash, report_store
@@ -54,7 +54,7 @@ def desk(slack: SlackEmulator, store: Redis) -> Desk:
 
 
 def test_how_one_that_was_told_ended_is_edited_into_its_message(desk: Desk, store: Redis) -> None:
-    ts = messenger_of(desk.slack).post_message(ADMIN, incidents_post([trouble()]).build_payload(), REPORT)
+    ts = messenger_of(desk.slack).post_message(ADMIN, render_incidents([trouble()]).build_payload(), REPORT)
     plant_hash(store, REPORT, begun=DUE.isoformat(), channel=ADMIN, ts=ts, names=json.dumps([NAME]))
     plant_hash(store, "report:begun", names="[]")
     RedisCache(store).put(f"told:{NAME}", REPORT, MONTH)
@@ -72,7 +72,7 @@ def test_one_that_was_begun_is_told_once(desk: Desk, store: Redis, is_posted: bo
     assert report_store(store).load(REPORT).state is ReportState.BEGUN
     RedisDueQueue(store).put(IncidentReport(NAME), DUE)
     if is_posted:
-        messenger_of(desk.slack).post_message(ADMIN, incidents_post([trouble()]).build_payload(), REPORT)
+        messenger_of(desk.slack).post_message(ADMIN, render_incidents([trouble()]).build_payload(), REPORT)
     for minutes in range(3):
         desk.watchdog.notify(DUE + minutes * MINUTE)
     assert len(reports(desk.slack, ADMIN)) == 1

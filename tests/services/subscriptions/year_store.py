@@ -14,8 +14,11 @@ _Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 class QuickRedis(Redis):
-    """A client on one unix socket, for one thread: half of the time of a simulation would go into redis-py's own
-    pools, retries and observers, which have their tests elsewhere."""
+    """A client on one unix socket, for one thread.
+
+    Half of the time of a simulation would go into redis-py's own pools, retries and observers, which have their
+    tests elsewhere.
+    """
 
     def __init__(self, url: str) -> None:
         super().__init__(connection_pool=Redis.from_url(url, protocol=2).connection_pool)

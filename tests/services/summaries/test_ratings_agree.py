@@ -181,7 +181,7 @@ def test_it_is_rated_as_in_the_digest(house: House, *, is_warm: bool) -> None:
 
 
 def test_a_store_that_was_away_for_a_moment_is_asked_again_for_history(store: Redis) -> None:
-    away = connect_server(f"redis://127.0.0.1:{closed_port()}", patience=SHORT_TIMEOUTS)
+    away = connect_server(f"redis://127.0.0.1:{closed_port()}", timeouts=SHORT_TIMEOUTS)
     histories = [RedisHistoryStore(away), RedisHistoryStore(store)]
     histories[1].record_merges(HISTORY)
     chronicle = MergeTimeline(lambda: histories.pop(0), KnownPulls().list_merged, lambda: DAY.end)

@@ -1,1 +1,1 @@
-"""Dramatiq's broker, and what keeps its jobs from being lost."""
+"""Dramatiq's broker, with protection against the loss of jobs."""

@@ -1,4 +1,4 @@
-"""Dramatiq's broker on Redis, so that no job is lost while the store is away for a moment."""
+"""Dramatiq's broker on Redis, which loses no job while the store is away for a moment."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
 from bot.domain.keyspace.keys import JOBS_NAMESPACE
 
 
-def make_broker(store: Redis, lost: LossHandler, keys: Keyspace = UNPREFIXED) -> RedisBroker:
-    """A broker for one worker: its middleware keeps state. ``lost`` hears of jobs that will not be done.
+def make_broker(store: Redis, on_loss: LossHandler, keys: Keyspace = UNPREFIXED) -> RedisBroker:
+    """Create a broker for one worker; its middleware keeps state.
 
-    A worker without a heartbeat for ten seconds is dead, and every poll looks for the jobs of the dead.
+    ``on_loss`` is called with each job that is given up.
+
+    A worker without a heartbeat for ten seconds counts as dead, and every poll looks for the jobs of dead workers.
     """
-    usual = [PersistentRetries(lost) if kind is Retries else kind() for kind in default_middleware]
-    # what comes first is told last how a job ended: when it is on its queue again, if it is to be tried again
-    middleware = [AttemptCounter(store, keys), *usual]
+    retrying = [PersistentRetries(on_loss) if kind is Retries else kind() for kind in default_middleware]
+    # the first middleware is the last to hear how a job ended: a job to try again is on its queue by then
+    middleware = [AttemptCounter(store, keys), *retrying]
     return _Broker(
         client=store,
         namespace=keys.add_prefix(JOBS_NAMESPACE),
@@ -39,9 +41,9 @@ def make_broker(store: Redis, lost: LossHandler, keys: Keyspace = UNPREFIXED) ->
 
 @contextmanager
 def _translate_store_faults() -> Iterator[None]:
-    """Turn any fault of the store into the one that Dramatiq's worker waits out.
+    """Raise the error that Dramatiq's worker waits out in place of any fault of the store.
 
-    Of redis-py's errors Dramatiq knows ``ConnectionError``, which ``TimeoutError`` of a stalled store is not.
+    Of redis-py's errors Dramatiq knows ``ConnectionError``; the ``TimeoutError`` of a stalled store is not one.
     """
     try:
         yield
@@ -50,10 +52,10 @@ def _translate_store_faults() -> Iterator[None]:
 
 
 class _Consumer(_RedisConsumer):
-    """Waits out every fault of the store.
+    """A consumer that waits out every fault of the store.
 
-    Another error would end the consumer's thread for good where it can't hand its jobs back, and would leave a job
-    that ended on the worker's list until the worker ends, and then have it run again.
+    Another error would end the consumer's thread for good when it can't hand its jobs back. A finished job would
+    stay on the worker's list until the worker ends, and then run again.
     """
 
     def __next__(self) -> MessageProxy | None:
@@ -74,10 +76,10 @@ class _Consumer(_RedisConsumer):
 
 
 class _Broker(RedisBroker):
-    """Takes a new id when a consumer starts again.
+    """A broker that takes a new id when a consumer starts again.
 
-    It forgot what it held when its connection broke, while those jobs stay noted under the broker's id, whose
-    heart beats on. Under a new id the old one counts as dead, and somebody takes its jobs.
+    A consumer forgets its jobs when its connection breaks, while they stay listed under the broker's id, whose
+    heartbeat continues. Under a new id the old one counts as dead, and a worker takes over its jobs.
     """
 
     consumer_class = _Consumer

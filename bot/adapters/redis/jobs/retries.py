@@ -1,4 +1,4 @@
-"""What becomes of a job that did not succeed: again at once, later, or never, and then somebody hears of it."""
+"""Retries of jobs that did not succeed: at once, later, or never, and then somebody is told."""
 
 from __future__ import annotations
 
@@ -22,44 +22,52 @@ from bot.services.operations.deadlines import ProcessShutdown
 
 log = logging.getLogger(__name__)
 
-# told of a job that will not be done, before it is taken from its queue
+# called with a job that is given up, before it is removed from its queue
 LossHandler = Callable[[MessageProxy, LossReason], None]
 
 _STORE_RETRY_SECONDS = 1.0  # seconds
-# GitHub's limits last an hour at most; who asks for longer pauses is not waited for
+# GitHub's limits last an hour at most; longer pauses are not waited for
 _MAX_POSTPONEMENT = 7_200_000  # milliseconds
 _POSTPONED_SINCE = "put_off_since"
 
 
 class JobInterruption(Retry):
-    """A job did not fail, but can't go on here: it goes back to its queue as it came, and counts no try."""
+    """Interruption of a job that did not fail but can't continue here.
+
+    The job goes back to its queue unchanged, and the attempt does not count.
+    """
 
 
 class TurnWait(MiddlewareError, JobInterruption):
-    """Another job has to end before this one may begin."""
+    """Interruption of a job that may not begin before another one ends."""
 
 
 class AttemptLimitError(MiddlewareError, Retry):
-    """A job began too often without an end."""
+    """Error for a job that began too often without an end."""
 
 
 class JobPostponement(Retry):
-    """A service wants to be left in peace for that many seconds: the job comes later, and that counts no try."""
+    """Postponement of a job for the seconds of a pause that a service asks for. The attempt does not count."""
 
     def __init__(self, message: str, seconds: float) -> None:
         super().__init__(message, delay=math.ceil(seconds * 1_000))
 
 
 class PersistentRetries(Retries):
-    """Puts a failed job back for another try, as long as that takes: what returns from here is acknowledged."""
+    """Middleware that puts a failed job back on its queue, however long that takes.
 
-    def __init__(self, lost: LossHandler) -> None:
+    When it returns, Dramatiq acknowledges the job.
+    """
+
+    def __init__(self, on_loss: LossHandler) -> None:
+        """Create the middleware. ``on_loss`` is called with each job that is given up."""
         super().__init__()
-        self._on_loss = lost
+        self._on_loss = on_loss
 
     def after_process_message(
         self, broker: Broker, message: MessageProxy, *, result: Any = None, exception: BaseException | None = None
     ) -> None:
+        """Decide about a job that ended; try again while the store is away."""
         options = dict(message.options)
         while True:
             try:
@@ -75,6 +83,7 @@ class PersistentRetries(Retries):
     def _handle_result(
         self, broker: Broker, message: MessageProxy, result: Any, exception: BaseException | None
     ) -> None:
+        """Put the job back on its queue, give it up, or leave it to Dramatiq."""
         match exception:
             case JobInterruption():
                 broker.enqueue(cast("Message[Any]", message), delay=exception.delay)
@@ -92,25 +101,29 @@ class PersistentRetries(Retries):
                     self._abandon_job(message, LossReason.FAILED)
 
     def _may_postpone(self, message: MessageProxy, error: JobPostponement) -> bool:
-        """Whether all that it was put off is not too long yet, with this pause."""
+        """Return whether all postponements of a job, including this one, take at most two hours."""
         now = current_millis()
         since: int = message.options.setdefault(_POSTPONED_SINCE, now)
         return now + (error.delay or 0) - since <= _MAX_POSTPONEMENT
 
     def _abandon_job(self, message: MessageProxy, loss: LossReason) -> None:
+        """Mark a job as failed and report its loss."""
         message.fail()
         self._on_loss(message, loss)
 
 
 def wrap_job(
-    work: Callable[..., None], limited: Callable[[], AbstractContextManager[None]]
+    work: Callable[..., None], limit_time: Callable[[], AbstractContextManager[None]]
 ) -> Callable[..., None]:
-    """The same work, in limited time; what is tried again is one line in the log, not a traceback."""
+    """Return the same work with a time limit, with errors that Dramatiq understands.
+
+    ``limit_time`` makes the context of the limit. A retry is one line in the log, not a traceback.
+    """
 
     @wraps(work)
-    def done(*arguments: Any) -> None:
+    def run(*arguments: Any) -> None:
         try:
-            with limited():
+            with limit_time():
                 work(*arguments)
         except ProcessShutdown as error:
             log.info("%s goes back to its queue", work.__name__.strip("_"))
@@ -122,4 +135,4 @@ def wrap_job(
             log.warning("%s is tried again: %s", work.__name__.strip("_"), error)
             raise Retry(str(error)) from error
 
-    return done
+    return run

@@ -1,1 +1,1 @@
-"""The schema of what is stored, and its way into another store."""
+"""The schema of the stored data, and its transfer into another store."""

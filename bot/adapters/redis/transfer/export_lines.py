@@ -1,6 +1,6 @@
-"""The lines of an export, as JSON: what it is, one durable key in each, and how many those were.
+"""Lines of an export, as JSON: a header, one durable key in each line, and a footer with their number.
 
-Values stay the texts that they are, JSON too, so that they come back to the letter.
+Values remain the texts that they are, also JSON, so that an import restores them exactly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bot.adapters.redis.transfer.schema import CURRENT_SCHEMA, find_exported_fam
 from bot.domain.errors import UsageError
 from bot.domain.text.strings import format_count, quote_input
 
-# bytes; ours hold up to a hundred fields of some kilobytes
+# bytes; an exported line holds up to a hundred fields of some kilobytes
 MAX_LINE_BYTES = 64 * 2**20
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ class ExportRecord:
 
 @dataclass(frozen=True, slots=True)
 class ExportHeader:
-    """The first line: an export of a schema, made at a time."""
+    """The first line: the version of the schema, and the time of the export."""
 
     prdigest: Literal["export"]
     schema: Annotated[int, Strict(), Field(ge=1)]
@@ -47,7 +47,7 @@ class ExportHeader:
 
 @dataclass(frozen=True, slots=True)
 class ExportFooter:
-    """The last line: how many records stand before it."""
+    """The last line: the number of records before it."""
 
     prdigest: Literal["end"]
     records: Annotated[int, Strict()]
@@ -55,9 +55,9 @@ class ExportFooter:
 
 @dataclass(frozen=True, slots=True)
 class ExportSummary:
-    """What a file holds: of which schema, how many records, how much of each family.
+    """The content of a file: its schema, the number of records, and their number by family.
 
-    ``mark`` is the same for the same bytes.
+    ``checksum`` is the same for the same bytes.
     """
 
     schema: int
@@ -84,60 +84,61 @@ _VALUE_SHAPES: dict[str, tuple[str, TypeAdapter[Any]]] = {
 
 
 def format_header(at: datetime) -> str:
-    """The first line of an export that is made at an instant."""
+    """Format the first line of an export."""
     return _format_line({"prdigest": "export", "schema": CURRENT_SCHEMA, "at": at.isoformat()})
 
 
 def format_record(record: ExportRecord) -> str:
-    """A line of an export."""
+    """Format a line of an export."""
     return _format_line(asdict(record))
 
 
 def format_footer(records: int) -> str:
-    """The last line of an export."""
+    """Format the last line of an export."""
     return _format_line({"prdigest": "end", "records": records})
 
 
 def inspect_export(file: IO[bytes]) -> ExportSummary:
-    """What a file holds, read from its beginning to its end.
+    """Read a whole file and return its summary.
 
     Raises:
-        UsageError: it is no whole export, or one that this version does not understand.
+        UsageError: it is not a complete export, or one that this version can't read.
     """
-    schema, known, counts, before = _read_header(file).schema, set[str](), Counter[str](), ""
+    schema, seen, counts, previous = _read_header(file).schema, set[str](), Counter[str](), ""
     total = 0
     for total, record in enumerate(iterate_export(file), 1):
-        is_more = record.key == before and record.type == "hash"
-        if record.key in known and not is_more:
+        is_more = record.key == previous and record.type == "hash"
+        if record.key in seen and not is_more:
             raise UsageError(f"Line {total + 1} repeats {quote_input(record.key)}: remove one of them.")
-        known.add(record.key)
-        before = record.key
+        seen.add(record.key)
+        previous = record.key
         name = record.key.partition(":")[0]
         counts[name] += len(record.value) if name == record.key else not is_more
     file.seek(0)
-    mark = hashlib.file_digest(cast("BufferedReader", file), "sha256").hexdigest()
-    return ExportSummary(schema, total, counts, mark)
+    checksum = hashlib.file_digest(cast("BufferedReader", file), "sha256").hexdigest()
+    return ExportSummary(schema, total, counts, checksum)
 
 
 def iterate_export(file: IO[bytes]) -> Iterator[ExportRecord]:
-    """The records of a file, from its beginning.
+    """Yield the records of a file from its beginning.
 
     Raises:
-        UsageError: a line is no record that this version knows, or the last one is missing.
+        UsageError: a line is not a record that this version knows, or the last line is missing.
     """
     lines = _iterate_lines(file)
     next(lines, None)
-    for number, found in lines:
-        if "prdigest" in found:
-            _check_footer(number, found)
+    for number, fields in lines:
+        if "prdigest" in fields:
+            _check_footer(number, fields)
             for after, _ in lines:
                 raise UsageError(f"Line {after} stands after the end of the export: remove what follows it.")
             return
-        yield _parse_record(number, found)
+        yield _parse_record(number, fields)
     raise UsageError("The export is cut off, its last line is missing: export again.")
 
 
 def _read_header(file: IO[bytes]) -> ExportHeader:
+    """Return the first line. Raises UsageError if it is not a header that this version can read."""
     head = _validate_or_none(_HEADER_ADAPTER, next(_iterate_lines(file), (1, {}))[1])
     if head is None:
         raise UsageError("Line 1 is not that of an export: give a file that prdigest export wrote.")
@@ -149,17 +150,19 @@ def _read_header(file: IO[bytes]) -> ExportHeader:
     return head
 
 
-def _check_footer(number: int, found: dict[str, Any]) -> None:
-    foot, count = _validate_or_none(_FOOTER_ADAPTER, found), number - 2
+def _check_footer(number: int, fields: dict[str, Any]) -> None:
+    """Raise UsageError if a line is not the footer of the records before it."""
+    foot, count = _validate_or_none(_FOOTER_ADAPTER, fields), number - 2
     if foot is None:
         raise UsageError(f"Line {number} is neither a record nor the end of an export: remove it.")
     if foot.records != count:
-        told = format_count(foot.records, "record")
-        raise UsageError(f"Line {number} tells of {told}, and {count:,} stand before it: export again.")
+        stated = format_count(foot.records, "record")
+        raise UsageError(f"Line {number} tells of {stated}, and {count:,} stand before it: export again.")
 
 
-def _parse_record(number: int, found: dict[str, Any]) -> ExportRecord:
-    record = _validate_or_none(_RECORD_ADAPTER, found)
+def _parse_record(number: int, fields: dict[str, Any]) -> ExportRecord:
+    """Return the record of a line. Raises UsageError if it is not one."""
+    record = _validate_or_none(_RECORD_ADAPTER, fields)
     if record is None:
         raise UsageError(f"Line {number} is no record: it needs a key, a type and a value.")
     family = find_exported_family(record.key)
@@ -178,6 +181,7 @@ def _parse_record(number: int, found: dict[str, Any]) -> ExportRecord:
 
 
 def _iterate_lines(file: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the lines of a file as objects, with their numbers from 1. Raises UsageError."""
     file.seek(0)
     number = 0
     while line := file.readline(MAX_LINE_BYTES + 1):
@@ -187,18 +191,19 @@ def _iterate_lines(file: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
                 f"Line {number} is longer than {MAX_LINE_BYTES >> 20} MB: prdigest wrote no such line."
             )
         try:
-            found = _OBJECT_ADAPTER.validate_json(line)
+            fields = _OBJECT_ADAPTER.validate_json(line)
         except ValidationError as error:
             raise UsageError(f"Line {number} is no JSON object: the file is damaged or no export.") from error
-        yield number, found
+        yield number, fields
 
 
-def _validate_or_none(kind: TypeAdapter[T], found: Any) -> T | None:
+def _validate_or_none(kind: TypeAdapter[T], value: Any) -> T | None:
+    """Return the value in its type, None if it does not fit."""
     try:
-        return kind.validate_python(found)
+        return kind.validate_python(value)
     except ValidationError:
         return None
 
 
-def _format_line(found: dict[str, Any]) -> str:
-    return json.dumps(found, ensure_ascii=False, allow_nan=False)
+def _format_line(fields: dict[str, Any]) -> str:
+    return json.dumps(fields, ensure_ascii=False, allow_nan=False)

@@ -1,4 +1,4 @@
-"""A store for a Slack that begins anew: what was said and planned goes, what was read and bought stays."""
+"""Reset of a store for a new Slack: conversations and plans are removed, data that was read or paid for stays."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ _BATCH_SIZE = 500
 
 
 def reset_store(client: Redis, keys: Keyspace = UNPREFIXED) -> None:
-    """Remove all but that, the queues of jobs too. Only for a store that no bot uses at the time.
+    """Remove all keys but those of families that survive a reset, job queues included.
+
+    Call it only for a store that no bot uses at the time.
 
     Raises:
         StoreUnavailable: it does not answer.
     """
     with translate_redis_errors():
-        gone = [keys.add_prefix(name) for name in keys.iterate_names(client) if not _must_keep(name)]
-        for at in range(0, len(gone), _BATCH_SIZE):
-            client.delete(*gone[at : at + _BATCH_SIZE])
+        removed = [keys.add_prefix(name) for name in keys.iterate_names(client) if not _must_keep(name)]
+        for start in range(0, len(removed), _BATCH_SIZE):
+            client.delete(*removed[start : start + _BATCH_SIZE])
 
 
 def _must_keep(key: str) -> bool:
+    """Return whether a key survives a reset."""
     family = find_family(key)
     return family is not None and family.survives_reset

@@ -1,7 +1,7 @@
-"""What is kept for good: the version of its schema, and the way from an older one.
+"""The version of the schema of all durable data, and the migrations from older ones.
 
-Its families are those of :mod:`bot.domain.keyspace.keys` that are exported. All other keys are of this store
-alone, expire, or are Dramatiq's.
+The durable families are those of :mod:`bot.domain.keyspace.keys` that are exported. All other keys belong to this
+store alone, expire, or are Dramatiq's.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 # 1: before the schema had a version; threads expired. 2: they do not.
 CURRENT_SCHEMA = 2
 SCHEMA_KEY = SCHEMA_FAMILY.build_key()
-# in place of the version, before the mark of a file: half of what a digest rests on is worse than nothing
+# in place of the version, before the checksum of a file: half of a digest's data is worse than none
 _IMPORT_PREFIX = "importing "
 _VERSION_PATTERN = re.compile(r"[1-9][0-9]{0,5}")
 
@@ -39,17 +39,18 @@ EXPORTED_FAMILIES = tuple(
 
 
 def find_exported_family(key: str) -> DurableFamily | None:
-    """The family of a key that is kept for good; None for any other."""
+    """Return the exported family of a key, None for any other key."""
     return next((family for family in EXPORTED_FAMILIES if family.has_key(key)), None)
 
 
 def migrate_schema(client: Redis, keys: Keyspace = UNPREFIXED) -> None:
-    """Bring what the store holds to the present version. Where nothing is to be done, that is one GET.
+    """Migrate the stored data to the current version. If it is current, this takes one GET.
 
-    A process that dies at it leaves the version before; the next one begins that step again.
+    A process that dies meanwhile leaves the version of its last complete step; the next one repeats the step after
+    it.
 
     Raises:
-        StoreUnavailable: a newer prdigest wrote it, an import into it broke off, or it does not answer.
+        StoreUnavailable: a newer prdigest wrote it, an import into it is incomplete, or it does not answer.
     """
     if read_version(client, keys) == CURRENT_SCHEMA:
         return
@@ -58,7 +59,7 @@ def migrate_schema(client: Redis, keys: Keyspace = UNPREFIXED) -> None:
 
 
 def run_migrations(client: Redis, keys: Keyspace = UNPREFIXED) -> None:
-    """The same for who holds the lease of ``SCHEMA_KEY``."""
+    """Migrate the stored data. The caller holds the lease of ``SCHEMA_KEY``."""
     for step in range(read_version(client, keys), CURRENT_SCHEMA):
         with translate_redis_errors():
             _MIGRATIONS[step](client, keys)
@@ -66,60 +67,68 @@ def run_migrations(client: Redis, keys: Keyspace = UNPREFIXED) -> None:
 
 
 def read_version(client: Redis, keys: Keyspace = UNPREFIXED) -> int:
-    """The version of what the store holds.
+    """Return the version of the stored data.
 
     Raises:
-        StoreUnavailable: a newer prdigest wrote it, an import into it broke off, or it does not answer.
+        StoreUnavailable: a newer prdigest wrote it, an import into it is incomplete, or it does not answer.
     """
-    found = _read_version_text(client, keys)
-    if found.startswith(_IMPORT_PREFIX):
+    version = _read_version_text(client, keys)
+    if version.startswith(_IMPORT_PREFIX):
         raise StoreUnavailable("An import into this store is not finished: wait for it, or run it again.")
-    if not _VERSION_PATTERN.fullmatch(found):
+    if not _VERSION_PATTERN.fullmatch(version):
         raise StoreUnavailable(
-            f"The store's key {keys.add_prefix(SCHEMA_KEY)} holds {quote_input(found)}: use another REDIS_URL."
+            f"The store's key {keys.add_prefix(SCHEMA_KEY)} holds {quote_input(version)}: use another REDIS_URL."
         )
-    if int(found) > CURRENT_SCHEMA:
+    if int(version) > CURRENT_SCHEMA:
         raise StoreUnavailable(
-            f"The store was written by a newer prdigest (schema {found}, this one knows "
+            f"The store was written by a newer prdigest (schema {version}, this one knows "
             f"{CURRENT_SCHEMA}): upgrade, or use"
             " another REDIS_URL."
         )
-    return int(found)
+    return int(version)
 
 
 def write_version(client: Redis, number: int, keys: Keyspace = UNPREFIXED) -> None:
-    """What the store holds is of that version. Raises StoreUnavailable."""
+    """Store the version of the data. Raises StoreUnavailable."""
     with translate_redis_errors():
         client.set(keys.add_prefix(SCHEMA_KEY), str(number))
 
 
 def read_import_checksum(client: Redis, keys: Keyspace = UNPREFIXED) -> str:
-    """The mark of the file whose import is not finished; empty if there is none. Raises StoreUnavailable."""
-    found = _read_version_text(client, keys)
-    return found.removeprefix(_IMPORT_PREFIX) if found.startswith(_IMPORT_PREFIX) else ""
+    """Return the checksum of the file whose import is incomplete, empty if there is none.
+
+    Raises StoreUnavailable.
+    """
+    version = _read_version_text(client, keys)
+    return version.removeprefix(_IMPORT_PREFIX) if version.startswith(_IMPORT_PREFIX) else ""
 
 
-def write_import_checksum(client: Redis, mark: str, keys: Keyspace = UNPREFIXED) -> None:
-    """Until the next :func:`stamp`, nobody takes the store for a whole one. Raises StoreUnavailable."""
+def write_import_checksum(client: Redis, checksum: str, keys: Keyspace = UNPREFIXED) -> None:
+    """Mark the store as incomplete until the next :func:`write_version`. Raises StoreUnavailable.
+
+    ``checksum`` is that of the imported file.
+    """
     with translate_redis_errors():
-        client.set(keys.add_prefix(SCHEMA_KEY), _IMPORT_PREFIX + mark)
+        client.set(keys.add_prefix(SCHEMA_KEY), _IMPORT_PREFIX + checksum)
 
 
 def _read_version_text(client: Redis, keys: Keyspace = UNPREFIXED) -> str:
+    """Return the stored version, or the mark of an incomplete import; "1" if there is none."""
     with translate_redis_errors():
-        found = cast("bytes | None", client.get(keys.add_prefix(SCHEMA_KEY)))
-    return (b"1" if found is None else found).decode(errors="replace")
+        stored = cast("bytes | None", client.get(keys.add_prefix(SCHEMA_KEY)))
+    return (b"1" if stored is None else stored).decode(errors="replace")
 
 
 def _remove_thread_expiry(client: Redis, keys: Keyspace) -> None:
-    with client.pipeline(transaction=False) as together:
+    """Make the keys of threads permanent."""
+    with client.pipeline(transaction=False) as pipeline:
         for family in (THREAD_MEMORY, THREAD_MUTING):
             for name in keys.iterate_names(client, f"{family.prefix}*"):
-                together.persist(keys.add_prefix(name))
-        lasting = sum(together.execute())
-    if lasting:
-        log.info("schema 2: %d keys of threads do not expire any more", lasting)
+                pipeline.persist(keys.add_prefix(name))
+        changed = sum(pipeline.execute())
+    if changed:
+        log.info("schema 2: %d keys of threads do not expire any more", changed)
 
 
-# by the version from which each leads to the next; what is in the newer form already, it leaves alone
+# by the version that each migrates to the next one; keys that are already in the newer form stay as they are
 _MIGRATIONS: dict[int, Callable[[Redis, Keyspace], None]] = {1: _remove_thread_expiry}

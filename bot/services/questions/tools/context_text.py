@@ -1,4 +1,4 @@
-"""What the model is told of pull requests, as text: a line each for a list, more for a single one."""
+"""Texts about pull requests for the model: one line each in a list, more for a single one."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _MAX_DESCRIPTION_LENGTH = 3_000
 _MAX_SECTION_LENGTH = 300
 _MAX_LINE_LENGTH = 6_000
 _MAX_FILES_LENGTH = 5_000
-# of a diff that stands in the record of a day
+# of a diff in the record of a day
 _MAX_SMALL_DIFF_LENGTH = 16_000
 _MAX_TITLE_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
 class BoundedText:
-    """A text of lines that was cut where it was too long, and says so."""
+    """A text of lines, truncated with a note if it is too long."""
 
     text: str
     hidden_count: int = 0
 
 
 def limit_lines(lines: Iterable[str], most: int, what: str, advice: str) -> BoundedText:
-    """As many of the lines as fit into ``most`` characters; ``what`` names one of those that do not."""
+    """Return as many of the lines as fit into ``most`` characters; ``what`` names one that does not."""
     kept: list[str] = []
     hidden, room = 0, most
     for line in map(_limit_line, lines):
@@ -46,14 +46,14 @@ def limit_lines(lines: Iterable[str], most: int, what: str, advice: str) -> Boun
 
 
 def format_head(days: DayEntries) -> str:
-    """The days, how many pull requests they hold, and what may be missing."""
+    """Return the days, their number of pull requests, and caveats on what may be missing."""
     counted = format_count(len(days.entries), "pull request")
-    doubts = "".join(f" [{doubt}]" for doubt in days.caveats)
-    return f"{days.repository}, {days.span} ({days.span.zone}): {counted} merged, newest first{doubts}"
+    caveats = "".join(f" [{caveat}]" for caveat in days.caveats)
+    return f"{days.repository}, {days.span} ({days.span.zone}): {counted} merged, newest first{caveats}"
 
 
 def format_day_record(days: DayEntries, most: int) -> BoundedText:
-    """The list of some days, as detailed as there is room for."""
+    """Return the list of some days, as detailed as it fits."""
     return format_entries(
         [format_head(days)],
         days.entries,
@@ -63,7 +63,7 @@ def format_day_record(days: DayEntries, most: int) -> BoundedText:
 
 
 def _limit_line(line: str) -> str:
-    """No line shall hide all those after it."""
+    """Truncate a line, so that it does not displace all those after it."""
     return (
         line
         if len(line) <= _MAX_LINE_LENGTH
@@ -74,17 +74,17 @@ def _limit_line(line: str) -> str:
 def format_entries(
     head: list[str], entries: Iterable[Entry], most: int, forms: tuple[Callable[[Entry], str], ...]
 ) -> BoundedText:
-    """The entries in the first form in which all fit; in the last as many as do."""
-    known = tuple(entries)
+    """Return the entries in the first form in which all fit; in the last, as many as fit."""
+    listed = tuple(entries)
     for form in forms:
-        text = "\n".join([*head, *map(form, known)])
+        text = "\n".join([*head, *map(form, listed)])
         if len(text) <= most:
             return BoundedText(text)
-    return limit_lines([*head, *map(forms[-1], known)], most, "pull request", "narrow it with filters")
+    return limit_lines([*head, *map(forms[-1], listed)], most, "pull request", "narrow it with filters")
 
 
 def join_items(items: list[str], most: int) -> str:
-    """The items in a row, as many as fit into ``most`` characters, and how many do not."""
+    """Join as many of the items as fit into ``most`` characters, and the number of the others."""
     length, shown = 0, 0
     for item in items:
         length += len(item) + 2
@@ -98,33 +98,33 @@ def join_items(items: list[str], most: int) -> str:
 def collect_small_diffs(
     entries: Iterable[Entry], most: int, classes: PathClasses = DEFAULT_PATH_CLASSES
 ) -> tuple[tuple[PullRequest, str], ...]:
-    """The diffs that fit whole into ``most`` characters, of the riskiest pull requests first."""
-    found = []
+    """Return the diffs that fit completely into ``most`` characters, of the riskiest pull requests first."""
+    diffs = []
     for entry in sorted(entries, key=lambda entry: -entry.risk.points):
         packed = fit_diff(entry.pull, _MAX_SMALL_DIFF_LENGTH, classes)
         text = f"Diff of #{entry.number}:\n{packed.text}"
         has_lines = any(file.patch for file in entry.pull.files or ())
         if has_lines and packed.coverage is Coverage.FULL and len(text) < most:
             most -= len(text) + 1
-            found.append((entry.pull, text))
-    return tuple(found)
+            diffs.append((entry.pull, text))
+    return tuple(diffs)
 
 
 def format_short_line(entry: Entry) -> str:
-    """Number, area, title."""
+    """Return number, area and title."""
     return f"#{entry.number} {entry.area}: {truncate_text(collapse_lines(entry.pull.title), _MAX_TITLE_LENGTH)}"
 
 
 def format_line(entry: Entry) -> str:
-    """The facts that the filters speak of, title and headline."""
-    pull, said = entry.pull, entry.summary
+    """Return the facts that can be filtered, title and headline."""
+    pull, summary = entry.pull, entry.summary
     when = (
         f"merged {pull.merge_time:%Y-%m-%d %H:%M}Z by {pull.merged_by.login}" if pull.is_merged else "not merged"
     )
     parts = [
         f"#{entry.number} {truncate_text(collapse_lines(pull.title), _MAX_TITLE_LENGTH)}",
-        *([said.headline] if not said.is_fallback else []),
-        f"{said.type}, {entry.area}",
+        *([summary.headline] if not summary.is_fallback else []),
+        f"{summary.type}, {entry.area}",
         f"by {pull.author.login}, {when}",
         f"{format_count(pull.changed_files, 'file')} +{pull.additions} -{pull.deletions}",
         f"risk {describe_risk(entry)}",
@@ -134,20 +134,20 @@ def format_line(entry: Entry) -> str:
 
 
 def format_details(entry: Entry) -> str:
-    """The same with the gist of the summary."""
-    said = entry.summary
-    if said.is_fallback:
+    """Return the line with the essence of the summary."""
+    summary = entry.summary
+    if summary.is_fallback:
         return format_line(entry)
-    more = [truncate_text(collapse_lines(said.what_changed_and_why), _MAX_SECTION_LENGTH)]
-    more += [f"Risk: {said.risk_reason}"] if said.risk_reason else []
-    more += [f"Action: {said.action}"] if said.action else []
+    more = [truncate_text(collapse_lines(summary.what_changed_and_why), _MAX_SECTION_LENGTH)]
+    more += [f"Risk: {summary.risk_reason}"] if summary.risk_reason else []
+    more += [f"Action: {summary.action}"] if summary.action else []
     return f"{format_line(entry)}\n  " + "\n  ".join(more)
 
 
 def describe_risk(entry: Entry) -> str:
-    """Name the band of the rules and their reasons, and say where they had no history to look back at.
+    """Return the risk band with the reasons of the rules, and say if they had no history.
 
-    No rule speaks of a pull request without files.
+    No rule applies to a pull request without files.
     """
     if entry.pull.files is None:
         return "not assessed (files not loaded)"
@@ -157,17 +157,19 @@ def describe_risk(entry: Entry) -> str:
 
 
 def format_pull_request(entry: Entry) -> str:
-    """One pull request with everything but its diff."""
-    pull, said = entry.pull, entry.summary
-    sections = [f"{name}: {collapse_lines(text)}" for name, text in said.sections]
-    proofs = [f"Proven by {found.path}:{found.line}: {found.quote}" for found in said.evidence]
-    asks = [f"Action: {said.action}"] if said.action else []
-    told = ["No summary yet."] if said.is_fallback else sections
-    return "\n".join([format_line(entry), *told, *asks, *proofs, *_format_files(pull), *_format_description(pull)])
+    """Return one pull request with everything but its diff."""
+    pull, summary = entry.pull, entry.summary
+    sections = [f"{name}: {collapse_lines(text)}" for name, text in summary.sections]
+    proofs = [f"Proven by {evidence.path}:{evidence.line}: {evidence.quote}" for evidence in summary.evidence]
+    asks = [f"Action: {summary.action}"] if summary.action else []
+    summary_lines = ["No summary yet."] if summary.is_fallback else sections
+    return "\n".join(
+        [format_line(entry), *summary_lines, *asks, *proofs, *_format_files(pull), *_format_description(pull)]
+    )
 
 
 def _format_description(pull: PullRequest) -> list[str]:
-    """Set in, so that no line of it looks like one of ours."""
+    """Return the description, indented so that no line of it looks like one of ours."""
     body = truncate_text(remove_comments(pull.body).strip(), _MAX_DESCRIPTION_LENGTH)
     return ["Description:", *(f"  {each}" for each in body.splitlines())] if body else ["No description."]
 
@@ -175,12 +177,12 @@ def _format_description(pull: PullRequest) -> list[str]:
 def _format_files(pull: PullRequest) -> list[str]:
     if pull.files is None:
         return ["Files: could not be loaded."]
-    named = [f"{f.path} ({f.status}, +{f.additions} -{f.deletions})" for f in pull.largest_files]
-    unlisted = pull.changed_files - len(named)
+    listed = [f"{f.path} ({f.status}, +{f.additions} -{f.deletions})" for f in pull.largest_files]
+    unlisted = pull.changed_files - len(listed)
     more = f" [cut: {format_count(unlisted, 'file')} that GitHub does not list]" if unlisted > 0 else ""
-    return [f"Files: {join_items(named, _MAX_FILES_LENGTH)}{more}"]
+    return [f"Files: {join_items(listed, _MAX_FILES_LENGTH)}{more}"]
 
 
 def fit_diff(pull: PullRequest, most: int, classes: PathClasses = DEFAULT_PATH_CLASSES) -> PackedDiff:
-    """The diff, most informative files first, in ``most`` characters; what does not fit is named."""
+    """Return the diff in ``most`` characters, most informative files first; what does not fit is named."""
     return pack_diff(pull.files or (), most // 4, pull.changed_files, classes)

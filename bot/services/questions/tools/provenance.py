@@ -1,4 +1,4 @@
-"""Keeps account of what an answer rests on: what was read for it, and what could not be seen."""
+"""The provenance of an answer: what was read for it, and what could not be seen."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_PATH_LENGTH = 80
 
 
 class Provenance:
-    """What the model was shown while it answered one question."""
+    """Record of what the model was shown for one question."""
 
     def __init__(self) -> None:
         self._days: dict[str, None] = {}
@@ -22,19 +22,19 @@ class Provenance:
         self._unseen: dict[str, None] = {}
 
     def add_days(self, title: str) -> None:
-        """The list of what was merged in some days."""
+        """Add the list of the merges of some days."""
         self._days[title] = None
 
     def add_summary(self, number: int) -> None:
-        """Facts and summary of a pull request."""
+        """Add the facts and summary of a pull request."""
         self._records[number] = None
 
     def add_search(self, title: str) -> None:
-        """The diffs or texts of some days, for words."""
+        """Add a search of the diffs or texts of some days."""
         self._searched[title] = None
 
     def add_diff(self, pull: PullRequest, files: tuple[ChangedFile, ...], left_out: tuple[str, ...]) -> None:
-        """The diff of a pull request, of these of its files; ``left_out`` did not fit whole."""
+        """Add the diff of these files of a pull request; ``left_out`` are those that did not fit completely."""
         if any(file.patch for file in files):
             self._diffs[pull.number] = None
         elif files and all(file.patch == "" for file in files):
@@ -46,13 +46,13 @@ class Provenance:
                 self.add_gap(f"parts of {_format_path(file.path)} of #{pull.number} (clipped)")
 
     def add_unloaded(self, pulls: Iterable[PullRequest]) -> None:
-        """Those of the pull requests whose files could not be had."""
+        """Add those of the pull requests whose files could not be loaded."""
         for pull in pulls:
             if pull.files is None:
                 self.add_gap(f"#{pull.number} (its files could not be loaded)")
 
     def add_unread_files(self, pull: PullRequest, files: tuple[ChangedFile, ...] | None = None) -> None:
-        """Of these files, or all of the pull request, those of which GitHub gives no text."""
+        """Add those of these files, or of all of the pull request, that have no text on GitHub."""
         for file in (pull.files or ()) if files is None else files:
             if file.is_unreadable:
                 self.add_gap(f"{_format_path(file.path)} of #{pull.number} (its diff can't be read)")
@@ -67,12 +67,12 @@ class Provenance:
                 self.add_gap(f"{_format_path(file.path)} of #{pull.number} (binary or empty)")
 
     def add_gap(self, what: str) -> None:
-        """Something that the answer could not take into account."""
+        """Add something that the answer could not take into account."""
         self._unseen[what] = None
 
     @property
     def sources(self) -> str:
-        """What was read, as a clause; empty for nothing."""
+        """What was read, as a clause; empty if nothing was."""
         diffs, records = list(self._diffs), [number for number in self._records if number not in self._diffs]
         return "; ".join(
             part
@@ -91,7 +91,7 @@ class Provenance:
 
     @property
     def gaps(self) -> str:
-        """What was not seen, as a clause; empty if nothing is known to be missing."""
+        """What was not seen, as a clause; empty if nothing is missing."""
         return _format_list("", list(self._unseen))
 
 

@@ -1,4 +1,4 @@
-"""Tells what was taken back, by what, and what that says of why."""
+"""Texts about reverts: what was reverted or repaired, by which pull request, and its reasons."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _MAX_REASON_LENGTH = 800
 
 
 def describe_reverts(watched: tuple[PullRequest, ...], numbers: set[int]) -> list[str]:
-    """What was taken back of the pull requests of these numbers, or by them."""
-    known = find_outcomes(watched)
-    pairs = [found for found in known if found.pull.number in numbers]
-    lines = [_format_outcome(found) for found in pairs if found.stands]
+    """Return lines on the reverts of, or by, the pull requests with these numbers."""
+    outcomes = find_outcomes(watched)
+    pairs = [outcome for outcome in outcomes if outcome.pull.number in numbers]
+    lines = [_format_outcome(outcome) for outcome in pairs if outcome.stands]
     lines += [
-        f"#{found.pull.number} was {found.kind} by #{found.by.number}, which was itself reverted"
-        for found in pairs
-        if not found.stands
+        f"#{outcome.pull.number} was {outcome.kind} by #{outcome.by.number}, which was itself reverted"
+        for outcome in pairs
+        if not outcome.stands
     ]
-    paired = {found.by.number for found in known}
+    paired = {outcome.by.number for outcome in outcomes}
     older = [pull for pull in watched if pull.number in numbers - paired and is_revert(pull)]
     lines += [
         f"#{pull.number} takes back what was merged before these days. {_quote_reason(pull)}" for pull in older
@@ -28,10 +28,10 @@ def describe_reverts(watched: tuple[PullRequest, ...], numbers: set[int]) -> lis
     return lines or ["Nothing of these days was taken back."]
 
 
-def _format_outcome(found: MergeOutcome) -> str:
-    pull, by = found.pull, found.by
-    named = f"#{pull.number} ({collapse_lines(pull.title)})"
-    return f"{named} was {found.kind} by #{by.number} on {by.merge_time:%Y-%m-%d %H:%M}Z. {_quote_reason(by)}"
+def _format_outcome(outcome: MergeOutcome) -> str:
+    pull, by = outcome.pull, outcome.by
+    title = f"#{pull.number} ({collapse_lines(pull.title)})"
+    return f"{title} was {outcome.kind} by #{by.number} on {by.merge_time:%Y-%m-%d %H:%M}Z. {_quote_reason(by)}"
 
 
 def _quote_reason(pull: PullRequest) -> str:

@@ -1,8 +1,8 @@
-"""What the model may ask of the tools: the shapes of their arguments, with a word for the model on each."""
+"""The schemas of the tools' arguments, with descriptions of the tools and their fields for the model."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -15,13 +15,15 @@ RiskBandName = Literal["", "low", "middle", "high", "highest"]
 
 
 class ToolArguments(BaseModel):
-    """Base of the shapes. A field that a tool does not have is a mistake that the model should hear of."""
+    """Base of the schemas, with the description of the tool. The model gets an error for an unknown field."""
+
+    description: ClassVar[str]
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class SelectionArguments(ToolArguments):
-    """Which pull requests; what is left out admits all."""
+    """A selection of pull requests; an omitted field selects all."""
 
     days: str = Field("", description="2026-02-28, 2026-02-22..2026-02-28, 7d, yesterday; default: this thread's")
     repository: str = Field("", description="owner/name; default: this thread's")
@@ -35,28 +37,44 @@ class SelectionArguments(ToolArguments):
 
 
 class ListArguments(SelectionArguments):
-    """List the pull requests merged in some days that fit all given filters, newest first."""
+    """Arguments of the list of pull requests."""
+
+    description: ClassVar[str] = (
+        "List the pull requests merged in some days that fit all given filters, newest first."
+    )
 
     words: WordList = Field((), description="any of them in title, description or summary")
 
 
 class SearchArguments(SelectionArguments):
-    """Search diffs or texts of the pull requests of some days for any of the words, whatever their case; says
-    which pull requests match and shows the lines with file and line number."""
+    """Arguments of the search in diffs or texts."""
+
+    description: ClassVar[str] = (
+        "Search diffs or texts of the pull requests of some days for any of the words, whatever their "
+        "case; says which pull requests match and shows the lines with file and line number."
+    )
 
     any_of: Annotated[tuple[str, ...], Field(min_length=1, max_length=_MAX_VALUES)]
     where: Where = Field(Where.CHANGED, description="changed_lines (+ and -), diff (also context), or text")
 
 
 class PullArguments(ToolArguments):
-    """One pull request: facts, summary, risk with reasons, files, the start of its description."""
+    """Arguments of the tool for one pull request."""
+
+    description: ClassVar[str] = (
+        "One pull request: facts, summary, risk with reasons, files, the start of its description."
+    )
 
     number: Annotated[int, Field(ge=1, lt=1_000_000_000)]
     repository: str = ""
 
 
 class DiffArguments(ToolArguments):
-    """The diff of one pull request, of all files or some, or only the places that contain a text."""
+    """Arguments of the tool that reads a diff."""
+
+    description: ClassVar[str] = (
+        "The diff of one pull request, of all files or some, or only the places that contain a text."
+    )
 
     number: Annotated[int, Field(ge=1, lt=1_000_000_000)]
     repository: str = ""
@@ -65,15 +83,19 @@ class DiffArguments(ToolArguments):
 
 
 class TakenBackArguments(ToolArguments):
-    """What was reverted or repaired in some days, by which pull request, with what it says of why; and which
-    pull requests the risk rules rate highest, with their reasons."""
+    """Arguments of the list of reverts and repairs."""
+
+    description: ClassVar[str] = (
+        "What was reverted or repaired in some days, by which pull request, with what it says of why; and "
+        "which pull requests the risk rules rate highest, with their reasons."
+    )
 
     days: str = ""
     repository: str = ""
 
 
 def build_tool_schema(shape: type[ToolArguments]) -> dict[str, Any]:
-    """JSON schema of the arguments, as the service takes it; the tool's own description is not part of it."""
-    found = shape.model_json_schema(schema_generator=CompactSchema)
-    found.pop("description", None)
-    return found
+    """Return the JSON schema of the arguments, as the service expects it, without a description of its own."""
+    schema = shape.model_json_schema(schema_generator=CompactSchema)
+    schema.pop("description", None)
+    return schema

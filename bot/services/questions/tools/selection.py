@@ -1,4 +1,4 @@
-"""Which pull requests, files and places an argument of a tool means."""
+"""The selection of pull requests, files and places by the arguments of a tool."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from bot.services.questions.tools.schemas import SelectionArguments
 _BAND_LABELS = [band.label for band in RiskBand]
 
 
-def is_selected(entry: Entry, asked: SelectionArguments) -> bool:
-    """Whether it fits the filters that paths, authors and labels are not."""
-    by = {name.casefold() for name in asked.merged_by}
+def is_selected(entry: Entry, arguments: SelectionArguments) -> bool:
+    """Return whether an entry matches the arguments besides paths, authors and labels."""
+    merged_by = {name.casefold() for name in arguments.merged_by}
     return (
-        (not asked.areas or has_word(entry.area, tuple(area.casefold() for area in asked.areas)))
-        and (not by or entry.pull.merged_by.login.casefold() in by)
-        and (not asked.types or entry.summary.type.value in asked.types)
+        (not arguments.areas or has_word(entry.area, tuple(area.casefold() for area in arguments.areas)))
+        and (not merged_by or entry.pull.merged_by.login.casefold() in merged_by)
+        and (not arguments.types or entry.summary.type.value in arguments.types)
         and (
-            not asked.least_risk
-            or _BAND_LABELS.index(entry.risk.band.label) >= _BAND_LABELS.index(asked.least_risk)
+            not arguments.least_risk
+            or _BAND_LABELS.index(entry.risk.band.label) >= _BAND_LABELS.index(arguments.least_risk)
         )
     )
 
 
 def restrict_files(entries: tuple[Entry, ...], paths: tuple[str, ...]) -> tuple[Entry, ...]:
-    """The same with only those of their files that fit the paths."""
+    """Return the entries with only those of their files that match the paths."""
     if not paths:
         return entries
     return tuple(
@@ -39,22 +39,23 @@ def restrict_files(entries: tuple[Entry, ...], paths: tuple[str, ...]) -> tuple[
 
 
 def select_files(pull: PullRequest, paths: tuple[str, ...]) -> tuple[ChangedFile, ...]:
+    """Return the files of a pull request that match the paths; all if there are no paths."""
     is_chosen = Filters(paths=paths).is_match
     return tuple(file for file in pull.files or () if not paths or is_chosen(replace(pull, files=(file,))))
 
 
 def find_places(files: tuple[ChangedFile, ...], text: str) -> list[str]:
-    """The hunks that contain the text, as the diff has them."""
-    wanted = (text.strip().casefold(),)
+    """Return the hunks that contain the text, as in the diff."""
+    words = (text.strip().casefold(),)
     lines: list[str] = []
     for file in files:
-        found = [
+        hunks = [
             (header, part)
             for header, part in split_hunks(file.patch or "")
-            if any(has_word(each.text, wanted) for each in part)
+            if any(has_word(each.text, words) for each in part)
         ]
-        if found:
+        if hunks:
             lines.append(f"=== {file.path} ({file.status}, +{file.additions} -{file.deletions})")
-        for header, part in found:
+        for header, part in hunks:
             lines += [header, *(each.patch_text for each in part)]
     return lines or [f"No place in it contains {text!r}."]

@@ -1,6 +1,6 @@
-"""The tools that answer the model's questions about pull requests: they read, and only what the bot may speak of.
+"""The tools that answer the model's questions about pull requests: read-only, for allowed repositories only.
 
-Every result is bounded, says when it was cut, and is data between marks that it can't forge.
+Every result is limited, says where it was truncated, and is fenced data that cannot forge its fence.
 """
 
 from __future__ import annotations
@@ -56,21 +56,21 @@ A = TypeVar("A", bound=ToolArguments)
 # characters of a result: some 3,000 tokens; of a diff twice that
 MAX_RESULT_LENGTH = 12_000
 MAX_DIFF_LENGTH = 24_000
-# the files of every pull request of the days may have to be asked for
+# the files of every pull request of these days may have to be requested
 MAX_DAYS = 14
 _MAX_RISKY = 8
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """What a tool says to the model."""
+    """The result of a tool for the model."""
 
     text: str
     is_error: bool = False
 
 
 class Toolbox:
-    """The tools for one answer. What was read is remembered in it, and accounted for in ``provenance``."""
+    """The tools for one answer. They remember what was read, and record it in ``provenance``."""
 
     def __init__(
         self,
@@ -101,26 +101,26 @@ class Toolbox:
 
     @property
     def definitions(self) -> tuple[Mapping[str, Any], ...]:
-        """The tools as the service takes them; the same for every question, so that they stay in its cache."""
+        """The tools as the service expects them; the same for every question, so that they stay in its cache."""
         return tuple(
             {
                 "name": name,
-                "description": collapse_lines(shape.__doc__ or ""),
+                "description": shape.description,
                 "input_schema": build_tool_schema(shape),
             }
             for name, (shape, _) in self._tools.items()
         )
 
-    def run_tool(self, name: str, given: Mapping[str, Any]) -> ToolOutput:
-        """Use a tool. What is asked wrongly is said in a sentence, so that the model can ask better.
+    def run_tool(self, name: str, arguments: Mapping[str, Any]) -> ToolOutput:
+        """Run a tool. An invalid call returns a sentence, so that the model can correct it.
 
-        Raises StoreUnavailable: without the store there is no answer to keep either.
+        Raises StoreUnavailable: without the store, the answer could not be saved either.
         """
         if name not in self._tools:
             return ToolOutput(f"There is no tool {name!r}: use {', '.join(self._tools)}.", is_error=True)
         shape, tool = self._tools[name]
         try:
-            text = tool(shape.model_validate(given))
+            text = tool(shape.model_validate(arguments))
         except ValidationError as error:
             problems = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:3])
             return ToolOutput("; ".join(problems), is_error=True)
@@ -134,14 +134,14 @@ class Toolbox:
             return ToolOutput("This tool failed: answer without it, and say so.", is_error=True)
         return ToolOutput(fence_text("data", text))
 
-    # what code asks of what was read
+    # access to what was read, for other code
 
     def read_subject_days(self) -> DayEntries:
-        """The days that the thread is about."""
+        """Return the days that the thread is about."""
         return self._read_days(self._subject.repository, self._subject.span)
 
     def get_entry(self, repository: Repository, number: int) -> Entry:
-        """One pull request. Raises PrdigestError where it can't be had."""
+        """Return one pull request. Raises PrdigestError if it is not available."""
         reference = Reference(repository, number)
         if reference not in self._pulls:
             if reference in self._missing:
@@ -150,76 +150,78 @@ class Toolbox:
         return self._pulls[reference]
 
     def get_path_classes(self, repository: Repository) -> PathClasses:
-        """The classes of a repository's paths."""
+        """Return the path classes of a repository."""
         return self._archive.get_path_classes(repository)
 
     def _read_entry(self, reference: Reference) -> Entry:
         try:
-            found = self._archive.read_pull_request(reference)
+            entry = self._archive.read_pull_request(reference)
         except PullRequestNotFound:
             self._missing.add(reference)
             raise
-        self._note_addresses([found.pull])
-        return found
+        self._note_addresses([entry.pull])
+        return entry
 
     def find_address(self, number: int) -> str | None:
-        """Where a pull request of the thread's repository is, if it is known that there is one."""
+        """Return the address of a pull request of the thread's repository, None if it is not known to exist."""
         reference = Reference(self._subject.repository, number)
         if reference not in self._addresses:
-            known = self._archive.get_cached(reference)
-            self._addresses[reference] = known.pull.url if known else None
+            cached = self._archive.get_cached(reference)
+            self._addresses[reference] = cached.pull.url if cached else None
         return self._addresses[reference]
 
     def find_evidence(self, citation: Citation) -> tuple[PullRequest, Evidence] | None:
-        """The place of a citation that holds; None for one that does not."""
+        """Return the place of a valid citation, None for an invalid one."""
         try:
             reference = self._repositories.parse_pull_request(self._complete_reference(citation.pull))
             pull = self.get_entry(reference.repository, reference.number).pull
         except PrdigestError:
             return None
-        found = verify_citation(citation, pull)
-        return (pull, found) if found else None
+        evidence = verify_citation(citation, pull)
+        return (pull, evidence) if evidence else None
 
     # the tools
 
-    def _list_pull_requests(self, asked: ListArguments) -> str:
-        """In short where it would be too long otherwise: a number that is missing is worse than a headline."""
-        days, fitting = self._select_entries(asked)
-        if any(word.strip() for word in asked.words):
-            hits = {match.number for match in search_entries(fitting, asked.words, Where.TEXT)}
+    def _list_pull_requests(self, arguments: ListArguments) -> str:
+        """List pull requests, shortened if there are many: a missing number is worse than a missing headline."""
+        days, fitting = self._select_entries(arguments)
+        if any(word.strip() for word in arguments.words):
+            hits = {match.number for match in search_entries(fitting, arguments.words, Where.TEXT)}
             fitting = tuple(entry for entry in fitting if entry.number in hits)
         self.provenance.add_days(days.span.title)
         head = [context_text.format_head(days), f"{len(fitting)} of them fit:"]
-        found = context_text.format_entries(
+        listing = context_text.format_entries(
             head, fitting, MAX_RESULT_LENGTH, (context_text.format_line, context_text.format_short_line)
         )
-        return self._note_cut(found, "pull requests of the list")
+        return self._note_cut(listing, "pull requests of the list")
 
-    def _search_lines(self, asked: SearchArguments) -> str:
-        days, fitting = self._select_entries(asked)
-        found = tuple(search_entries(restrict_files(fitting, asked.paths), asked.any_of, asked.where))
+    def _search_lines(self, arguments: SearchArguments) -> str:
+        days, fitting = self._select_entries(arguments)
+        matches = tuple(
+            search_entries(restrict_files(fitting, arguments.paths), arguments.any_of, arguments.where)
+        )
         self.provenance.add_search(days.span.title)
         for entry in fitting:
-            self._note_unsearched(entry.pull, asked.where)
-        counts = Counter(match.number for match in found)
-        named = (
+            self._note_unsearched(entry.pull, arguments.where)
+        counts = Counter(match.number for match in matches)
+        matching = (
             join_items([f"#{number} ({count})" for number, count in counts.items()], MAX_RESULT_LENGTH // 3)
             or "none"
         )
         fit = format_count(len(counts), "pull request")
         lines = [
             context_text.format_head(days),
-            f"{fit} of {len(fitting)} searched match: {named}",
-            *map(format_match, found),
+            f"{fit} of {len(fitting)} searched match: {matching}",
+            *map(format_match, matches),
         ]
         if sum(map(len, lines)) > MAX_RESULT_LENGTH:
-            lines[2:] = map(format_match, interleave_matches(found))
+            lines[2:] = map(format_match, interleave_matches(matches))
         return self._note_cut(
             limit_lines(lines, MAX_RESULT_LENGTH, "line", "search for fewer words or days"), "matching lines"
         )
 
-    def _describe_pull_request(self, asked: PullArguments) -> str:
-        entry = self.get_entry(self._parse_repository(asked.repository), asked.number)
+    def _describe_pull_request(self, arguments: PullArguments) -> str:
+        entry = self.get_entry(self._parse_repository(arguments.repository), arguments.number)
         self.provenance.add_summary(entry.number)
         return self._note_cut(
             limit_lines(
@@ -228,21 +230,21 @@ class Toolbox:
             "lines about it",
         )
 
-    def _read_diff(self, asked: DiffArguments) -> str:
-        pull = self.get_entry(self._parse_repository(asked.repository), asked.number).pull
-        files = select_files(pull, asked.paths)
+    def _read_diff(self, arguments: DiffArguments) -> str:
+        pull = self.get_entry(self._parse_repository(arguments.repository), arguments.number).pull
+        files = select_files(pull, arguments.paths)
         if pull.files is None:
             self.provenance.add_diff(pull, files, ())
             return f"#{pull.number}: its files could not be loaded, so there is no diff to read."
         total = format_count(pull.changed_files, "file")
         head = f"#{pull.number} {collapse_lines(pull.title)}: {len(files)} of {total}"
-        if asked.contains.strip():
+        if arguments.contains.strip():
             self.provenance.add_diff(pull, files, ())
-            lines = [head, *find_places(files, asked.contains)]
+            lines = [head, *find_places(files, arguments.contains)]
             return self._note_cut(
                 limit_lines(lines, MAX_DIFF_LENGTH, "line", "name a path"), f"places in #{pull.number}"
             )
-        count = len(files) if asked.paths else pull.changed_files
+        count = len(files) if arguments.paths else pull.changed_files
         packed = context_text.fit_diff(
             replace(pull, files=files, changed_files=count),
             MAX_DIFF_LENGTH,
@@ -254,14 +256,14 @@ class Toolbox:
         )
         return f"{head}\n{packed.text or '[no text diff]'}{clipped}"
 
-    def _list_reverts(self, asked: TakenBackArguments) -> str:
-        days = self._read_days(self._parse_repository(asked.repository), self._parse_days(asked.days))
+    def _list_reverts(self, arguments: TakenBackArguments) -> str:
+        days = self._read_days(self._parse_repository(arguments.repository), self._parse_days(arguments.days))
         last = min(self._today.date, days.span.last + WATCH_WINDOW)
         later = self._archive.list_merges(days.repository, replace(days.span, last=max(last, days.span.last)))
         watched = later.pulls
         self._note_addresses(watched)
-        for doubt in later.caveats:
-            self.provenance.add_gap(f"perhaps some of what was merged after {days.span.title} ({doubt})")
+        for caveat in later.caveats:
+            self.provenance.add_gap(f"perhaps some of what was merged after {days.span.title} ({caveat})")
         self.provenance.add_days(f"what was taken back of {days.span.title} until {last:%-d %B %Y}")
         lines = [
             context_text.format_head(days),
@@ -277,39 +279,41 @@ class Toolbox:
             limit_lines(lines, MAX_RESULT_LENGTH, "line", "ask for fewer days"), "what was taken back"
         )
 
-    # how they read
+    # how the tools read
 
-    def _select_entries(self, asked: SelectionArguments) -> tuple[DayEntries, tuple[Entry, ...]]:
-        """The days, and those of their pull requests that fit. Raises UsageError."""
-        filters = Filters(paths=asked.paths, authors=asked.authors, labels=asked.labels)
-        days = self._read_days(self._parse_repository(asked.repository), self._parse_days(asked.days))
-        if asked.paths or asked.areas or asked.least_risk:
-            # they can't be told from those that do not fit
+    def _select_entries(self, arguments: SelectionArguments) -> tuple[DayEntries, tuple[Entry, ...]]:
+        """Return the days, and those of their pull requests that match. Raises UsageError."""
+        filters = Filters(paths=arguments.paths, authors=arguments.authors, labels=arguments.labels)
+        days = self._read_days(self._parse_repository(arguments.repository), self._parse_days(arguments.days))
+        if arguments.paths or arguments.areas or arguments.least_risk:
+            # those without files cannot be distinguished from those that do not match
             self.provenance.add_unloaded(entry.pull for entry in days.entries)
-        fitting = (entry for entry in days.entries if filters.is_match(entry.pull) and is_selected(entry, asked))
+        fitting = (
+            entry for entry in days.entries if filters.is_match(entry.pull) and is_selected(entry, arguments)
+        )
         return days, tuple(fitting)
 
     def _read_days(self, repository: Repository, span: Span) -> DayEntries:
         if (repository, span) not in self._days:
-            found = self._archive.read_days(repository, span)
-            self._days[repository, span] = found
-            self._pulls |= {Reference(repository, entry.number): entry for entry in found.entries}
-            self._note_addresses(entry.pull for entry in found.entries)
-            for doubt in found.caveats:
-                self.provenance.add_gap(f"{span.title}: {doubt}")
+            days = self._archive.read_days(repository, span)
+            self._days[repository, span] = days
+            self._pulls |= {Reference(repository, entry.number): entry for entry in days.entries}
+            self._note_addresses(entry.pull for entry in days.entries)
+            for caveat in days.caveats:
+                self.provenance.add_gap(f"{span.title}: {caveat}")
         return self._days[repository, span]
 
     def _note_addresses(self, pulls: Iterable[PullRequest]) -> None:
-        """These exist."""
+        """Record the addresses of existing pull requests."""
         self._addresses |= {Reference(pull.repository, pull.number): pull.url for pull in pulls}
 
-    def _parse_repository(self, named: str) -> Repository:
-        return self._repositories.parse_repository(named) if named.strip() else self._subject.repository
+    def _parse_repository(self, text: str) -> Repository:
+        return self._repositories.parse_repository(text) if text.strip() else self._subject.repository
 
     @property
     def span(self) -> Span:
-        """The days that are meant where none are named: of single pull requests, when the first was merged."""
-        usual = self._subject.span
+        """The days that apply if none are named: for single pull requests, the day of the first merge."""
+        subject_span = self._subject.span
         merged = [
             self._pulls[reference].pull.merge_time
             for number in self._subject.numbers
@@ -317,17 +321,17 @@ class Toolbox:
             and self._pulls[reference].pull.is_merged
         ]
         if not merged:
-            return usual
-        date = LocalDay(usual.first, usual.zone).to_local_time(merged[0]).date()
-        return replace(usual, first=date, last=date)
+            return subject_span
+        date = LocalDay(subject_span.first, subject_span.zone).to_local_time(merged[0]).date()
+        return replace(subject_span, first=date, last=date)
 
-    def _parse_days(self, named: str) -> Span:
-        return parse_span(named, self._today, MAX_DAYS) if named.strip() else self.span
+    def _parse_days(self, text: str) -> Span:
+        return parse_span(text, self._today, MAX_DAYS) if text.strip() else self.span
 
-    def _complete_reference(self, named: str) -> str:
-        """A bare number is one of the thread's repository."""
-        number = named.strip().removeprefix("#")
-        return f"{self._subject.repository}#{number}" if number.isdecimal() else named
+    def _complete_reference(self, text: str) -> str:
+        """Complete a bare number with the thread's repository."""
+        number = text.strip().removeprefix("#")
+        return f"{self._subject.repository}#{number}" if number.isdecimal() else text
 
     def _note_unsearched(self, pull: PullRequest, where: Where) -> None:
         if where is not Where.TEXT:
@@ -340,7 +344,7 @@ class Toolbox:
                     f"parts of {truncate_text(file.path, 80)} of #{pull.number} (its diff is cut)"
                 )
 
-    def _note_cut(self, found: context_text.BoundedText, what: str) -> str:
-        if found.hidden_count:
-            self.provenance.add_gap(f"{found.hidden_count} {what} (too long)")
-        return found.text
+    def _note_cut(self, bounded: context_text.BoundedText, what: str) -> str:
+        if bounded.hidden_count:
+            self.provenance.add_gap(f"{bounded.hidden_count} {what} (too long)")
+        return bounded.text

@@ -1,0 +1,15 @@
+"""Labels that stand below messages of every capability, and the sentence for a button that nobody knows."""
+
+from __future__ import annotations
+
+DETAILS_LABEL = "Details"
+DETAILS_MENU_LABEL = "Details of …"
+ASK_LABEL = "Ask about this"
+SHARE_LABEL = "Share in channel"
+
+UNKNOWN_BUTTON = "I don't know this button any more: ask again with a command."
+
+
+def format_asker(name: str) -> str:
+    """Return who asked for a message."""
+    return f"Asked for by {name}"

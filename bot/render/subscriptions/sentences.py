@@ -1,0 +1,269 @@
+"""What people read about subscriptions: confirmations, lists, the form, App Home, and incidents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.domain.operations.bot_health import BotHealth
+from bot.domain.operations.incident import Incident, IncidentKind
+from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.models import Subscription
+from bot.domain.text.strings import format_count
+
+# one subscription in a line
+
+SUBSCRIBED = "Subscribed: "
+NEXT_COMES = "The next one comes "
+NEXT = "next "
+FROM_SETTINGS = " · from the settings of the bot"
+IS_PAUSED = " · paused"
+
+
+def format_timing(subscription: Subscription, view: str) -> str:
+    """Return when it is posted, such as ``, every day at 09:00 (Europe/Berlin), path:…``."""
+    timing = subscription.timing
+    days = "from Monday to Friday" if timing.weekdays else "every day"
+    zone = f"{timing.zone}, as your Slack is set" if subscription.follows else str(timing.zone)
+    return f", {days} at {timing.at:%H:%M} ({zone}){f', {view}' if view else ''}"
+
+
+# what was done; ``how`` is one of these words
+
+UNSUBSCRIBED, PAUSED, RESUMED = "Unsubscribed", "Paused", "Resumed"
+HAS_CHANGED, HAS_REMOVED, HAS_PAUSED, HAS_RESUMED = "changed", "removed", "paused", "resumed"
+POSTS_STAY = "What was posted stays."
+RESUME_HINT = "/prdigest resume goes on."
+
+
+def format_subscribed(repository: Repository) -> str:
+    """Return that a subscription was made or changed, as the text of a notification."""
+    return f"Subscribed to {repository}"
+
+
+def format_changes(how: str, repositories: Sequence[Repository]) -> str:
+    """Return what was done to the digests of some repositories."""
+    return f"{how}: {', '.join(map(str, repositories))}"
+
+
+def format_change(how: str) -> str:
+    """Return what was done, between the name of a user and a subscription."""
+    return f" {how} the digest of "
+
+
+def format_change_notification(how: str, repository: Repository) -> str:
+    """Return what was done, as the text of a notification."""
+    return f"The digest of {repository} was {how}."
+
+
+# lists
+
+NO_SUBSCRIPTIONS = "No digest comes here regularly: /prdigest subscribe makes one come, /prdigest help says how."
+
+
+def format_listing_title(count: int) -> str:
+    """Return how many subscriptions a channel has."""
+    return f"{format_count(count, 'digest comes', 'digests come')} here"
+
+
+def format_more_subscriptions(count: int) -> str:
+    """Return how many more subscriptions there are."""
+    return f"and {count} more: /prdigest list shows those of a channel"
+
+
+LIST_TAKES_NO_WORDS = "The list takes no words: it shows all that comes to this channel."
+
+# previews
+
+PREVIEW_STARTED = "Looking at yesterday for a preview…"
+PREVIEW_NOTE = "A preview for you alone: nothing was posted."
+
+
+def format_preview_choice(ids: str) -> str:
+    """Return that a channel has several subscriptions, of which one must be named."""
+    return f"There are several here: write test with one of {ids}."
+
+
+# refusals
+
+UNKNOWN_VERB = "I don't know that: /prdigest help says what I do."
+IS_GONE = "That subscription is not there any more."
+IS_PERSONAL = "That subscription is somebody's own: only they can change it."
+IS_FIXED = "That digest comes from the settings of the bot: whoever runs me changes it there."
+MEMBERS_ONLY = "Only members of that channel and whoever subscribed it can do that: join it first."
+JOIN_FIRST = "Only members of that channel can have a digest come there: join it first."
+MEMBERS_UNKNOWN = "I can't see who is in that channel: invite me there with /invite, or ask whoever runs me."
+NOT_IN_CHANNEL = "You are not in this channel: ask me in one of yours."
+BOT_NOT_MEMBER = "I am not a member of that channel: invite me with /invite, then subscribe again."
+CHANNEL_ARCHIVED = "That channel is archived: choose another one."
+OTHER_DIRECT_MESSAGES = "Nobody can subscribe for somebody else's direct messages: write me for your own."
+
+
+def format_too_many(limit: int) -> str:
+    """Return that a channel has as many subscriptions as it may."""
+    return f"There are {limit} subscriptions here already: remove one first."
+
+
+# buttons
+
+NEW_LABEL = "New subscription"
+PREVIEW_LABEL = "Preview"
+CHANGE_LABEL = "Change"
+PAUSE_LABEL = "Pause"
+RESUME_LABEL = "Resume"
+REMOVE_LABEL = "Unsubscribe"
+REMOVE_QUESTION = "Unsubscribe?"
+KEEP_LABEL = "Keep it"
+
+
+def format_removal(name: str) -> str:
+    """Return what the removal of a subscription means."""
+    return f"{name} will not be posted there any more. {POSTS_STAY}"
+
+
+# the form
+
+FORM_TITLE = "Regular digest"
+SAVE_LABEL = "Save"
+CANCEL_LABEL = "Cancel"
+REPOSITORY_LABEL = "Repository"
+WHERE_LABEL = "Where"
+IN_CHANNEL_LABEL = "In a channel"
+TO_ME_LABEL = "To me alone"
+CHANNEL_LABEL = "Channel"
+AT_LABEL = "At"
+ZONE_LABEL = "Time zone"
+OWN_ZONE_LABEL = "My own zone, as Slack knows it"
+DAYS_LABEL = "Days"
+DAILY_LABEL = "Every day"
+WEEKDAYS_LABEL = "Monday to Friday"
+SHOW_LABEL = "Show"
+SHOW_ALL_LABEL = "Every pull request"
+SHOW_SUBSTANTIAL_LABEL = "Substantial ones"
+SHOW_RISKY_LABEL = "Risky ones and what was taken back"
+FILTER_LABEL = "Only what fits"
+FILTER_HINT = "path:vllm/v1 label:rocm not-author:bots, as in the command; empty for everything"
+FORM_TOO_LATE = "The window did not open in time: try again."
+FORM_OUTDATED = "This form is of another version of mine: close it and open it again."
+FORM_NEEDS_COMMAND = (
+    "Slack opens a form only after a command: type /prdigest schedule, or write me subscribe at 09:00."
+)
+FORM_TAKES_NO_WORDS = "The form asks for all there is: write schedule alone, or with an id that the list shows."
+CHANNEL_MISSING = "Choose a channel, or have the digest sent to you alone."
+
+
+def format_unknown_filter(word: str) -> str:
+    """Return that a word is no filter; it is quoted."""
+    return f"I don't know {word}: write path:…, author:…, label:… or not-author:… here."
+
+
+# App Home
+
+DIGESTS_TITLE = "The last digests"
+NO_DIGESTS = "None was posted yet. The first one comes at the time below."
+OPEN_LINK = "Open it"
+SUBSCRIPTIONS_TITLE = "Subscriptions"
+NONE_YET = "None yet: make one here, or with /prdigest subscribe in a channel that I am in."
+HEALTH_TITLE = "How I am"
+HOW_TO_ASK = (
+    "Write to me under Messages, or reply to any message of mine: I answer questions about the changes, with "
+    "links to the lines. /prsummary 35617 explains a pull request, /prrisks 7d lists what may hurt."
+)
+
+# App Home: the health of the bot, a line for each part
+
+CLOCK_OFF = "Clock: not running, nothing is posted by itself"
+CLOCK_STOPPED = "Clock: stopped, "
+LAST_SEEN = "last seen "
+CLOCK_ON = "Clock: running"
+LAST_DIGEST = "Last digest: "
+NO_LAST_DIGEST = "none yet"
+LAST_FAILURE = "Last failure: "
+NO_LAST_FAILURE = "none"
+NO_MODEL = "Model: none is set up, what you read are facts alone"
+
+
+def format_incomplete(detail: str) -> str:
+    """Return what the last digest lacks."""
+    return f", incomplete: {detail}"
+
+
+def format_failure(*, outcome: str, detail: str) -> str:
+    """Return what failed last, after its instant."""
+    return f", {outcome}: {detail}"
+
+
+def format_store_state(health: BotHealth) -> str:
+    """Return how much memory the store uses, and whether it is nearly full."""
+    return f"Store: {'nearly full, ' if health.is_full else ''}{health.store}"
+
+
+def format_budget(health: BotHealth) -> str:
+    """Return how much of today's budget is spent, in US dollars."""
+    return f"Model budget today: ${health.cost_today:.2f} of ${health.budget:.2f} used"
+
+
+# incidents
+
+DIRECT_MESSAGE = "a direct message"
+FOR = " for "
+NEXT_TRY = "Next try "
+NO_MORE_TRIES = "There will be no more tries."
+
+_KIND_WORDS = {
+    IncidentKind.MISSING: "is not posted yet",
+    IncidentKind.SKIPPED: "will not be posted",
+    IncidentKind.INCOMPLETE: "was posted incomplete",
+    IncidentKind.LOST: "was given up",
+}
+
+
+def format_incidents_title(*, digests: int, jobs: int) -> str:
+    """Return how many digests and jobs need a look."""
+    counts = [format_count(digests, "digest")] * bool(digests) + [format_count(jobs, "job")] * bool(jobs)
+    return f"{' and '.join(counts)} {'needs' if digests + jobs == 1 else 'need'} a look"
+
+
+def format_incident(incident: Incident) -> str:
+    """Return what happened to which digest or job, in short."""
+    return f"{incident.title}: {_KIND_WORDS[incident.kind]}"
+
+
+def format_incident_reason(kind: IncidentKind, reason: str) -> str:
+    """Return what happened and why, after the title of the digest or job."""
+    return f" {_KIND_WORDS[kind]}: {reason}. "
+
+
+def format_more_incidents(count: int) -> str:
+    """Return how many more incidents there are."""
+    return f"and {count} more: prdigest doctor lists them"
+
+
+# incidents: reasons, as clauses, and ends
+
+DEFECT_REASON = "a defect: the log of the worker has it"
+UNFINISHED_REASON = "no worker has finished it: look whether one is running, prdigest doctor says more"
+AWAY_REASON = "nothing was running at its time"
+PAUSED_BY_BOT = "; I paused it: /prdigest resume goes on"
+
+
+def format_nothing_merged(digests: int) -> str:
+    """Return why a digest without merges is suspicious: so many before it had some."""
+    return f"nothing was merged, while each of the last {digests} digests had something"
+
+
+def format_posted_late(address: str) -> str:
+    """Return that a late digest was posted, with its address."""
+    return f"posted after all, {address}"
+
+
+def format_completed(address: str) -> str:
+    """Return that an incomplete digest is complete, with its address."""
+    return f"complete now, {address}"
+
+
+# an instant: Slack shows the parts in braces in the time zone and the language of each reader
+
+
+def format_slack_date(lead: str) -> str:
+    """Return the format of an instant for Slack; ``lead`` are the words before it."""
+    return f"{lead}{{date_short_pretty}} at {{time}}"
