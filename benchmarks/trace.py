@@ -30,7 +30,8 @@ from benchmarks.day import open_empty_world
 from benchmarks.questions import answer_at_once
 from benchmarks.table import Table
 from bot.clock import Clock
-from bot.container import Wiring
+from bot.container import Foundation, open_foundation
+from bot.container.schedule import build_schedule_services, build_scheduler
 from bot.jobs import DramatiqJobQueue
 from bot.processes import run_processes
 from bot.services.operations.deadlines import ShutdownSignal
@@ -120,14 +121,14 @@ class Office:
     """A bot that runs in this process, with a clock that we set."""
 
     there: World
-    wiring: Wiring
+    base: Foundation
     clock: Clock
     wall: Wall
     wire: HttpTransport
 
     def wait_for_jobs(self) -> None:
         """Wait until no job is on the queues; 60 seconds at most."""
-        eventually(lambda: not waiting_jobs(self.wiring.store), 60)
+        eventually(lambda: not waiting_jobs(self.base.store), 60)
 
     def tick_clock(self) -> None:
         """Let the clock tick once, and wait for its jobs."""
@@ -187,12 +188,12 @@ def open_office(wall: Wall) -> Iterator[Office]:
         }
         os.environ.update({**there.settings, **own})
         settings, ending = load_settings(), ShutdownSignal()
-        wiring = stack.enter_context(closing(Wiring(settings, wall, Sleeps())))
-        port = stack.enter_context(run_processes(settings, wiring, wall, ending, "127.0.0.1"))
-        jobs = stack.enter_context(closing(DramatiqJobQueue(wiring, wiring.store, COMMANDS.jobs)))
-        clock = Clock(wiring.subscriptions.scheduler, jobs, wall, ending)
+        base = stack.enter_context(open_foundation(settings, wall, Sleeps()))
+        port = stack.enter_context(run_processes(base, ending, "127.0.0.1"))
+        jobs = stack.enter_context(closing(DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)))
+        clock = Clock(build_scheduler(base, build_schedule_services(base)), jobs, wall, ending)
         wire = HttpTransport(f"http://127.0.0.1:{port}/slack/events", SECRET, patience=30)
-        yield Office(there, wiring, clock, wall, wire)
+        yield Office(there, base, clock, wall, wire)
 
 
 def measure_flows() -> dict[str, Counts]:

@@ -6,19 +6,22 @@ import logging
 import math
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import datetime
 
 from bot.clock import Clock
-from bot.container import Wiring, require_secret
-from bot.domain.errors import SlackUnavailable, StoreUnavailable
-from bot.domain.keyspace.keys import STORE_READINESS
+from bot.container import Foundation, require_secret
+from bot.container.access import build_allowed_repositories
+from bot.container.foundation import build_ownership
+from bot.container.schedule import build_schedule_services, build_scheduler
+from bot.container.web import WebServices, build_web_services
+from bot.container.worker import build_worker_services
+from bot.domain.errors import SlackUnavailable
 from bot.http_server import serve_app
 from bot.jobs import DramatiqJobQueue
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
-from bot.settings import Settings
+from bot.services.operations.ownership import StoreOwnership
 from bot.web import MAX_REQUEST_BYTES, add_events_route, connect_socket_mode, create_bolt_app, create_web_app
 from handlers import COMMANDS, CommandRegistry, RequestIntake
 
@@ -35,73 +38,74 @@ _ALL_INTERFACES = "0.0.0.0"  # noqa: S104
 _SIGNING_SECRET_HINT = "the app's signing secret, or SLACK_APP_TOKEN for Socket Mode"  # noqa: S105 (what it is)
 
 
-def run_clock(wiring: Wiring, now: Callable[[], datetime]) -> None:
+def run_clock(base: Foundation) -> None:
     """Run the clock process: enqueue what is due, every minute."""
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event) as ending:
-        _claim_store(wiring, stop_event)
-        with _start_clock(wiring, now, ending):
+        _claim_store(base, stop_event)
+        with _start_clock(base, ending):
             _wait_for_stop("clock", stop_event)
 
 
-def run_worker(settings: Settings, wiring: Wiring) -> None:
+def run_worker(base: Foundation) -> None:
     """Run the worker process.
 
     A job that runs at SIGTERM is finished, or returns to its queue if it takes too long.
     """
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event) as ending:
-        _claim_store(wiring, stop_event)
-        with _start_workers(settings, wiring, ending):
+        _claim_store(base, stop_event)
+        with _start_workers(base, ending):
             _wait_for_stop("worker", stop_event)
 
 
-def run_web(settings: Settings, wiring: Wiring) -> None:
+def run_web(base: Foundation) -> None:
     """Run the web process: receive Slack's requests over Socket Mode if there is an app token, else on PORT."""
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event):
-        _claim_store(wiring, stop_event, settings.port)
-        with _serve_web(settings, wiring):
+        _claim_store(base, stop_event, base.settings.port)
+        with _serve_web(base):
             _wait_for_stop("web", stop_event)
 
 
-def run_all(settings: Settings, wiring: Wiring, now: Callable[[], datetime]) -> None:
+def run_all(base: Foundation) -> None:
     """Run all of them in this process."""
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event) as ending:
-        _claim_store(wiring, stop_event, settings.port)
-        with run_processes(settings, wiring, now, ending):
+        _claim_store(base, stop_event, base.settings.port)
+        with run_processes(base, ending):
             _wait_for_stop("prdigest", stop_event)
 
 
-def _claim_store(wiring: Wiring, stop_event: threading.Event, port: int | None = None) -> None:
+def _claim_store(base: Foundation, stop_event: threading.Event, port: int | None = None) -> None:
     """Check that the store belongs to this workspace before anything in it changes; wait for Slack if necessary.
 
     Meanwhile the process is alive and not ready, and ``port`` answers health checks with that.
 
     Raises:
-        NotSetUp: the store belongs to another workspace.
+        ConfigurationError: the store belongs to another workspace.
         ProcessShutdown: the process ends.
     """
+    ownership = build_ownership(base)
     try:
-        wiring.ownership.claim_store()
+        ownership.claim_store()
     except SlackUnavailable as error:
         with ExitStack() as parts:
             if port is not None:
                 parts.enter_context(
                     serve_app(create_web_app(lambda: False), _ALL_INTERFACES, port, MAX_REQUEST_BYTES)
                 )
-            _retry_claim(wiring, stop_event, error)
+            _retry_claim(ownership, stop_event, error)
 
 
-def _retry_claim(wiring: Wiring, stop_event: threading.Event, reason: SlackUnavailable) -> None:
+def _retry_claim(ownership: StoreOwnership, stop_event: threading.Event, reason: SlackUnavailable) -> None:
     """Claim the store as soon as Slack answers. Raises ProcessShutdown if the process ends before that."""
     while True:
         log.warning("waiting for Slack, which has to say whose bot this is: %s", reason)
         if stop_event.wait(_SLACK_RETRY_INTERVAL):
             raise ProcessShutdown
         try:
-            wiring.ownership.claim_store()
+            ownership.claim_store()
         except SlackUnavailable as error:
             reason = error
         else:
@@ -137,9 +141,7 @@ def limit_shutdown(stop_event: threading.Event, last_work: float = _JOB_GRACE) -
 
 @contextmanager
 def run_processes(
-    settings: Settings,
-    wiring: Wiring,
-    now: Callable[[], datetime],
+    base: Foundation,
     ending: ShutdownSignal,
     host: str = _ALL_INTERFACES,
     last_work: float = _JOB_GRACE,
@@ -150,38 +152,40 @@ def run_processes(
     ``last_work`` is the number of seconds that running jobs have at the end; ``ending`` interrupts them then.
     """
     with ExitStack() as parts:
-        parts.enter_context(_start_workers(settings, wiring, ending, commands, last_work))
-        port = parts.enter_context(_serve_web(settings, wiring, commands, host))
+        parts.enter_context(_start_workers(base, ending, commands, last_work))
+        port = parts.enter_context(_serve_web(base, commands, host))
         # last: who reads its first digest can press a button of it
-        parts.enter_context(_start_clock(wiring, now, ending))
+        parts.enter_context(_start_clock(base, ending))
         yield port
 
 
 @contextmanager
-def _start_clock(wiring: Wiring, now: Callable[[], datetime], ending: ShutdownSignal) -> Iterator[None]:
+def _start_clock(base: Foundation, ending: ShutdownSignal) -> Iterator[None]:
     """Run the clock until the end of the block."""
-    _ = wiring.repositories
-    jobs = DramatiqJobQueue(wiring, wiring.store, COMMANDS.jobs)
-    clock = Clock(wiring.subscriptions.scheduler, jobs, now, ending)
-    scheduler = clock.start()
+    build_allowed_repositories(base.settings)
+    scheduler = build_scheduler(base, build_schedule_services(base))
+    jobs = DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)
+    clock = Clock(scheduler, jobs, base.now, ending)
+    ticking = clock.start()
     try:
         yield
     finally:
-        scheduler.shutdown()
+        ticking.shutdown()
         jobs.close()
 
 
 @contextmanager
 def _start_workers(
-    settings: Settings,
-    wiring: Wiring,
+    base: Foundation,
     ending: ShutdownSignal,
     commands: CommandRegistry = COMMANDS,
     last_work: float = _JOB_GRACE,
 ) -> Iterator[None]:
-    wiring.prepare_services()
-    jobs = DramatiqJobQueue(wiring, wiring.store, commands.jobs, ending)
-    workers = jobs.make_workers(settings.prdigest_worker_threads)
+    # the first job would wait for it
+    base.sources.open_sources()
+    services = build_worker_services(base)
+    jobs = DramatiqJobQueue(base.store, base.keyspace, commands.jobs, services, ending)
+    workers = jobs.make_workers(base.settings.prdigest_worker_threads)
     for worker in workers:
         worker.start()
     try:
@@ -199,11 +203,12 @@ def _start_workers(
 
 @contextmanager
 def _serve_web(
-    settings: Settings, wiring: Wiring, commands: CommandRegistry = COMMANDS, host: str = _ALL_INTERFACES
+    base: Foundation, commands: CommandRegistry = COMMANDS, host: str = _ALL_INTERFACES
 ) -> Iterator[int]:
-    bolt = create_bolt_app(wiring.slack, _intake(wiring, commands), commands)
+    settings, services = base.settings, build_web_services(base)
+    bolt = create_bolt_app(base.slack, _build_intake(base, services, commands), commands)
     if settings.slack_app_token is None:
-        app = create_web_app(lambda: _is_store_writable(wiring))
+        app = create_web_app(services.is_store_writable)
         add_events_route(
             app, bolt, require_secret(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SIGNING_SECRET_HINT)
         )
@@ -212,32 +217,23 @@ def _serve_web(
         return
     with connect_socket_mode(bolt, settings.slack_app_token.get_secret_value()) as is_connected:
         log.info("connected in Socket Mode")
-        app = create_web_app(lambda: is_connected() and _is_store_writable(wiring))
+        app = create_web_app(lambda: is_connected() and services.is_store_writable())
         with serve_app(app, host, settings.port, MAX_REQUEST_BYTES) as port:
             yield port
 
 
-def _intake(wiring: Wiring, commands: CommandRegistry) -> RequestIntake:
+def _build_intake(base: Foundation, services: WebServices, commands: CommandRegistry) -> RequestIntake:
     return RequestIntake(
-        jobs=DramatiqJobQueue(wiring, wiring.hurried_store, commands.jobs),
-        access_control=wiring.access_control,
-        repositories=wiring.repositories,
-        cache=wiring.hurried_cache,
-        question_queue=wiring.questions.question_queue,
-        thread_muting=wiring.questions.thread_muting,
-        welcomes=wiring.questions.welcomes,
-        today=wiring.get_today,
-        get_channel_zone=wiring.subscriptions.get_channel_zone,
+        jobs=DramatiqJobQueue(base.hurried_store, base.keyspace, commands.jobs),
+        access_control=services.access_control,
+        repositories=services.repositories,
+        cache=services.cache,
+        question_queue=services.question_queue,
+        thread_muting=services.thread_muting,
+        welcomes=services.welcomes,
+        today=base.get_today,
+        get_channel_zone=services.get_channel_zone,
     )
-
-
-def _is_store_writable(wiring: Wiring) -> bool:
-    """Return whether the store accepts writes: a process whose store is read-only can't accept a command."""
-    try:
-        wiring.hurried_cache.put(STORE_READINESS.build_key(), "1", STORE_READINESS.lifetime)
-    except StoreUnavailable:
-        return False
-    return True
 
 
 def listen_for_stop_signals() -> threading.Event:

@@ -41,14 +41,14 @@ _VARIABLES_HIDDEN_FROM_BOLT = ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_
 
 
 def create_bolt_app(client: WebClient, intake: RequestIntake, commands: CommandRegistry) -> App:
-    """Bolt with every listener. It answers Slack only when a listener is through, so that the job is durable.
+    """Create Bolt with every listener.
 
     It answers Slack only when a listener has returned, so that the job is durable.
 
     The sender was verified before: by signature over HTTP, by Slack itself in Socket Mode.
 
     Raises:
-        SlackRefused, SlackUnavailable: the token is not accepted.
+        SlackCallRefused, SlackUnavailable: the token is not accepted.
     """
     for name in _VARIABLES_HIDDEN_FROM_BOLT:
         os.environ.pop(name, None)
@@ -98,7 +98,7 @@ def _require_utf8(body: bytes) -> None:
     """Check that a body is UTF-8, as Slack writes it; of any other body not even the signature can be checked.
 
     Raises:
-        BadPayload: it is not UTF-8.
+        PayloadError: it is not UTF-8.
     """
     try:
         body.decode()
@@ -110,7 +110,7 @@ def _parse_request(parse: Callable[[], BoltRequest]) -> BoltRequest:
     """Parse a request into a form that every listener can handle.
 
     Raises:
-        BadPayload: the request is not usable.
+        PayloadError: the request is not usable.
     """
     try:
         bolt_request = parse()
@@ -154,7 +154,7 @@ def connect_socket_mode(bolt: App, app_token: str) -> Iterator[Callable[[], bool
     The connection reopens by itself when Slack closes it.
 
     Raises:
-        SlackRefused, SlackUnavailable: it can't be opened.
+        SlackCallRefused, SlackUnavailable: it can't be opened.
     """
     handler = _ValidatingSocketModeHandler(
         bolt, app_token, concurrency=_LISTENER_THREADS, ping_interval=_PING_INTERVAL

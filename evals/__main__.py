@@ -16,8 +16,11 @@ from pathlib import Path
 
 import click
 
-from bot.container import Wiring
+from bot.container import open_foundation
+from bot.container.access import build_allowed_repositories
+from bot.container.digests import build_digest_builder, build_digest_services
 from bot.container.providers import choose_provider, get_model_access
+from bot.container.questions import build_answer_writer
 from bot.domain.errors import ConfigurationError, PrdigestError
 from bot.settings import Settings, load_settings
 from evals.asking import ask_suite
@@ -93,19 +96,18 @@ def _select_threads(suite: Suite, only: str) -> Suite:
 def _ask_suite(suite: Suite, settings: Settings, *, as_json: bool) -> list[Mark]:
     if not suite.thread:
         return []
-    wiring = Wiring(_make_settings(suite, settings), lambda: datetime.now(UTC), time.sleep)
-    try:
+    marks = []
+    with open_foundation(_make_settings(suite, settings), lambda: datetime.now(UTC), time.sleep) as base:
+        digests = build_digest_services(base)
         # people ask about pull requests that have summaries
-        wiring.digest_builder.build(suite.place, suite.day, suite.place.name)
-        marks = []
-        for mark in ask_suite(suite, wiring.questions.answer_writer, wiring.provider.prices):
+        build_digest_builder(base, digests, digests.pulls).build(suite.place, suite.day, suite.place.name)
+        writer = build_answer_writer(base, build_allowed_repositories(base.settings), digests)
+        for mark in ask_suite(suite, writer, base.provider.prices):
             click.echo(
                 json.dumps(asdict(mark) | {"case": mark.case.model_dump()}) if as_json else _format_mark(mark)
             )
             marks.append(mark)
-        return marks
-    finally:
-        wiring.close()
+    return marks
 
 
 def _make_settings(suite: Suite, settings: Settings) -> Settings:

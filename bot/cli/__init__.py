@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from bot.cli.backfill import backfill_command
-from bot.cli.base import open_wiring
+from bot.cli.base import open_command_foundation
 from bot.cli.demo import demo_command
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
@@ -30,8 +30,11 @@ def cli() -> None:
 @cli.command("votes")
 def votes_command() -> None:
     """Print the thumbs up and down, each with its question and answer, as lines of JSON."""
-    with open_wiring() as (_, wiring):
-        for vote in wiring.questions.votes.iterate_votes():
+    with open_command_foundation() as base:
+        # it imports the SDKs, which takes most of a second; help must not wait for them
+        from bot.container.questions import build_answer_feedback  # noqa: PLC0415
+
+        for vote in build_answer_feedback(base).iterate_votes():
             click.echo(json.dumps(vote, ensure_ascii=False))
 
 

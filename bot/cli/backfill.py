@@ -11,7 +11,7 @@ from bot.cli.base import (
     ProgressCallback,
     choose_zone,
     get_current_time,
-    open_wiring,
+    open_command_foundation,
     repo_option,
     require_repository,
     show_progress_bar,
@@ -50,16 +50,22 @@ def backfill_command(
 ) -> None:
     """Fill history and caches for past days, newest first; run again, it goes on where it was."""
     # without a terminal there is no bar, and each day is a line of the log
-    with open_wiring("WARNING" if sys.stderr.isatty() else "INFO") as (settings, wiring):
-        repository, span = _parse_request(settings, repo, since, until, timezone)
-        if not (facts or wiring.has_model):
-            click.echo(f"{wiring.provider.key_variable} is not set: filling history and files alone.", err=True)
-        limit = CostLimit(max_cost) if wiring.has_model and not facts else None
+    with open_command_foundation("WARNING" if sys.stderr.isatty() else "INFO") as base:
+        # they import the SDKs, which takes most of a second; help must not wait for them
+        from bot.container.digests import build_digest_services  # noqa: PLC0415
+        from bot.container.history import build_backfill  # noqa: PLC0415
+
+        repository, span = _parse_request(base.settings, repo, since, until, timezone)
+        if not (facts or base.sources.has_model):
+            click.echo(f"{base.provider.key_variable} is not set: filling history and files alone.", err=True)
+        limit = CostLimit(max_cost) if base.sources.has_model and not facts else None
         outcomes: list[BackfillOutcome] = []
         try:
             with show_progress_bar("day", "Days") as show:
                 reporter = _ProgressReporter(show, len(span), limit, outcomes)
-                for outcome in wiring.history.backfill.fill_days(repository, span, limit, reporter.show_progress):
+                digests = build_digest_services(base)
+                backfill = build_backfill(base, digests.pulls, digests.entries)
+                for outcome in backfill.fill_days(repository, span, limit, reporter.show_progress):
                     reporter.add_outcome(outcome)
         finally:
             # also after an interruption, or when the cost limit is reached

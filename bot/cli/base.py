@@ -1,11 +1,11 @@
-"""What the commands have in common: options, the wiring of a command, a progress bar."""
+"""What the commands have in common: options, the foundation of a command, a progress bar."""
 
 from __future__ import annotations
 
 import logging
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 from zoneinfo import ZoneInfo
@@ -20,7 +20,7 @@ from bot.domain.time.day import parse_zone
 from bot.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from bot.container import Wiring
+    from bot.container import Foundation
 
 _OWN_PACKAGES = ("bot", "handlers")
 # characters: a traceback of ours has some 3,000
@@ -81,16 +81,19 @@ def configure_logging(level: str) -> None:
 
 
 @contextmanager
-def open_wiring(level: str = "WARNING") -> Iterator[tuple[Settings, Wiring]]:
-    """Yield the settings and services of one command, and close the services at its end. Raises NotSetUp."""
+def open_command_foundation(level: str = "WARNING") -> Iterator[Foundation]:
+    """Yield what one command builds its services on, and close it at its end. Raises ConfigurationError."""
     # the SDKs take most of a second to import; help, the demo and a mistyped option must not wait for them
-    from bot.container import Wiring  # noqa: PLC0415
+    from bot.container import open_foundation  # noqa: PLC0415
     from bot.services.operations import billing, deadlines  # noqa: PLC0415
 
     settings = load_settings()
     configure_logging(settings.prdigest_log_level or level)
-    with closing(Wiring(settings, get_current_time, deadlines.sleep)) as wiring, billing.bill_to(billing.OPERATOR):
-        yield settings, wiring
+    with (
+        open_foundation(settings, get_current_time, deadlines.sleep) as base,
+        billing.bill_to(billing.OPERATOR),
+    ):
+        yield base
 
 
 class ProgressCallback(Protocol):

@@ -16,7 +16,7 @@ from bot.cli.base import (
     find_repository,
     get_current_time,
     name_option,
-    open_wiring,
+    open_command_foundation,
     repo_option,
     require_repository,
     show_progress_bar,
@@ -36,8 +36,10 @@ from bot.render.summaries.summary_json import build_summary_json
 from bot.settings import Settings
 
 if TYPE_CHECKING:
-    from bot.container import Wiring
+    from bot.container import Foundation
+    from bot.container.digests import DigestServices
     from bot.services.digest.builder import DigestBuilder
+    from bot.services.digest.poster import PostingResult
 
 _NO_MODEL_NOTE = "{} is not set: summaries are made of facts alone."
 
@@ -52,9 +54,13 @@ def report_command(
     repo: str | None, date: str | None, timezone: str | None, name: str | None, out: Path | None
 ) -> None:
     """Write the Markdown report of a local day."""
-    with open_wiring() as (settings, wiring):
-        selection = _parse_selection(settings, repo, date, timezone, name)
-        text = render_report(_build_digest(wiring, wiring.report_builder, selection))
+    with open_command_foundation() as base:
+        # it imports the SDKs, which takes most of a second; help must not wait for them
+        from bot.container.digests import build_digest_services, build_report_builder  # noqa: PLC0415
+
+        selection = _parse_selection(base.settings, repo, date, timezone, name)
+        builder = build_report_builder(base, build_digest_services(base))
+        text = render_report(_build_digest(base, builder, selection))
     if out is None:
         sys.stdout.write(text)
         return
@@ -81,23 +87,20 @@ def digest_command(
     dry_run: bool,
 ) -> None:
     """Build the digest of a local day and post it to Slack, once."""
-    with open_wiring() as (settings, wiring):
-        selection = _parse_selection(settings, repo, date, timezone, name)
+    with open_command_foundation() as base:
+        selection = _parse_selection(base.settings, repo, date, timezone, name)
         if dry_run:
-            names_zone = selection.day.zone != settings.prdigest_timezone
-            messages = _render_messages(wiring, selection, names_zone=names_zone)
+            # it imports the SDKs, which takes most of a second; help must not wait for them
+            from bot.container.digests import build_digest_services  # noqa: PLC0415
+
+            names_zone = selection.day.zone != base.settings.prdigest_timezone
+            messages = _render_messages(base, build_digest_services(base), selection, names_zone=names_zone)
             click.echo(json.dumps(messages.to_payload(), indent=2, ensure_ascii=False))
             return
-        target = channel or settings.prdigest_channel
+        target = channel or base.settings.prdigest_channel
         if target is None:
             raise UsageError("To which channel? Give --channel C… or set PRDIGEST_CHANNEL.")
-        wiring.ownership.claim_store()
-        span = Span(selection.day.date, selection.day.date, selection.day.zone)
-        spec = DigestSpec(target, selection.repository, span)
-        names_zone = wiring.subscriptions.composer.must_show_zone(spec)
-        published = wiring.subscriptions.delivery.post_digest(
-            spec, lambda: _render_messages(wiring, selection, names_zone=names_zone)
-        )
+        published = _post_digest(base, target, selection)
     for note in published.notes:
         click.echo(note, err=True)
     click.echo(f"{'Was already posted' if published.was_posted else 'Posted'}: {published.permalink}")
@@ -109,11 +112,15 @@ def digest_command(
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> None:
     """Summarise one pull request: 35617, owner/repo#35617 or its address."""
-    with open_wiring() as (settings, wiring):
-        default = find_repository(settings, repo)
-        reference = parse_reference(pull_request, default, settings.github_web_url)
-        entry = wiring.entries.refresh_and_rate(
-            wiring.pulls.fetch_pull_request(reference.repository, reference.number)
+    with open_command_foundation() as base:
+        # it imports the SDKs, which takes most of a second; help must not wait for them
+        from bot.container.digests import build_digest_services  # noqa: PLC0415
+
+        default = find_repository(base.settings, repo)
+        reference = parse_reference(pull_request, default, base.settings.github_web_url)
+        digests = build_digest_services(base)
+        entry = digests.entries.refresh_and_rate(
+            digests.pulls.fetch_pull_request(reference.repository, reference.number)
         )
     text = (
         json.dumps(build_summary_json(entry), indent=2, ensure_ascii=False)
@@ -140,14 +147,39 @@ def _parse_selection(
     return _DigestSelection(repository, day, name or settings.prdigest_name or repository.name)
 
 
-def _render_messages(wiring: Wiring, selection: _DigestSelection, *, names_zone: bool) -> RenderedDigest:
+def _post_digest(base: Foundation, channel: str, selection: _DigestSelection) -> PostingResult:
+    """Post the digest to a channel, unless it stands there. Raises what claiming the store and posting raise."""
+    # they import the SDKs, which takes most of a second; help must not wait for them
+    from bot.container.delivery import build_delivery_services  # noqa: PLC0415
+    from bot.container.digests import build_digest_services  # noqa: PLC0415
+    from bot.container.foundation import build_ownership  # noqa: PLC0415
+    from bot.container.schedule import build_schedule_services  # noqa: PLC0415
+
+    build_ownership(base).claim_store()
+    digests = build_digest_services(base)
+    deliveries = build_delivery_services(base, digests, build_schedule_services(base))
+    span = Span(selection.day.date, selection.day.date, selection.day.zone)
+    spec = DigestSpec(channel, selection.repository, span)
+    names_zone = deliveries.composer.must_show_zone(spec)
+    return deliveries.delivery.post_digest(
+        spec, lambda: _render_messages(base, digests, selection, names_zone=names_zone)
+    )
+
+
+def _render_messages(
+    base: Foundation, digests: DigestServices, selection: _DigestSelection, *, names_zone: bool
+) -> RenderedDigest:
     """Render the messages of a digest; its heading names the zone if readers would expect another."""
-    return render_digest(replace(_build_digest(wiring, wiring.digest_builder, selection), shows_zone=names_zone))
+    # it imports the SDKs, which takes most of a second; help must not wait for them
+    from bot.container.digests import build_digest_builder  # noqa: PLC0415
+
+    builder = build_digest_builder(base, digests, digests.pulls)
+    return render_digest(replace(_build_digest(base, builder, selection), shows_zone=names_zone))
 
 
-def _build_digest(wiring: Wiring, daily: DigestBuilder, selection: _DigestSelection) -> Digest:
+def _build_digest(base: Foundation, daily: DigestBuilder, selection: _DigestSelection) -> Digest:
     """Build the digest with a progress bar; say on stderr if there is no model."""
-    if not wiring.has_model:
-        click.echo(_NO_MODEL_NOTE.format(wiring.provider.key_variable), err=True)
+    if not base.sources.has_model:
+        click.echo(_NO_MODEL_NOTE.format(base.provider.key_variable), err=True)
     with show_progress_bar() as progress:
         return daily.build(selection.repository, selection.day, selection.name, progress)

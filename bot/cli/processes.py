@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from bot.cli.base import get_current_time, open_wiring
+from bot.cli.base import open_command_foundation
 
 
 @click.command("run")
@@ -12,8 +12,8 @@ def run_command() -> None:
     """Run everything in one process: Slack, the work and the schedule."""
     from bot.processes import run_all  # noqa: PLC0415
 
-    with open_wiring("INFO") as (settings, wiring):
-        run_all(settings, wiring, get_current_time)
+    with open_command_foundation("INFO") as base:
+        run_all(base)
 
 
 @click.command("web")
@@ -21,8 +21,8 @@ def web_command() -> None:
     """Take Slack's requests (a process of the Procfile)."""
     from bot.processes import run_web  # noqa: PLC0415
 
-    with open_wiring("INFO") as (settings, wiring):
-        run_web(settings, wiring)
+    with open_command_foundation("INFO") as base:
+        run_web(base)
 
 
 @click.command("worker")
@@ -30,8 +30,8 @@ def worker_command() -> None:
     """Run jobs (a process of the Procfile)."""
     from bot.processes import run_worker  # noqa: PLC0415
 
-    with open_wiring("INFO") as (settings, wiring):
-        run_worker(settings, wiring)
+    with open_command_foundation("INFO") as base:
+        run_worker(base)
 
 
 @click.command("clock")
@@ -39,5 +39,5 @@ def clock_command() -> None:
     """Post the daily digest at its time (a process of the Procfile)."""
     from bot.processes import run_clock  # noqa: PLC0415
 
-    with open_wiring("INFO") as (_, wiring):
-        run_clock(wiring, get_current_time)
+    with open_command_foundation("INFO") as base:
+        run_clock(base)

@@ -13,7 +13,7 @@ from bot.adapters.git import GitClone
 from bot.cli.base import (
     choose_zone,
     get_current_time,
-    open_wiring,
+    open_command_foundation,
     repo_option,
     require_repository,
     show_progress_bar,
@@ -98,10 +98,13 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
 @timezone_option
 def score_command(days: str, repo: str | None, timezone: str | None) -> None:
     """Print how good the lists of the posted digests were, for DAYS such as 90d or 2026-01-01..2026-03-31."""
-    with open_wiring() as (settings, wiring):
-        repository, zone = require_repository(settings, repo), choose_zone(settings, timezone)
+    with open_command_foundation() as base:
+        # it imports the SDKs, which takes most of a second; help must not wait for them
+        from bot.container.history import build_track_record  # noqa: PLC0415
+
+        repository, zone = require_repository(base.settings, repo), choose_zone(base.settings, timezone)
         request = ScoreRequest.parse(days, AllowedRepositories(repository), get_today(get_current_time(), zone))
-        score = wiring.history.track_record.score_lists(request.repository, request.span)
+        score = build_track_record(base).score_lists(request.repository, request.span)
         click.echo(f"{repository}, {request.span.title}\n\n{format_score(score)}")
 
 

@@ -9,12 +9,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import click
 
-from bot.cli.base import get_current_time, open_wiring, show_progress_bar
+from bot.cli.base import get_current_time, open_command_foundation, show_progress_bar
 from bot.domain.errors import UsageError
+
+if TYPE_CHECKING:
+    from bot.adapters.redis import StoreTransfer
 
 
 @click.command("export")
@@ -38,8 +41,8 @@ def export_command(out: Path | None) -> None:
         if out is None and sys.stdout.isatty()
         else show_progress_bar("record", "Export")
     )
-    with open_wiring() as (_, wiring), bar as progress:
-        lines = (f"{line}\n".encode() for line in wiring.transfer.export_lines(get_current_time(), progress))
+    with _open_transfer() as transfer, bar as progress:
+        lines = (f"{line}\n".encode() for line in transfer.export_lines(get_current_time(), progress))
         try:
             if out is None:
                 _print_lines(lines)
@@ -66,15 +69,25 @@ def import_command(file: IO[bytes], *, overwrite: bool) -> None:
     the same import ran to its end.
     """
     with (
-        open_wiring() as (_, wiring),
+        _open_transfer() as transfer,
         show_progress_bar("record", "Import") as progress,
         _open_seekable(file) as seekable,
     ):
-        counts = wiring.transfer.import_file(seekable, progress, overwrite=overwrite)
+        counts = transfer.import_file(seekable, progress, overwrite=overwrite)
     for name, count in sorted(counts.items()):
         click.echo(f"{name}: {count:,}")
     if not counts:
         click.echo("The export holds nothing.")
+
+
+@contextmanager
+def _open_transfer() -> Iterator[StoreTransfer]:
+    """Yield the transfer of this command's store. Raises ConfigurationError and StoreUnavailable."""
+    with open_command_foundation() as base:
+        # it imports the SDKs, which takes most of a second; help must not wait for them
+        from bot.container.foundation import build_transfer  # noqa: PLC0415
+
+        yield build_transfer(base)
 
 
 def _ignore_progress(done: int, total: int) -> None:

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from dataclasses import dataclass
 
 from bot.adapters.redis import RedisRateLimiter, RedisSpendingStore
-from bot.container.part import WiringPart
+from bot.container.foundation import Foundation
+from bot.ports import ChatModel, Model
 from bot.services.operations.budget import Budget
-from bot.services.operations.metering import CallMeter
+from bot.services.operations.metering import CallMeter, MeteredChat, MeteredModel
 
 
-class CostWiring(WiringPart):
-    """Builds each service when it is first asked for."""
+@dataclass(frozen=True, slots=True)
+class CostServices:
+    """The budget, and the meter of model calls; None if the writer is no model, which costs nothing."""
 
-    @cached_property
-    def meter(self) -> CallMeter | None:
-        """What model calls are paid by; None where who writes is no model, and costs nothing."""
-        if self._root.sources.stands_in:
-            return None
-        limit = self._settings.prdigest_user_calls
-        limiter = RedisRateLimiter(self._root.expiring_store, limit, self._root.keyspace)
-        return CallMeter(self.budget, limiter, self._root.provider.prices)
+    budget: Budget
+    meter: CallMeter | None
 
-    @cached_property
-    def budget(self) -> Budget:
-        """How much model calls may cost."""
-        settings, spending = self._settings, RedisSpendingStore(self._root.expiring_store, self._root.keyspace)
-        return Budget(
-            spending, self._root.get_today, settings.prdigest_daily_budget, settings.prdigest_user_budget
-        )
+    def add_meter(self, model: Model) -> Model:
+        """Return the model with the meter, if there is one."""
+        return MeteredModel(model, self.meter) if self.meter else model
+
+    def add_chat_meter(self, chat: ChatModel) -> ChatModel:
+        """Return the chat model with the meter, if there is one."""
+        return MeteredChat(chat, self.meter) if self.meter else chat
+
+
+def build_cost_services(base: Foundation) -> CostServices:
+    """Build the budget and the meter. Raises StoreUnavailable."""
+    settings = base.settings
+    spending = RedisSpendingStore(base.expiring_store, base.keyspace)
+    budget = Budget(spending, base.get_today, settings.prdigest_daily_budget, settings.prdigest_user_budget)
+    if base.sources.stands_in:
+        return CostServices(budget, None)
+    limiter = RedisRateLimiter(base.expiring_store, settings.prdigest_user_calls, base.keyspace)
+    return CostServices(budget, CallMeter(budget, limiter, base.provider.prices))

@@ -1,4 +1,4 @@
-"""How the bot shows GitHub, and others, who it is: what the settings say, as the clients want it."""
+"""Credentials from the settings, in the form that clients take."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from bot.settings import Settings
 
 
 def create_github_auth(settings: Settings) -> Auth.Auth:
+    """Return the credentials for GitHub: a token, or those of an app. Raises ConfigurationError."""
     if settings.github_token:
         return Auth.Token(settings.github_token.get_secret_value())
     if settings.github_app_id and settings.github_app_installation_id:
@@ -28,7 +29,7 @@ def create_github_auth(settings: Settings) -> Auth.Auth:
 
 
 def _load_private_key(text: str) -> str:
-    """The key itself, or what is in the file that the text names."""
+    """Return a private key: the text itself, or what is in the file of that path. Raises ConfigurationError."""
     try:
         key = text.replace("\\n", "\n") if "PRIVATE KEY" in text else Path(text).read_text(encoding="ascii")
         load_pem_private_key(key.encode(), password=None)
@@ -40,7 +41,7 @@ def _load_private_key(text: str) -> str:
 
 
 def require_secret(value: SecretStr | None, name: str, meaning: str) -> str:
-    """A secret that the command can't do without. Raises NotSetUp, which names the variable."""
+    """Return the text of a secret. Raises ConfigurationError, which says what to set ``name`` to, without one."""
     if value is None:
         raise ConfigurationError(f"Set {name} to {meaning}.")
     return value.get_secret_value()

@@ -1,4 +1,4 @@
-"""The providers of models that the bot knows: the one place that names them."""
+"""The registered providers of models: the one place that names them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ PROVIDERS: tuple[ModelProvider, ...] = (CLAUDE,)
 
 
 def choose_provider(settings: Settings, providers: Sequence[ModelProvider] = PROVIDERS) -> ModelProvider:
-    """Return the first that has a key; where none has, the first of all."""
+    """Return the first provider with a key; without any key, the first of all."""
     return next((each for each in providers if get_model_access(settings, each)), providers[0])
 
 
 def get_model_access(settings: Settings, provider: ModelProvider) -> ModelAccess | None:
-    """Return how the provider is reached; None without a key."""
+    """Return the key and the address of the provider; None without a key."""
     key: SecretStr | None = getattr(settings, provider.key_variable.lower())
     address: str = getattr(settings, provider.address_variable.lower())
     return ModelAccess(key.get_secret_value(), address) if key else None

@@ -1,115 +1,114 @@
-"""What answers questions: threads and what they remember, the writer, votes and budgets."""
+"""The services that answer questions: threads and what they remember, the writer, votes."""
 
 from __future__ import annotations
 
 import time
-from functools import cached_property
+from dataclasses import dataclass
 
-from bot.adapters.caching import DayListCache
 from bot.adapters.redis import RedisFeedbackStore, RedisQuestionQueue, RedisThreadStateStore
 from bot.adapters.slack import SlackAnswerDisplays, SlackThreads
-from bot.container.part import WiringPart
+from bot.container.digests import DigestServices
+from bot.container.foundation import Foundation
+from bot.container.records import build_answered_requests
+from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.ports import QuestionQueue
-from bot.services.operations.metering import MeteredChat
 from bot.services.questions.agent import AnswerAgent
 from bot.services.questions.answer_writer import AnswerWriter
 from bot.services.questions.archive import PullRequestArchive
 from bot.services.questions.conversations import ConversationService
 from bot.services.questions.feedback import AnswerFeedback
 from bot.services.questions.thread_memory import ThreadMemories, describe_post
-from bot.services.questions.thread_muting import ThreadMuting
-from bot.services.slack.replies import Answer
+from bot.services.slack.replies import Answer, ReplySender
 from bot.services.slack.welcome_log import WelcomeLog
 
 
-class QuestionWiring(WiringPart):
-    """Builds each service when it is first asked for."""
+@dataclass(frozen=True, slots=True)
+class QuestionServices:
+    """What jobs use around questions."""
 
-    @cached_property
-    def conversations(self) -> ConversationService:
-        """Answers questions in threads."""
-        root = self._root
-        return ConversationService(
-            RedisQuestionQueue(root.store, root.keyspace),
-            root.answered_requests,
-            SlackAnswerDisplays(root.slack, root.messenger, time.monotonic, self._sleep),
-            self.thread_memories,
-            self.answer_writer,
-            self.votes,
-            root.replies,
-            self._now,
+    question_queue: QuestionQueue
+    conversations: ConversationService
+    votes: AnswerFeedback
+    welcomes: WelcomeLog
+
+
+def build_question_services(
+    base: Foundation,
+    repositories: AllowedRepositories,
+    digests: DigestServices,
+    memories: ThreadMemories,
+    replies: ReplySender,
+) -> QuestionServices:
+    """Build them. Raises ConfigurationError without a token of Slack, and StoreUnavailable."""
+    question_queue = RedisQuestionQueue(base.store, base.keyspace)
+    votes = build_answer_feedback(base)
+    conversations = ConversationService(
+        question_queue,
+        build_answered_requests(base),
+        SlackAnswerDisplays(base.slack, base.messenger, time.monotonic, base.sleep),
+        memories,
+        build_answer_writer(base, repositories, digests),
+        votes,
+        replies,
+        base.now,
+    )
+    return QuestionServices(question_queue, conversations, votes, build_welcome_log(base))
+
+
+def build_answer_feedback(base: Foundation) -> AnswerFeedback:
+    """Build the record of what people think of answers. Raises StoreUnavailable."""
+    return AnswerFeedback(base.cache, RedisFeedbackStore(base.store, base.keyspace), base.now)
+
+
+def build_welcome_log(base: Foundation) -> WelcomeLog:
+    """Build the log of the people whom the bot has welcomed. Raises StoreUnavailable."""
+    return WelcomeLog(RedisThreadStateStore(base.hurried_store, base.keyspace))
+
+
+def build_thread_memories(base: Foundation) -> ThreadMemories:
+    """Build what threads remember. Raises ConfigurationError without a token of Slack, and StoreUnavailable."""
+    return ThreadMemories(RedisThreadStateStore(base.store, base.keyspace), SlackThreads(base.messenger))
+
+
+def remember_answer(memories: ThreadMemories, slack_request: SlackRequest, answer: Answer) -> None:
+    """Note an answer that is posted into a thread: it is part of the conversation there."""
+    if slack_request.thread and answer.about:
+        memories.note_post(
+            slack_request.channel, slack_request.thread, describe_post(answer.about, answer.public.text)
         )
 
-    @cached_property
-    def thread_memories(self) -> ThreadMemories:
-        """What threads remember."""
-        return ThreadMemories(
-            RedisThreadStateStore(self._root.store, self._root.keyspace), SlackThreads(self._root.messenger)
-        )
 
-    def remember_answer(self, slack_request: SlackRequest, answer: Answer) -> None:
-        """What is posted into a thread is part of what is said there."""
-        if slack_request.thread and answer.about:
-            self.thread_memories.note_post(
-                slack_request.channel, slack_request.thread, describe_post(answer.about, answer.public.text)
-            )
+def build_archive(base: Foundation, digests: DigestServices) -> PullRequestArchive:
+    """Build the archive that questions are answered from."""
+    return PullRequestArchive(
+        digests.day_lists,
+        digests.reader,
+        digests.entries,
+        base.settings.prdigest_concurrency,
+        digests.paths.get_path_classes,
+    )
 
-    @cached_property
-    def thread_muting(self) -> ThreadMuting:
-        """Where the bot answers without being named, for those who must answer Slack at once."""
-        return ThreadMuting(RedisThreadStateStore(self._root.hurried_store, self._root.keyspace))
 
-    @cached_property
-    def welcomes(self) -> WelcomeLog:
-        """Whom the bot has welcomed, for those who must answer Slack at once."""
-        return WelcomeLog(RedisThreadStateStore(self._root.hurried_store, self._root.keyspace))
+def build_answer_writer(
+    base: Foundation, repositories: AllowedRepositories, digests: DigestServices
+) -> AnswerWriter:
+    """Build the writer of answers."""
+    return AnswerWriter(
+        build_archive(base, digests),
+        repositories,
+        base.get_today,
+        _build_agent(base, digests),
+        base.settings.prdigest_answer_model,
+        digests.costs.budget,
+        time.monotonic,
+        base.sources.stands_in,
+    )
 
-    @cached_property
-    def votes(self) -> AnswerFeedback:
-        """What people think of answers."""
-        return AnswerFeedback(
-            self._root.cache, RedisFeedbackStore(self._root.store, self._root.keyspace), self._now
-        )
 
-    @cached_property
-    def question_queue(self) -> QuestionQueue:
-        """Where questions wait, for those who must answer Slack at once."""
-        return RedisQuestionQueue(self._root.hurried_store, self._root.keyspace)
-
-    @cached_property
-    def answer_writer(self) -> AnswerWriter:
-        """Writes answers to questions."""
-        root, model = self._root, self._settings.prdigest_answer_model
-        return AnswerWriter(
-            self.archive,
-            root.repositories,
-            root.get_today,
-            self._agent,
-            model,
-            root.costs.budget,
-            time.monotonic,
-            root.sources.stands_in,
-        )
-
-    @cached_property
-    def archive(self) -> PullRequestArchive:
-        """What questions are answered from."""
-        root = self._root
-        pulls = DayListCache(root.pulls, root.cache, self._now)
-        return PullRequestArchive(
-            pulls, root.reader, root.entries, self._settings.prdigest_concurrency, root.paths.get_path_classes
-        )
-
-    @cached_property
-    def _agent(self) -> AnswerAgent | None:
-        chat = self._root.sources.chat
-        if chat is None:
-            return None
-        meter = self._root.costs.meter
-        return AnswerAgent(
-            MeteredChat(chat, meter) if meter else chat,
-            self._settings.prdigest_answer_model,
-            time.monotonic,
-            self._sleep,
-        )
+def _build_agent(base: Foundation, digests: DigestServices) -> AnswerAgent | None:
+    chat = base.sources.chat
+    if chat is None:
+        return None
+    model = base.settings.prdigest_answer_model
+    return AnswerAgent(digests.costs.add_chat_meter(chat), model, time.monotonic, base.sleep)

@@ -1,22 +1,32 @@
-"""The outside of a bot at work: GitHub and a provider of models, as the settings say."""
+"""The live sources: GitHub and a provider of models, from the settings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Generator, Iterable
 from datetime import datetime
 from functools import cached_property
 
 from bot.adapters.github import GitHubClient, GitHubPullRequests, GitHubRateLimits
 from bot.container.credentials import create_github_auth
-from bot.container.late_model import LazyModelConnection
 from bot.container.providers import get_model_access
 from bot.domain.operations.rate_allowance import RateAllowance
-from bot.ports import ChatModel, Model, ModelProvider, PullRequests
+from bot.ports import (
+    Chat,
+    ChatEvent,
+    ChatModel,
+    Completion,
+    Model,
+    ModelConnection,
+    ModelProvider,
+    Prompt,
+    PullRequests,
+)
 from bot.settings import Settings
 
 
 class LiveSources:
-    """:class:`bot.ports.Outside` over the network; each client is made when it is first asked for."""
+    """:class:`bot.ports.Sources` over the network; each client is opened when it is first used."""
 
     def __init__(self, settings: Settings, now: Callable[[], datetime], provider: ModelProvider) -> None:
         self._settings = settings
@@ -25,41 +35,41 @@ class LiveSources:
 
     @cached_property
     def pulls(self) -> PullRequests:
-        """Pull requests from GitHub."""
+        """Pull requests from GitHub. Raises ConfigurationError without credentials."""
         client = GitHubClient(self._settings.github_api_url, create_github_auth(self._settings))
         return GitHubPullRequests(client, self._now)
 
     @property
     def model(self) -> Model | None:
-        """A model, None without a key."""
+        """The model; None without a key."""
         return self._lazy_model
 
     @property
     def chat(self) -> ChatModel | None:
-        """A model in a talk, None without a key."""
+        """The model that answers questions; None without a key."""
         return self._lazy_model
 
     @property
     def has_model(self) -> bool:
-        """Whether there is a key."""
+        """Whether there is a key of a model."""
         return self._lazy_model is not None
 
     @property
     def stands_in(self) -> str:
-        """Nobody."""
+        """An empty text: a model writes, or nobody."""
         return ""
 
     def list_allowances(self) -> Iterable[RateAllowance]:
-        """What GitHub still grants. Not for several threads."""
+        """Return the remaining allowances of GitHub. Not for use by several threads."""
         return self._rate_limits.list_allowances()
 
     def open_sources(self) -> None:
-        """Have the model ready, with a key."""
+        """Open the connection to the model, if there is a key."""
         if self._lazy_model is not None:
             self._lazy_model.open_connection()
 
     def close(self) -> None:
-        """Let go of the model."""
+        """Close the connection to the model."""
         if self._lazy_model is not None:
             self._lazy_model.close()
 
@@ -71,3 +81,33 @@ class LiveSources:
     def _lazy_model(self) -> LazyModelConnection | None:
         access = get_model_access(self._settings, self._provider)
         return None if access is None else LazyModelConnection(lambda: self._provider.connect(access))
+
+
+class LazyModelConnection:
+    """:class:`bot.ports.ModelConnection` that the first prompt opens. Threads may share it."""
+
+    def __init__(self, connect: Callable[[], ModelConnection]) -> None:
+        self._connect = connect
+        self._lock = threading.Lock()
+        self._opened: ModelConnection | None = None
+
+    def complete(self, prompt: Prompt) -> Completion:
+        """Complete a prompt. See :class:`bot.ports.Model`."""
+        return self.open_connection().complete(prompt)
+
+    def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+        """Stream the next turn. See :class:`bot.ports.ChatModel`."""
+        return self.open_connection().stream_turn(chat)
+
+    def open_connection(self) -> ModelConnection:
+        """Open it, unless it is open, so that the next prompt does not wait for that."""
+        with self._lock:
+            if self._opened is None:
+                self._opened = self._connect()
+            return self._opened
+
+    def close(self) -> None:
+        """Close it, if it was opened."""
+        with self._lock:
+            if self._opened:
+                self._opened.close()

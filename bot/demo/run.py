@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Iterator, MutableMapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.resources import files
 
@@ -22,7 +22,7 @@ from localslack.users.transport import HttpTransport
 
 from bot.adapters.embedded import stop_embedded
 from bot.adapters.slack import SCOPES
-from bot.container import Wiring
+from bot.container import open_foundation
 from bot.demo.page_text import COMMANDS
 from bot.demo.stage import CHANNEL, YOU, LocalTeam, Stage
 from bot.domain.errors import ConfigurationError
@@ -56,12 +56,10 @@ def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
         connection = Connection()
         started(parts.enter_context(_serve_page(stage, slack, connection, port)).address)
         settings = stage.build_settings(team, state)
-        wiring = parts.enter_context(closing(Wiring(settings, stage.now, deadlines.sleep, stage.sources)))
-        stage.prepare_bot(wiring)
+        base = parts.enter_context(open_foundation(settings, stage.now, deadlines.sleep, stage.sources))
+        stage.prepare_bot(base)
         shutdown = parts.enter_context(limit_shutdown(stopped, _JOB_GRACE))
-        events = parts.enter_context(
-            run_processes(settings, wiring, stage.now, shutdown, _LOOPBACK_HOST, _JOB_GRACE)
-        )
+        events = parts.enter_context(run_processes(base, shutdown, _LOOPBACK_HOST, _JOB_GRACE))
         connection.connect(HttpTransport(f"http://{_LOOPBACK_HOST}:{events}/slack/events", team.signing_secret))
         stopped.wait()
 

@@ -18,7 +18,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
 from bot.adapters.embedded import claim_state, is_platform_supported
 from bot.adapters.redis import reset_store
-from bot.container import Wiring
+from bot.container import Foundation
 from bot.container.credentials import create_github_auth
 from bot.container.providers import choose_provider, get_model_access
 from bot.demo.page_text import SAMPLE_ABOUT, build_live_about
@@ -54,7 +54,7 @@ class Stage:
 
     build_settings: Callable[[LocalTeam, Path], Settings]
     open_state: Callable[[], AbstractContextManager[Path]]
-    prepare_bot: Callable[[Wiring], None]
+    prepare_bot: Callable[[Foundation], None]
     sources: Sources | None
     channel: str
     zone: ZoneInfo
@@ -94,7 +94,7 @@ def build_sample_stage(clock: Callable[[], float] = time.monotonic) -> Stage:
     return Stage(
         build_settings=make_settings,
         open_state=open_temporary_state,
-        prepare_bot=lambda wiring: None,
+        prepare_bot=lambda base: None,
         sources=sample,
         channel=f"{sample.repository.name}-digest",
         zone=sample.day.zone,
@@ -142,7 +142,7 @@ def build_live_stage(settings: Settings, repository: Repository, now: Callable[[
     return Stage(
         build_settings=make_settings,
         open_state=lambda: open_persistent_state(settings.prdigest_state_dir / "demo"),
-        prepare_bot=lambda wiring: reset_store(wiring.store),
+        prepare_bot=lambda base: reset_store(base.store),
         sources=None,
         channel=f"{repository.name}-digest",
         zone=zone,

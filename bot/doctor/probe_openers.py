@@ -49,25 +49,25 @@ def open_doctor(
     sleep: Callable[[float], None],
     providers: Sequence[ModelProvider] = PROVIDERS,
 ) -> Iterator[Doctor]:
-    """A doctor for this process's settings; the store is let go of at the end."""
-    given, provider = read_snapshot(usable, providers), choose_provider(usable.settings, providers)
-    with ExitStack() as parts:
-        worlds = _ProbeOpener(usable.settings, given, provider, parts).build_probes()
-        yield Doctor(build_plan(usable.settings, given, provider), worlds, now, sleep)
+    """Yield a doctor for the settings of this process; close the store at the end."""
+    snapshot, provider = read_snapshot(usable, providers), choose_provider(usable.settings, providers)
+    with ExitStack() as closing:
+        probes = _ProbeOpener(usable.settings, snapshot, provider, closing).build_probes()
+        yield Doctor(build_plan(usable.settings, snapshot, provider), probes, now, sleep)
 
 
 def read_snapshot(usable: UsableSettings, providers: Sequence[ModelProvider] = PROVIDERS) -> SettingsSnapshot:
-    """What was set, as it was written."""
+    """Read the variables that are set, as they were written."""
     kind = type(usable.settings)
-    known = frozenset(name.upper() for name in kind.model_fields)
-    found = dict(EnvSettingsSource(kind).env_vars)
+    names = frozenset(name.upper() for name in kind.model_fields)
+    values = dict(EnvSettingsSource(kind).env_vars)
     file = Path(DOTENV)
     if DOTENV not in usable.problems:
-        found = {**DotEnvSettingsSource(kind).env_vars, **found}
+        values = {**DotEnvSettingsSource(kind).env_vars, **values}
     source = f"from the environment and {file.resolve()}" if file.exists() else _describe_missing_file(file)
-    variables = {name.upper(): value for name, value in found.items() if value}
+    variables = {name.upper(): value for name, value in values.items() if value}
     keys = tuple(each.key_variable for each in providers)
-    return SettingsSnapshot(variables, usable.problems, known, list_tokens(kind), source, keys)
+    return SettingsSnapshot(variables, usable.problems, names, list_tokens(kind), source, keys)
 
 
 def _describe_missing_file(file: Path) -> str:
@@ -75,10 +75,10 @@ def _describe_missing_file(file: Path) -> str:
     return f"from the environment, there is no {file} in {file.resolve().parent}"
 
 
-def build_plan(settings: Settings, given: SettingsSnapshot, provider: ModelProvider) -> CheckPlan:
-    """What is to be checked."""
+def build_plan(settings: Settings, snapshot: SettingsSnapshot, provider: ModelProvider) -> CheckPlan:
+    """Build the plan of what is checked."""
     return CheckPlan(
-        snapshot=given,
+        snapshot=snapshot,
         repositories=list_repositories(settings),
         models=_group_by_value(
             PRDIGEST_SUMMARY_MODEL=settings.prdigest_summary_model,
@@ -119,20 +119,21 @@ class _ProbeOpener:
     """
 
     def __init__(
-        self, settings: Settings, given: SettingsSnapshot, provider: ModelProvider, parts: ExitStack
+        self, settings: Settings, snapshot: SettingsSnapshot, provider: ModelProvider, closing: ExitStack
     ) -> None:
         self._settings = settings
         self._provider = provider
-        self._faulty = find_faults(given).keys()
-        self._parts = parts
+        self._faulty = find_faults(snapshot).keys()
+        self._closing = closing
 
     def build_probes(self) -> ServiceProbes:
-        """Each with a way to it, or why there is none."""
+        """Build what opens each probe, or the reason why it is not opened."""
         settings, provider = self._settings, self._provider
         no_app = "" if settings.slack_app_token else "not in use: requests come over HTTP"
         return ServiceProbes(
             github=self._describe_fault("GITHUB_API_URL", "GITHUB_TOKEN") or self._open_github,
-            model=self._describe_fault(provider.address_variable, provider.key_variable) or self._model(),
+            model=self._describe_fault(provider.address_variable, provider.key_variable)
+            or self._choose_model_opener(),
             slack=self._describe_fault("SLACK_API_URL", "SLACK_BOT_TOKEN") or self._open_slack,
             app=self._describe_fault("SLACK_API_URL", "SLACK_APP_TOKEN") or no_app or self._open_app,
             store=self._describe_fault("REDIS_URL") or self._open_store,
@@ -147,7 +148,8 @@ class _ProbeOpener:
         """Open the probe of GitHub."""
         return PyGithubProbe(self._settings.github_api_url, create_github_auth(self._settings), _TIMEOUT)
 
-    def _model(self) -> Callable[[], ModelProbe] | str:
+    def _choose_model_opener(self) -> Callable[[], ModelProbe] | str:
+        """Return what opens the probe of the model, or that there is no model."""
         access = get_model_access(self._settings, self._provider)
         if access is None:
             return "no model: summaries are made of facts alone"
@@ -166,11 +168,9 @@ class _ProbeOpener:
 
     def _open_store(self) -> StoreRecords:
         """Open the store; it is closed at the end of the doctor."""
-        client, keys = (
-            connect_store(self._settings, _STORE_TIMEOUTS),
-            Keyspace(self._settings.prdigest_store_prefix),
-        )
-        self._parts.callback(client.close)
+        client = connect_store(self._settings, _STORE_TIMEOUTS)
+        keys = Keyspace(self._settings.prdigest_store_prefix)
+        self._closing.callback(client.close)
         return StoreRecords(
             RedisProbe(client, keys),
             RedisCache(client, keys),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from bot.container import Wiring
+from bot.container.worker import WorkerServices
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.pull_requests.reference import Reference
 from bot.jobs.job_runner import JobHandler
@@ -45,41 +45,41 @@ def list_jobs(examples: Sequence[HelpExample]) -> Iterable[JobHandler[Any]]:
     )
 
 
-def show_details(wiring: Wiring, payload: DetailsPayload) -> None:
+def show_details(services: WorkerServices, payload: DetailsPayload) -> None:
     """Open a window about a pull request."""
     link = payload.reference
-    reference = Reference(wiring.repositories.require_known(link.repository), link.number)
-    wiring.details.open_modal(payload.asker, payload.asker.trigger, reference)
+    reference = Reference(services.repositories.require_known(link.repository), link.number)
+    services.details.open_modal(payload.asker, payload.asker.trigger, reference)
 
 
-def send_private_notice(wiring: Wiring, payload: NoticePayload) -> None:
+def send_private_notice(services: WorkerServices, payload: NoticePayload) -> None:
     """Send a notice to the asker alone."""
-    wiring.replies.tell_asker(payload.asker, payload.sentence)
+    services.replies.tell_asker(payload.asker, payload.sentence)
 
 
-def post_public_notice(wiring: Wiring, payload: NoticePayload) -> None:
+def post_public_notice(services: WorkerServices, payload: NoticePayload) -> None:
     """Post a notice for everybody in the thread."""
     answer = Answer.for_asker(render_notice(payload.sentence))
-    wiring.replies.give_answer(payload.asker, "say", Audience.CHANNEL, lambda: answer)
+    services.replies.give_answer(payload.asker, "say", Audience.CHANNEL, lambda: answer)
 
 
-def send_greeting(examples: Sequence[HelpExample], wiring: Wiring, payload: GreetingPayload) -> None:
+def send_greeting(examples: Sequence[HelpExample], services: WorkerServices, payload: GreetingPayload) -> None:
     """Send a greeting with help. A user of the direct messages gets it once, also without a message."""
     asker = payload.asker
-    answer = Answer.for_asker(render_greeting(payload.why, wiring.repositories.default, examples))
+    answer = Answer.for_asker(render_greeting(payload.why, services.repositories.default, examples))
     if asker.message or not asker.is_direct:
-        wiring.replies.give_answer(asker, "greeting", Audience.HERE, lambda: answer)
-    elif wiring.subscriptions.subscription_editor.is_welcome(asker):
-        wiring.replies.give_answer(asker, "greeting", Audience.CHANNEL, lambda: answer)
-        wiring.questions.welcomes.note_welcome(asker.user)
+        services.replies.give_answer(asker, "greeting", Audience.HERE, lambda: answer)
+    elif services.subscriptions.subscription_editor.is_welcome(asker):
+        services.replies.give_answer(asker, "greeting", Audience.CHANNEL, lambda: answer)
+        services.questions.welcomes.note_welcome(asker.user)
 
 
-def record_vote(wiring: Wiring, payload: VotePayload) -> None:
+def record_vote(services: WorkerServices, payload: VotePayload) -> None:
     """Record the asker's vote on an answer."""
-    is_known = wiring.questions.votes.record_vote(payload.asker, payload.message, payload.verdict)
-    wiring.replies.tell_asker(payload.asker, _VOTE_RECORDED if is_known else _ANSWER_TOO_OLD)
+    is_known = services.questions.votes.record_vote(payload.asker, payload.message, payload.verdict)
+    services.replies.tell_asker(payload.asker, _VOTE_RECORDED if is_known else _ANSWER_TOO_OLD)
 
 
-def serve_questions(wiring: Wiring, payload: ThreadPayload) -> None:
+def serve_questions(services: WorkerServices, payload: ThreadPayload) -> None:
     """Answer the questions that wait in a thread."""
-    wiring.questions.conversations.serve_thread(payload.place)
+    services.questions.conversations.serve_thread(payload.place)

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from dramatiq import Actor, BrokerError, MessageProxy, Worker
 from redis import Redis
 
-from bot.adapters.redis import make_broker, translate_redis_errors, wrap_job
-from bot.container import Wiring
+from bot.adapters.redis import Keyspace, make_broker, translate_redis_errors, wrap_job
+from bot.container.worker import WorkerServices
 from bot.domain.errors import StoreUnavailable
 from bot.domain.operations.lane import QueueName
 from bot.domain.operations.lost_job import LossReason
@@ -53,17 +53,21 @@ class DramatiqJobQueue:
 
     def __init__(
         self,
-        wiring: Wiring,
         store: Redis,
+        keyspace: Keyspace,
         commands: CommandJobs,
+        services: WorkerServices | None = None,
         shutdown: ShutdownSignal | None = None,
         times: JobTimeLimits = JobTimeLimits(),
     ) -> None:
-        """Create the actors. ``shutdown`` interrupts running jobs, which go back to their queues."""
+        """Create the actors. ``services`` do the jobs; a process that only sends has none.
+
+        ``shutdown`` interrupts running jobs, which go back to their queues.
+        """
         self._shutdown = shutdown or ShutdownSignal()
         self._times = times
-        self._brokers = {lane: make_broker(store, self._report_loss, wiring.keyspace) for lane in QueueName}
-        runner = JobRunner(wiring)
+        self._brokers = {lane: make_broker(store, self._report_loss, keyspace) for lane in QueueName}
+        runner = JobRunner(services) if services else None
         self._actors = {job.type.name: self._make_actor(runner, job) for job in self._list_jobs(commands)}
 
     def send(self, job: JobType[P], payload: P) -> None:
@@ -95,7 +99,7 @@ class DramatiqJobQueue:
         yield from schedule_jobs.list_jobs(self)
         yield from lost_jobs.list_jobs(self)
 
-    def _make_actor(self, runner: JobRunner, job: JobHandler[Any]) -> Actor[Any, None]:
+    def _make_actor(self, runner: JobRunner | None, job: JobHandler[Any]) -> Actor[Any, None]:
         """Create the actor for a kind of job."""
         kind = job.type
         # Dramatiq's own time limit does not work in workers that share a process, and can't interrupt a thread
@@ -104,7 +108,7 @@ class DramatiqJobQueue:
             deadlines.bound_work, self._times.get_time_limit(kind.lane), self._shutdown, deadlines.MAX_WAITS
         )
         return Actor(
-            wrap_job(runner.make_work(job), limit_time),
+            wrap_job(runner.make_work(job) if runner else _refuse_work, limit_time),
             broker=self._brokers[kind.lane],
             actor_name=kind.name,
             queue_name=kind.lane.value,
@@ -115,3 +119,8 @@ class DramatiqJobQueue:
     def _report_loss(self, message: MessageProxy, loss: LossReason) -> None:
         """Enqueue the report of a job that is given up."""
         lost_jobs.enqueue_loss_report(self, message, loss)
+
+
+def _refuse_work(*_: Any) -> None:
+    """Raise RuntimeError: workers start only in a process that has the services."""
+    raise RuntimeError("this process has no services to run jobs with")

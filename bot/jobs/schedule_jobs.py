@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from bot.container import Wiring
+from bot.container.worker import WorkerServices
 from bot.jobs.job_runner import JobHandler
 from bot.services.jobs.declaration import JobQueue
 from bot.services.jobs.job_types import AMEND_DIGEST, DELIVER_DIGEST, REPAIR_DIGEST, WATCH_REPOSITORY
@@ -23,22 +23,22 @@ def list_jobs(jobs: JobQueue) -> Iterable[JobHandler[Any]]:
     )
 
 
-def deliver_digest(wiring: Wiring, payload: DeliveryPayload) -> None:
+def deliver_digest(services: WorkerServices, payload: DeliveryPayload) -> None:
     """Post the digest of a subscription."""
-    wiring.subscriptions.delivery.deliver_digest(payload.name, payload.due)
-    wiring.subscriptions.subscription_editor.refresh_time_zone(payload.name)
+    services.subscriptions.delivery.deliver_digest(payload.name, payload.due)
+    services.subscriptions.subscription_editor.refresh_time_zone(payload.name)
 
 
-def repair_digest(wiring: Wiring, payload: DigestPayload) -> None:
+def repair_digest(services: WorkerServices, payload: DigestPayload) -> None:
     """Fill the gaps of a posted digest."""
-    wiring.subscriptions.delivery.repair_incomplete(payload.key)
+    services.subscriptions.delivery.repair_incomplete(payload.key)
 
 
-def watch_repository(jobs: JobQueue, wiring: Wiring, payload: RepositoryPayload) -> None:
+def watch_repository(jobs: JobQueue, services: WorkerServices, payload: RepositoryPayload) -> None:
     """Check the outcomes of the pull requests of a repository."""
-    wiring.subscriptions.outcome_watcher.check_repository(payload.repository, jobs)
+    services.subscriptions.outcome_watcher.check_repository(payload.repository, jobs)
 
 
-def amend_digest(wiring: Wiring, payload: AmendmentPayload) -> None:
+def amend_digest(services: WorkerServices, payload: AmendmentPayload) -> None:
     """Add the outcomes of its pull requests to a posted digest."""
-    wiring.subscriptions.outcome_watcher.amend_digest(payload.key, payload.looked_at)
+    services.subscriptions.outcome_watcher.amend_digest(payload.key, payload.looked_at)

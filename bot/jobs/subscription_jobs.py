@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from bot.container import Wiring
+from bot.container.worker import WorkerServices
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.errors import PrdigestError, SlackUnavailable, StoreUnavailable, UsageError
 from bot.jobs.job_runner import JobHandler
@@ -17,29 +17,31 @@ from bot.services.slack.replies import Answer
 log = logging.getLogger(__name__)
 
 
-def change_subscription(wiring: Wiring, payload: SubscriptionPayload) -> None:
+def change_subscription(services: WorkerServices, payload: SubscriptionPayload) -> None:
     """Do what a verb asks for. A user in App Home sees the result there."""
     if payload.asker.channel:
-        wiring.replies.give_answer(payload.asker, "regular", Audience.HERE, lambda: _apply_change(wiring, payload))
+        services.replies.give_answer(
+            payload.asker, "regular", Audience.HERE, lambda: _apply_change(services, payload)
+        )
     else:
-        wiring.subscriptions.home.show_home(payload.asker.user, _describe_change(wiring, payload))
+        services.subscriptions.home.show_home(payload.asker.user, _describe_change(services, payload))
 
 
-def _apply_change(wiring: Wiring, payload: SubscriptionPayload) -> Answer:
+def _apply_change(services: WorkerServices, payload: SubscriptionPayload) -> Answer:
     """Change subscriptions and return the answer. Raises PrdigestError."""
-    repositories = wiring.repositories
+    repositories = services.repositories
     subscription = payload.wish and payload.wish.require_known(repositories)
     selector = payload.which and payload.which.require_known(repositories)
-    commands = wiring.subscriptions.subscription_commands
+    commands = services.subscriptions.subscription_commands
     return commands.answer_command(
         payload.asker, payload.verb, subscription or selector, payload.channel, payload.replaces
     )
 
 
-def _describe_change(wiring: Wiring, payload: SubscriptionPayload) -> str:
+def _describe_change(services: WorkerServices, payload: SubscriptionPayload) -> str:
     """Change subscriptions and return a note about the result. Raises SlackUnavailable or StoreUnavailable."""
     try:
-        return _apply_change(wiring, payload).private.text
+        return _apply_change(services, payload).private.text
     except (SlackUnavailable, StoreUnavailable):
         raise
     except UsageError as error:
@@ -49,24 +51,24 @@ def _describe_change(wiring: Wiring, payload: SubscriptionPayload) -> str:
         return describe_error(error, payload.asker.reference)
 
 
-def show_preview(wiring: Wiring, payload: PreviewPayload) -> None:
+def show_preview(services: WorkerServices, payload: PreviewPayload) -> None:
     """Show the asker a preview of a digest."""
 
     def build_preview() -> Answer:
-        subscription = payload.wish and payload.wish.require_known(wiring.repositories)
-        return wiring.subscriptions.subscription_commands.preview_digest(payload.asker, payload.id, subscription)
+        subscription = payload.wish and payload.wish.require_known(services.repositories)
+        return services.subscriptions.subscription_commands.preview_digest(payload.asker, payload.id, subscription)
 
-    wiring.replies.give_answer(payload.asker, "preview", Audience.ASKER, build_preview)
+    services.replies.give_answer(payload.asker, "preview", Audience.ASKER, build_preview)
 
 
-def open_form(wiring: Wiring, payload: FormPayload) -> None:
+def open_form(services: WorkerServices, payload: FormPayload) -> None:
     """Open the form."""
-    wiring.subscriptions.forms.open_form(payload.asker, payload.id)
+    services.subscriptions.forms.open_form(payload.asker, payload.id)
 
 
-def open_home(wiring: Wiring, payload: AskerPayload) -> None:
+def open_home(services: WorkerServices, payload: AskerPayload) -> None:
     """Show App Home to a user who opens it."""
-    wiring.subscriptions.home.open_home(payload.asker)
+    services.subscriptions.home.open_home(payload.asker)
 
 
 SUBSCRIPTION_JOBS: tuple[JobHandler[Any], ...] = (

@@ -8,7 +8,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, redirect_stderr
+from contextlib import redirect_stderr
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -19,7 +19,9 @@ from redis import Redis
 
 from bot.adapters.redis.history import RedisBackfillLog, RedisHistoryStore
 from bot.cli import run_cli
-from bot.container import Wiring
+from bot.container import open_foundation
+from bot.container.digests import build_digest_builder, build_digest_services
+from bot.container.history import build_backfill
 from bot.domain.errors import GitHubAccessDenied, PrdigestError, RepositoryNotFound, UsageError
 from bot.domain.history.backfill import BackfillOutcome
 from bot.domain.pull_requests.models import PullRequest, Repository
@@ -235,8 +237,10 @@ class TestLimits:
         self, there: World, limit: CostLimit | None = None
     ) -> tuple[list[BackfillOutcome], list[float], list[str]]:
         waits, heard = Waits(there), list[str]()
-        with closing(Wiring(load_settings(), lambda: datetime.now(UTC), waits)) as wiring:
-            outcomes = list(wiring.history.backfill.fill_days(REPOSITORY, SPAN, limit, heard.append))
+        with open_foundation(load_settings(), lambda: datetime.now(UTC), waits) as base:
+            digests = build_digest_services(base)
+            backfill = build_backfill(base, digests.pulls, digests.entries)
+            outcomes = list(backfill.fill_days(REPOSITORY, SPAN, limit, heard.append))
         return outcomes, waits.seconds, heard
 
     @pytest.mark.parametrize("kind", ["429", "secondary", "primary"])
@@ -301,11 +305,10 @@ class TestReplay:
     def _digests_ask_for_overviews_alone(self, there: World) -> None:
         there.github.calls.clear()
         there.claude.requests.clear()
-        with closing(Wiring(load_settings(), lambda: datetime.now(UTC), time.sleep)) as wiring:
-            digests = [
-                wiring.digest_builder.build(VLLM, LocalDay(date.fromisoformat(day), ZONE), "vLLM")
-                for day in REPLAYED
-            ]
+        with open_foundation(load_settings(), lambda: datetime.now(UTC), time.sleep) as base:
+            services = build_digest_services(base)
+            builder = build_digest_builder(base, services, services.pulls)
+            digests = [builder.build(VLLM, LocalDay(date.fromisoformat(day), ZONE), "vLLM") for day in REPLAYED]
         assert [len(digest.entries) for digest in digests] == [10, 43, 18]
         assert all(entry.from_cache for digest in digests for entry in digest.entries)
         assert calls(there) == {"graphql": 3}

@@ -6,7 +6,6 @@ import json
 import stat
 import time as clock
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
@@ -19,7 +18,9 @@ from bot.adapters.redis.connection import connect_server
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
 from bot.adapters.redis.transfer.schema import SCHEMA_KEY, find_exported_family
 from bot.adapters.redis.transfer.transfer import StoreTransfer
-from bot.container import Wiring
+from bot.container import open_foundation
+from bot.container.web import build_web_services
+from bot.container.worker import build_worker_services
 from bot.domain.conversations.thread import Question
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import NextDigest
@@ -67,27 +68,28 @@ def use(there: World, store: Redis) -> None:
     lead = there.digest()[0]["ts"]
     asked = slack_request(channel=CHANNEL, thread=lead, response_url=HOOK)
     place = f"{CHANNEL}:{lead}"
-    with closing(Wiring(load_settings(), lambda: datetime.now(UTC), clock.sleep)) as wiring:
-        assert wiring.access_control.explain_refusal(asked) == ""
-        wiring.questions.thread_muting.mute(CHANNEL, lead)
-        wiring.hurried_cache.put(f"asked:{asked.key}", "", timedelta(hours=1))
-        wiring.questions.question_queue.add_question(place, Question(asked, ASKED, f"{clock.time():.6f}"))
-        jobs = DramatiqJobQueue(wiring, wiring.hurried_store, COMMANDS.jobs)
+    with open_foundation(load_settings(), lambda: datetime.now(UTC), clock.sleep) as base:
+        web, services = build_web_services(base), build_worker_services(base)
+        assert web.access_control.explain_refusal(asked) == ""
+        web.thread_muting.mute(CHANNEL, lead)
+        web.cache.put(f"asked:{asked.key}", "", timedelta(hours=1))
+        web.question_queue.add_question(place, Question(asked, ASKED, f"{clock.time():.6f}"))
+        jobs = DramatiqJobQueue(base.hurried_store, base.keyspace, COMMANDS.jobs, services)
         workers = jobs.make_workers(2)
         for worker in workers:
             worker.start()
         jobs.send(ANSWER_QUESTIONS, ThreadPayload(place))
-        enqueue(jobs, wiring, SUMMARY_JOB, slack_request("command:2", channel=CHANNEL), "101")
+        enqueue(jobs, services, SUMMARY_JOB, slack_request("command:2", channel=CHANNEL), "101")
         answer = eventually(lambda: answers(there, lead))[0]
         eventually(lambda: not waiting_jobs(store))
         jobs.send(RECORD_VOTE, VotePayload(replace(asked, response_url=""), answer["ts"], "good"))
         # and what nobody takes stays on the queue
-        eventually(lambda: list(wiring.questions.votes.iterate_votes()))
+        eventually(lambda: list(services.questions.votes.iterate_votes()))
         eventually(lambda: not waiting_jobs(store))
         for worker in workers:
             worker.stop()
         jobs.send(POST_PUBLIC_NOTICE, NoticePayload(asked, "Hello."))
-        wiring.questions.question_queue.add_question(place, Question(asked, "And now?", f"{clock.time():.6f}"))
+        web.question_queue.add_question(place, Question(asked, "And now?", f"{clock.time():.6f}"))
         jobs.close()
 
 

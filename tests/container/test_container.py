@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import AbstractContextManager
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -15,8 +15,20 @@ from redis import Redis
 
 from bot.adapters.embedded.keeper import LINGER_SECONDS
 from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.connection import connect_server
-from bot.container import Wiring
+from bot.adapters.redis.connection import RedisCache, connect_server
+from bot.container import Foundation, open_foundation
+from bot.container.access import build_access_control, build_allowed_repositories
+from bot.container.delivery import build_composer
+from bot.container.digests import (
+    build_digest_builder,
+    build_digest_services,
+    build_pull_requests,
+)
+from bot.container.from_settings import get_display_name
+from bot.container.questions import build_archive, build_thread_memories
+from bot.container.records import build_subscription_repository
+from bot.container.schedule import build_schedule_services
+from bot.container.worker import build_answers, build_replies, build_worker_services
 from bot.domain.conversations.commands import AllowedRepositories, RisksRequest
 from bot.domain.errors import ConfigurationError, PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
 from bot.domain.pull_requests.models import Repository
@@ -40,8 +52,8 @@ pytestmark = pytest.mark.slow
 Env = pytest.MonkeyPatch
 
 
-def wired() -> Wiring:
-    return Wiring(load_settings(), lambda: MORNING, time.sleep)
+def opened() -> AbstractContextManager[Foundation]:
+    return open_foundation(load_settings(), lambda: MORNING, time.sleep)
 
 
 @pytest.fixture(scope="module")
@@ -78,76 +90,78 @@ EXPECTED = {n: [f"of/{n}.py"] for n in range(1, 41)}
 
 
 def test_github_app_credentials_work(app: Env, github: ScriptedGitHub) -> None:
-    with closing(wired()) as wiring:
-        assert paths(wiring.pulls) == EXPECTED
+    with opened() as base:
+        assert paths(build_pull_requests(base)) == EXPECTED
     assert github.calls_to("/app/installations/42/access_tokens")
 
 
 def test_the_key_of_an_app_may_be_a_file(app: Env, tmp_path: Path, private_key: str) -> None:
     (tmp_path / "key.pem").write_text(private_key)
     app.setenv("GITHUB_APP_PRIVATE_KEY", str(tmp_path / "key.pem"))
-    with closing(wired()) as wiring:
-        assert paths(wiring.pulls) == EXPECTED
+    with opened() as base:
+        assert paths(build_pull_requests(base)) == EXPECTED
 
 
 def test_the_key_of_an_app_may_be_on_one_line(app: Env, private_key: str) -> None:
     app.setenv("GITHUB_APP_PRIVATE_KEY", private_key.replace("\n", "\\n"))
-    with closing(wired()) as wiring:
-        assert paths(wiring.pulls) == EXPECTED
+    with opened() as base:
+        assert paths(build_pull_requests(base)) == EXPECTED
 
 
 @pytest.mark.parametrize("key", ["no-such-file.pem", "."])
 def test_a_key_that_is_neither_key_nor_file_names_its_setting(app: Env, key: str) -> None:
     app.setenv("GITHUB_APP_PRIVATE_KEY", key)
-    with pytest.raises(UsageError, match="GITHUB_APP_PRIVATE_KEY") as caught:
-        _ = wired().pulls
+    with opened() as base, pytest.raises(UsageError, match="GITHUB_APP_PRIVATE_KEY") as caught:
+        build_digest_services(base)
     assert is_one_sentence(str(caught.value))
 
 
 def test_an_installation_that_there_is_not_is_no_missing_repository(app: Env, github: ScriptedGitHub) -> None:
     github.fail_next("404", match="/access_tokens")
     with (
-        closing(wired()) as wiring,
+        opened() as base,
         pytest.raises(ConfigurationError, match="GITHUB_APP_INSTALLATION_ID") as caught,
     ):
-        wiring.pulls.list_merged(REPOSITORY, DAY)
+        build_pull_requests(base).list_merged(REPOSITORY, DAY)
     assert is_one_sentence(str(caught.value))
 
 
 def test_a_damaged_key_names_its_setting(app: Env) -> None:
     app.setenv("GITHUB_APP_PRIVATE_KEY", "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n")
-    with closing(wired()) as wiring, pytest.raises(PrdigestError, match="GITHUB_APP_PRIVATE_KEY"):
-        wiring.pulls.list_merged(REPOSITORY, DAY)
+    with opened() as base, pytest.raises(PrdigestError, match="GITHUB_APP_PRIVATE_KEY"):
+        build_pull_requests(base).list_merged(REPOSITORY, DAY)
 
 
 def test_an_app_without_its_key_says_what_to_set(app: Env) -> None:
     app.delenv("GITHUB_APP_PRIVATE_KEY")
-    with pytest.raises(UsageError, match="Set GITHUB_APP_PRIVATE_KEY"):
-        _ = wired().pulls
+    with opened() as base, pytest.raises(UsageError, match="Set GITHUB_APP_PRIVATE_KEY"):
+        build_digest_services(base)
 
 
 def test_a_token_goes_before_an_app(app: Env, github: ScriptedGitHub) -> None:
     app.setenv("GITHUB_TOKEN", github.token)
-    with closing(wired()) as wiring:
-        assert paths(wiring.pulls) == EXPECTED
+    with opened() as base:
+        assert paths(build_pull_requests(base)) == EXPECTED
     assert github.calls_to("/app") == []
 
 
 def test_without_credentials_it_says_what_to_set() -> None:
-    with pytest.raises(UsageError, match="Set GITHUB_TOKEN") as caught:
-        _ = wired().pulls
+    with opened() as base, pytest.raises(UsageError, match="Set GITHUB_TOKEN") as caught:
+        build_digest_services(base)
     assert "GITHUB_APP_" in str(caught.value)
 
 
 def test_without_a_slack_token_it_says_what_to_set() -> None:
-    with pytest.raises(UsageError, match=r"Set SLACK_BOT_TOKEN to the bot's token \(xoxb-…\)\."):
-        _ = wired().subscriptions.poster
+    with opened() as base, pytest.raises(UsageError, match=r"Set SLACK_BOT_TOKEN to the bot's token \(xoxb-…\)\."):
+        _ = base.messenger
 
 
 def test_a_model_needs_its_key(monkeypatch: Env) -> None:
-    assert not wired().has_model
+    with opened() as base:
+        assert not base.sources.has_model
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
-    assert wired().has_model
+    with opened() as base:
+        assert base.sources.has_model
 
 
 def test_a_publisher_refuses_a_store_that_may_drop_records(monkeypatch: Env, store: Redis, store_url: str) -> None:
@@ -155,8 +169,8 @@ def test_a_publisher_refuses_a_store_that_may_drop_records(monkeypatch: Env, sto
     monkeypatch.setenv("REDIS_URL", store_url)
     store.config_set("maxmemory-policy", "allkeys-lru")
     try:
-        with closing(wired()) as wiring, pytest.raises(StoreUnavailable, match="allkeys-lru"):
-            _ = wiring.subscriptions.poster.post_digest
+        with opened() as base, pytest.raises(StoreUnavailable, match="allkeys-lru"):
+            build_schedule_services(base)
     finally:
         store.config_set("maxmemory-policy", "noeviction")
 
@@ -164,7 +178,8 @@ def test_a_publisher_refuses_a_store_that_may_drop_records(monkeypatch: Env, sto
 def test_what_was_never_used_is_closed_without_a_word(
     capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    wired().close()
+    with opened():
+        pass
     assert (capfd.readouterr(), caplog.messages) == (("", ""), [])
 
 
@@ -179,8 +194,8 @@ def test_the_embedded_store_stays_however_long_the_list_of_the_day_takes(
     with connect_server(start_embedded_url(state)) as earlier_command:
         earlier_command.ping()
         time.sleep(LINGER_SECONDS / 5)
-    with closing(wired()) as wiring:
-        pulls = wiring.pulls
+    with opened() as base:
+        pulls = build_pull_requests(base)
         github.latency = LINGER_SECONDS + 1
         (pull,) = pulls.list_merged(REPOSITORY, DAY).pulls
         github.latency = 0.0
@@ -207,12 +222,12 @@ def test_the_first_repository_is_the_one_that_is_meant_without_a_name(
 ) -> None:
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    assert wired().repositories == expected
+    assert build_allowed_repositories(load_settings()) == expected
 
 
 def test_without_a_repository_it_says_what_to_set() -> None:
     with pytest.raises(UsageError, match="Set PRDIGEST_REPO") as caught:
-        _ = wired().repositories
+        build_allowed_repositories(load_settings())
     assert is_one_sentence(str(caught.value))
 
 
@@ -230,14 +245,16 @@ def test_the_name_of_the_settings_is_that_of_their_repository(
 ) -> None:
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    assert wired().get_display_name(repository) == expected
+    assert get_display_name(load_settings(), repository) == expected
 
 
 def test_today_is_the_day_in_the_zone_of_the_settings(monkeypatch: Env) -> None:
     monkeypatch.setenv("PRDIGEST_TIMEZONE", "America/Los_Angeles")
-    assert wired().get_today() == LocalDay(date(2026, 3, 1), parse_zone("America/Los_Angeles"))
+    with opened() as base:
+        assert base.get_today() == LocalDay(date(2026, 3, 1), parse_zone("America/Los_Angeles"))
     monkeypatch.setenv("PRDIGEST_TIMEZONE", "Pacific/Kiritimati")
-    assert wired().get_today() == LocalDay(date(2026, 3, 2), parse_zone("Pacific/Kiritimati"))
+    with opened() as base:
+        assert base.get_today() == LocalDay(date(2026, 3, 2), parse_zone("Pacific/Kiritimati"))
 
 
 @pytest.fixture
@@ -254,30 +271,33 @@ def bot(monkeypatch: Env, slack: SlackEmulator, store: Redis, store_url: str) ->
 
 
 def test_the_bots_own_workspace_may_ask_without_being_named(bot: Env) -> None:
-    with closing(wired()) as wiring:
-        assert wiring.access_control.explain_refusal(slack_request()) == ""
-        assert wiring.access_control.explain_refusal(slack_request(team="T0ELSE"))
+    with opened() as base:
+        access_control = build_access_control(base)
+        assert access_control.explain_refusal(slack_request()) == ""
+        assert access_control.explain_refusal(slack_request(team="T0ELSE"))
 
 
 def test_other_workspaces_are_added_to_its_own(bot: Env) -> None:
     bot.setenv("PRDIGEST_ALLOWED_WORKSPACES", "T0PARTNER,E0GRID")
-    with closing(wired()) as wiring:
+    with opened() as base:
+        access_control = build_access_control(base)
         visits = [
             slack_request(),
             slack_request(team="T0PARTNER"),
             slack_request(team="T0ELSE", enterprise="E0GRID"),
             slack_request(team="T0ELSE"),
         ]
-        assert [not wiring.access_control.explain_refusal(asked) for asked in visits] == [True, True, True, False]
+        assert [not access_control.explain_refusal(asked) for asked in visits] == [True, True, True, False]
 
 
 def test_channels_people_and_the_limit_are_those_of_the_settings(bot: Env) -> None:
     bot.setenv("PRDIGEST_ALLOWED_CHANNELS", "C0DIGEST")
     bot.setenv("PRDIGEST_ALLOWED_USERS", "U0ASKER")
     bot.setenv("PRDIGEST_USER_LIMIT", "1")
-    with closing(wired()) as wiring:
+    with opened() as base:
+        access_control = build_access_control(base)
         visits = [slack_request(channel="C0ELSE"), slack_request(user="U0ELSE"), slack_request(), slack_request()]
-        assert [not wiring.access_control.explain_refusal(asked) for asked in visits] == [
+        assert [not access_control.explain_refusal(asked) for asked in visits] == [
             False,
             False,
             True,
@@ -287,15 +307,15 @@ def test_channels_people_and_the_limit_are_those_of_the_settings(bot: Env) -> No
 
 def test_who_may_ask_is_not_known_without_slack(bot: Env) -> None:
     bot.setenv("SLACK_BOT_TOKEN", "xoxb-wrong")
-    with closing(wired()) as wiring, pytest.raises(SlackCallRefused, match="SLACK_BOT_TOKEN"):
-        _ = wiring.access_control
+    with opened() as base, pytest.raises(SlackCallRefused, match="SLACK_BOT_TOKEN"):
+        build_access_control(base)
 
 
 def test_the_hurried_store_is_the_same_store_with_less_patience(bot: Env) -> None:
-    with closing(wired()) as wiring:
-        wiring.store.set("key", "value")
-        assert wiring.hurried_store.get("key") == b"value"
-        pools = [found.connection_pool.connection_kwargs for found in (wiring.hurried_store, wiring.store)]
+    with opened() as base:
+        base.store.set("key", "value")
+        assert base.hurried_store.get("key") == b"value"
+        pools = [found.connection_pool.connection_kwargs for found in (base.hurried_store, base.store)]
         hurried, patient = (pool["socket_timeout"] for pool in pools)
         assert hurried < patient
 
@@ -303,47 +323,29 @@ def test_the_hurried_store_is_the_same_store_with_less_patience(bot: Env) -> Non
 def test_the_hurried_store_refuses_one_that_may_drop_jobs(bot: Env, store: Redis) -> None:
     store.config_set("maxmemory-policy", "allkeys-lru")
     try:
-        with closing(wired()) as wiring, pytest.raises(StoreUnavailable, match="allkeys-lru"):
-            _ = wiring.hurried_store
+        with opened() as base, pytest.raises(StoreUnavailable, match="allkeys-lru"):
+            _ = base.hurried_store
     finally:
         store.config_set("maxmemory-policy", "noeviction")
 
 
 def test_the_hurried_store_may_be_the_embedded_one(monkeypatch: Env, tmp_path: Path) -> None:
     monkeypatch.setenv("PRDIGEST_STATE_DIR", str(tmp_path / "state"))
-    with closing(wired()) as wiring:
-        wiring.hurried_cache.put("key", "value", timedelta(hours=1))
-        assert wiring.cache.get("key") == "value"
+    with opened() as base:
+        RedisCache(base.hurried_store, base.keyspace).put("key", "value", timedelta(hours=1))
+        assert base.cache.get("key") == "value"
 
 
 def test_a_hurried_store_that_is_away_is_told_in_one_sentence(monkeypatch: Env) -> None:
     monkeypatch.setenv("REDIS_URL", f"redis://127.0.0.1:{closed_port()}/0")
-    with closing(wired()) as wiring, pytest.raises(StoreUnavailable) as caught:
-        _ = wiring.hurried_store
+    with opened() as base, pytest.raises(StoreUnavailable) as caught:
+        _ = base.hurried_store
     assert is_one_sentence(str(caught.value))
 
 
-SERVICES = ["replies", "details", "answers", "entries"]
-
-
-@pytest.mark.parametrize("name", SERVICES)
-def test_the_services_that_answer_are_built_from_the_settings(bot: Env, name: str) -> None:
-    bot.setenv("GITHUB_TOKEN", "ghp_test")
-    with closing(wired()) as wiring:
-        assert getattr(wiring, name) is getattr(wiring, name)
-
-
-@pytest.mark.parametrize("name", ["replies", "details"])
-def test_answering_needs_the_bots_token(bot: Env, name: str) -> None:
-    bot.setenv("GITHUB_TOKEN", "ghp_test")
-    bot.delenv("SLACK_BOT_TOKEN")
-    with closing(wired()) as wiring, pytest.raises(UsageError, match="Set SLACK_BOT_TOKEN"):
-        getattr(wiring, name)
-
-
 def test_answers_are_remembered_for_a_day_and_not_for_ever(bot: Env, store: Redis) -> None:
-    with closing(wired()) as wiring:
-        wiring.replies.tell_asker(slack_request(), "Hello.")
+    with opened() as base:
+        build_replies(base, build_thread_memories(base)).tell_asker(slack_request(), "Hello.")
     (key,) = store.scan_iter("answer:*")
     assert 86_000 < int(str(store.ttl(key))) <= 86_400
 
@@ -357,13 +359,13 @@ def test_what_an_entry_depends_on_makes_it_another_one(
     app.setenv("ANTHROPIC_API_KEY", claude.api_key)
     app.setenv("ANTHROPIC_BASE_URL", claude.url)
     seven = Reference(REPOSITORY, 7)
-    with closing(wired()) as wiring:
-        wiring.entries.get_entry(seven)
-    with closing(wired()) as wiring:
-        assert wiring.entries.get_cached(seven)
+    with opened() as base:
+        build_digest_services(base).entries.get_entry(seven)
+    with opened() as base:
+        assert build_digest_services(base).entries.get_cached(seven)
     app.setenv(name, value)
-    with closing(wired()) as wiring:
-        assert wiring.entries.get_cached(seven) is None
+    with opened() as base:
+        assert build_digest_services(base).entries.get_cached(seven) is None
 
 
 # --- which paths are what
@@ -377,8 +379,8 @@ def test_a_file_of_path_classes_makes_entries_anew(
     seven = Reference(REPOSITORY, 7)
 
     def area() -> str:
-        with closing(wired()) as wiring:
-            return wiring.entries.get_entry(seven).area
+        with opened() as base:
+            return build_digest_services(base).entries.get_entry(seven).area
 
     assert area() == "of"
     app.setenv("PRDIGEST_PATHS", "paths.toml")
@@ -395,19 +397,22 @@ def test_every_service_goes_by_the_file_of_path_classes(app: Env, github: Script
     ninety, risky = Reference(REPOSITORY, 90), RisksRequest(REPOSITORY, parse_span("2026-02-28", DAY, 1))
 
     def found() -> tuple[bool, str, str, list[int], bool]:
-        with closing(wired()) as wiring:
-            is_listed = "/pull/90" in str(wiring.answers.build_risks(risky, "U0ASKER").public)
-            impact = wiring.entries.get_entry(ninety).summary.technical_impact
-            digest = [
-                entry.number for entry in wiring.digest_builder.build(REPOSITORY, DAY, "Engine").riskiest_entries
-            ]
-            rated = wiring.history.merge_timeline.assess_risk(
+        with opened() as base:
+            digests = build_digest_services(base)
+            answers = build_answers(
+                base, digests, build_composer(base, digests, build_subscription_repository(base))
+            )
+            builder = build_digest_builder(base, digests, digests.pulls)
+            is_listed = "/pull/90" in str(answers.build_risks(risky, "U0ASKER").public)
+            impact = digests.entries.get_entry(ninety).summary.technical_impact
+            digest = [entry.number for entry in builder.build(REPOSITORY, DAY, "Engine").riskiest_entries]
+            rated = digests.history.timeline.assess_risk(
                 pull(90, files=[of_product("of/much.py", 900, 900)])
             ).is_listed
             return (
                 is_listed,
                 impact.rpartition(": ")[2],
-                wiring.questions.archive.read_pull_request(ninety).area,
+                build_archive(base, digests).read_pull_request(ninety).area,
                 digest,
                 rated,
             )
@@ -422,8 +427,8 @@ def test_a_file_of_path_classes_that_can_not_be_used_stops_the_bot_before_its_fi
     bot.setenv("GITHUB_TOKEN", "ghp_test")
     bot.setenv("PRDIGEST_PATHS", "nowhere.toml")
     with (
-        closing(wired()) as wiring,
+        opened() as base,
         pytest.raises(ConfigurationError, match=r"^PRDIGEST_PATHS, nowhere\.toml: ") as caught,
     ):
-        wiring.prepare_services()
+        build_worker_services(base)
     assert is_one_sentence(str(caught.value))

@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
 
 import pytest
 from redis import Redis
 
 from bot.adapters.claude import CLAUDE
-from bot.container import Wiring
+from bot.container import Foundation, open_foundation
+from bot.container.digests import build_digest_builder, build_digest_services
 from bot.container.sources import LiveSources
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.reference import Reference
 from bot.ports import ChatModel, Model, Prompt, PullRequests, Sources
+from bot.processes import _start_workers
+from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import load_settings
 from tests.adapters.worlds import MORNING
 from tests.emulators.claude.server import ClaudeEmulator, Json, overview_answer, summary_answer
@@ -57,29 +60,30 @@ def known(store: Redis, store_url: str, monkeypatch: Env) -> Known:
     return Known(KnownPulls((pull(7, files=(changed_file(),)),)), model)
 
 
-def wired(outside: Sources) -> Wiring:
-    return Wiring(load_settings(), lambda: MORNING, Sleeps(), outside)
+def opened(outside: Sources) -> AbstractContextManager[Foundation]:
+    return open_foundation(load_settings(), lambda: MORNING, Sleeps(), outside)
 
 
 def test_what_is_given_is_asked_instead_of_github_and_claude(known: Known) -> None:
-    with closing(wired(known)) as wiring:
-        digest = wiring.digest_builder.build(REPOSITORY, DAY, "Engine")
+    with opened(known) as base:
+        digests = build_digest_services(base)
+        digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
         assert [entry.summary.headline for entry in digest.entries] == ["Counts once"]
-        assert wiring.has_model
-        assert wiring.entries.get_cached(Reference(REPOSITORY, 7))
+        assert base.sources.has_model
+        assert digests.entries.get_cached(Reference(REPOSITORY, 7))
 
 
 def test_it_is_let_go_of_at_the_end(known: Known) -> None:
-    with closing(wired(known)):
+    with opened(known):
         assert known.closed == []
     assert known.closed == ["closed"]
 
 
 def test_without_a_model_nothing_is_a_models(known: Known) -> None:
     known.model, known.has_model = None, False
-    with closing(wired(known)) as wiring:
-        assert not wiring.has_model
-        assert wiring.entries.get_entry(Reference(REPOSITORY, 7)).summary.is_fallback
+    with opened(known) as base:
+        assert not base.sources.has_model
+        assert build_digest_services(base).entries.get_entry(Reference(REPOSITORY, 7)).summary.is_fallback
 
 
 def test_claude_is_there_with_its_key_alone(monkeypatch: Env) -> None:
@@ -99,8 +103,7 @@ def test_it_is_made_ready_before_the_first_job(known: Known, monkeypatch: Env, s
         "PRDIGEST_REPO": "o/n",
     }.items():
         monkeypatch.setenv(name, value)
-    with closing(wired(known)) as wiring:
-        wiring.prepare_services()
+    with opened(known) as base, _start_workers(base, ShutdownSignal(), last_work=1.0):
         assert known.closed == ["prepared"]
 
 

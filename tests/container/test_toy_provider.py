@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -12,8 +11,10 @@ import pytest
 from redis import Redis
 
 from bot.adapters.claude import CLAUDE
-from bot.container import Wiring
+from bot.container import Foundation, open_foundation
+from bot.container.digests import build_digest_builder, build_digest_services
 from bot.container.providers import PROVIDERS, choose_provider, get_model_access
+from bot.container.worker import build_worker_services
 from bot.doctor.probe_openers import open_doctor
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
@@ -62,8 +63,8 @@ def settings(
 
 
 @pytest.fixture
-def wiring(settings: ToySettings) -> Iterator[Wiring]:
-    with closing(Wiring(settings, lambda: MORNING, time.sleep, providers=REGISTERED)) as made:
+def base(settings: ToySettings) -> Iterator[Foundation]:
+    with open_foundation(settings, lambda: MORNING, time.sleep, providers=REGISTERED) as made:
         yield made
 
 
@@ -71,23 +72,29 @@ def paid(calls: int, used: tuple[int, int]) -> float:
     return calls * TOY.prices.cautious_cost("toy-1", Usage(*used))
 
 
-def test_summaries_and_the_overview_are_the_toys_and_paid_by_its_prices(wiring: Wiring, toy: ToyServer) -> None:
-    digest = wiring.digest_builder.build(REPOSITORY, DAY, "Engine")
+def test_summaries_and_the_overview_are_the_toys_and_paid_by_its_prices(base: Foundation, toy: ToyServer) -> None:
+    digests = build_digest_services(base)
+    digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
     assert [entry.summary.headline for entry in digest.entries] == ["Counts once"] * 2
     assert digest.overview.text == "A toy day."
     assert toy.requests == ["/complete"] * 3
     assert digest.cost == pytest.approx(paid(3, COMPLETED))
-    assert wiring.costs.budget.read_spending_today()[0] == pytest.approx(paid(3, COMPLETED))
+    assert digests.costs.budget.read_spending_today()[0] == pytest.approx(paid(3, COMPLETED))
 
 
-def test_an_answer_is_streamed_after_a_tool_was_used(wiring: Wiring, toy: ToyServer, slack: SlackEmulator) -> None:
+def test_an_answer_is_streamed_after_a_tool_was_used(
+    base: Foundation, toy: ToyServer, slack: SlackEmulator
+) -> None:
+    services = build_worker_services(base)
     slack.get_channel(CHANNEL)
     thread = slack.add_message(CHANNEL, "Digest")
     asked = slack.add_message(CHANNEL, "What was counted twice?", "U0ASKER", thread)
     slack_request = SlackRequest("Ev1", "T0TEAM", CHANNEL, "U0ASKER", thread=thread)
     place = f"{CHANNEL}:{thread}"
-    wiring.questions.question_queue.add_question(place, Question(slack_request, "What was counted twice?", asked))
-    wiring.questions.conversations.serve_thread(place)
+    services.questions.question_queue.add_question(
+        place, Question(slack_request, "What was counted twice?", asked)
+    )
+    services.questions.conversations.serve_thread(place)
     (answer,) = [each for each in slack.list_replies(CHANNEL, thread) if each.get("bot_id")]
     assert answer["blocks"][0]["text"].split() == (TEXT * 20).split()
     assert next(method for method, _ in slack.calls if method.endswith("Stream")) == "chat.startStream"
@@ -95,7 +102,7 @@ def test_an_answer_is_streamed_after_a_tool_was_used(wiring: Wiring, toy: ToySer
     assert any("+retries = 101" in part for part in toy.heard), "what the tool found"
     summaries = toy.requests.count("/complete")
     spent = paid(summaries, COMPLETED) + paid(2, TALKED)
-    assert wiring.costs.budget.read_spending_today()[0] == pytest.approx(spent)
+    assert services.digests.costs.budget.read_spending_today()[0] == pytest.approx(spent)
 
 
 def examined(settings: Settings) -> list[str]:

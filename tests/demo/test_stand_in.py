@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given
 from redis import Redis
 
-from bot.container import Wiring
+from bot.container import open_foundation
+from bot.container.access import build_allowed_repositories
+from bot.container.digests import build_digest_builder, build_digest_services
+from bot.container.questions import build_answer_writer
 from bot.demo.sample.sources import SampleSources
 from bot.demo.stand_in import RuleChatModel
 from bot.domain.conversations.answer_end import AnswerEnd
@@ -193,22 +196,21 @@ def test_below_an_answer_it_says_that_no_model_was_asked(
     monkeypatch.setenv("REDIS_URL", store_url)
     monkeypatch.setenv("PRDIGEST_REPO", str(VLLM))
     monkeypatch.setenv("PRDIGEST_TIMEZONE", str(ANGELES))
-    wiring = Wiring(load_settings(), lambda: MORNING, Sleeps(), SampleSources())
-    wiring.digest_builder.build(VLLM, SampleSources().day, "vLLM")
     display = RecordingDisplay()
-    draft = wiring.questions.answer_writer.write_answer(
-        Question(slack_request(), "anything about LoRA?", "1"), ThreadMemory(DAY), display
-    )
-    wiring.close()
+    with open_foundation(load_settings(), lambda: MORNING, Sleeps(), SampleSources()) as base:
+        digests = build_digest_services(base)
+        build_digest_builder(base, digests, digests.pulls).build(VLLM, SampleSources().day, "vLLM")
+        writer = build_answer_writer(base, build_allowed_repositories(base.settings), digests)
+        draft = writer.write_answer(
+            Question(slack_request(), "anything about LoRA?", "1"), ThreadMemory(DAY), display
+        )
+        spent, _ = digests.costs.budget.read_spending_today()
     assert "[#32195](https://github.com/vllm-project/vllm/pull/32195)" in draft.text
     small, thumbs = draft.footer
     assert small["elements"][0]["text"].endswith(SampleSources().stands_in)
     assert "Written by a model" not in str(small)
     assert thumbs["type"] == "context_actions"
-    assert (draft.inputs["model"], wiring.costs.budget.read_spending_today()[0]) == (
-        SampleSources().stands_in,
-        0.0,
-    )
+    assert (draft.inputs["model"], spent) == (SampleSources().stands_in, 0.0)
 
 
 # nothing but what was found

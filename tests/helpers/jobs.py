@@ -6,26 +6,36 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Protocol
 
 from dramatiq import Worker
 
-from bot.container import Wiring
-from bot.domain.conversations.commands import ParseContext
+from bot.domain.conversations.commands import AllowedRepositories, ParseContext
 from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.time.day import TodayProvider
 from bot.services.jobs.declaration import JobQueue, JobType
+
+
+class AskingServices(Protocol):
+    """What the text of a command is read with."""
+
+    @property
+    def repositories(self) -> AllowedRepositories: ...
+
+    @property
+    def get_today(self) -> TodayProvider: ...
 
 
 def enqueue(
     jobs: JobQueue,
-    wiring: Wiring,
+    services: AskingServices,
     job: JobType[Any],
     asker: SlackRequest,
     text: str,
     audience: Audience = Audience.CHANNEL,
 ) -> None:
     """Enqueue the job for what somebody typed behind a command."""
-    context = ParseContext(wiring.repositories, wiring.get_today)
+    context = ParseContext(services.repositories, services.get_today)
     assert job.read_old
     jobs.send(job, job.read_old(context, asdict(asker), text, audience.value))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -20,11 +20,13 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 from redis import Redis
 
 from bot.adapters.redis.connection import connect_server
-from bot.container import Wiring
+from bot.container import Foundation, open_foundation
+from bot.container.schedule import build_schedule_services, build_scheduler
 from bot.demo.sample.sources import SampleSources
 from bot.jobs import DramatiqJobQueue
 from bot.processes import limit_shutdown, run_processes
 from bot.services.operations import deadlines
+from bot.services.subscriptions.scheduler import DigestScheduler
 from bot.settings import Settings
 from handlers.commands.registry import COMMANDS
 from tests.emulators.slack.server import SlackEmulator
@@ -72,7 +74,8 @@ class SampleTeam:
     slack: SlackEmulator
     store: Redis
     hands: Hands
-    wiring: Wiring
+    base: Foundation
+    scheduler: DigestScheduler
     jobs: DramatiqJobQueue
     url: str
 
@@ -91,7 +94,7 @@ class SampleTeam:
     def tick(self, times: int = 2) -> None:
         """Let the clock look at what is due, and do it."""
         for _ in range(times):
-            self.wiring.subscriptions.scheduler.tick(self.hands.now(), self.jobs)
+            self.scheduler.tick(self.hands.now(), self.jobs)
             self.settle()
 
     def posted(self, channel: str) -> list[Json]:
@@ -137,11 +140,12 @@ def start_bot(
             prdigest_timezone=sample.day.zone,
             prdigest_post_at=dt.time(9),
         )
-        wiring = parts.enter_context(closing(Wiring(settings, hands.now, deadlines.sleep, sample)))
+        base = parts.enter_context(open_foundation(settings, hands.now, deadlines.sleep, sample))
         ending = parts.enter_context(limit_shutdown(stopped))
-        port = parts.enter_context(run_processes(settings, wiring, hands.now, ending, "127.0.0.1"))
-        jobs = DramatiqJobQueue(wiring, wiring.store, COMMANDS.jobs)
+        port = parts.enter_context(run_processes(base, ending, "127.0.0.1"))
+        jobs = DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)
         parts.callback(jobs.close)
-        team = SampleTeam(slack, store, hands, wiring, jobs, f"http://127.0.0.1:{port}/slack/events")
+        scheduler = build_scheduler(base, build_schedule_services(base))
+        team = SampleTeam(slack, store, hands, base, scheduler, jobs, f"http://127.0.0.1:{port}/slack/events")
         team.settle()
         yield team

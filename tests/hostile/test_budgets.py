@@ -81,7 +81,7 @@ class Desk:
             day = DigestRequest(Repository.parse(REPO), span)
             self.jobs.send(DIGEST_JOB, CommandPayload(own, day, Audience.ASKER))
             return
-        enqueue(self.jobs, self.bot.wiring, kinds[command], own, text)
+        enqueue(self.jobs, self.bot.services, kinds[command], own, text)
 
     def settle(self) -> None:
         eventually(lambda: not waiting_jobs(self.store), 120)
@@ -96,7 +96,7 @@ class Desk:
 
 @contextmanager
 def desk(bot: Bot, store: Redis) -> Iterator[Desk]:
-    jobs = DramatiqJobQueue(bot.wiring, store, COMMANDS.jobs)
+    jobs = DramatiqJobQueue(store, bot.base.keyspace, COMMANDS.jobs, bot.services)
     workers = jobs.make_workers(8)
     for worker in workers:
         worker.start()
@@ -198,8 +198,8 @@ def test_the_overview_is_given_up_before_what_is_said_of_each(
 ) -> None:
     made = bot(PRDIGEST_DAILY_BUDGET="10")
     made.wall.passes(timedelta(0))
-    hold = made.wiring.costs.budget.reserve_cost("", CallPurpose.USUAL, 0.0)
-    made.wiring.costs.budget.settle_cost(hold, 10 * share)
+    hold = made.services.digests.costs.budget.reserve_cost("", CallPurpose.USUAL, 0.0)
+    made.services.digests.costs.budget.settle_cost(hold, 10 * share)
     made.turn(timedelta(0))
     assert (without in made.thread, SUMMARY in made.thread, "facts only" in made.thread) == (True, True, False)
     assert ("no overview" in made.thread) == bool(without)
@@ -211,7 +211,9 @@ def test_small_ones_are_given_up_next(bot: Callable[..., Bot]) -> None:
         REPO,
         pull(9, merged_at=NOON, additions=60, files=(changed_file("engine/9.py", additions=60, patch=BIG),)),
     )
-    made.wiring.costs.budget.settle_cost(made.wiring.costs.budget.reserve_cost("", CallPurpose.USUAL, 0.0), 9.6)
+    made.services.digests.costs.budget.settle_cost(
+        made.services.digests.costs.budget.reserve_cost("", CallPurpose.USUAL, 0.0), 9.6
+    )
     made.turn(timedelta(0))
     assert "facts only because today's budget for the model is nearly used up: #3, #2, #1" in made.thread
     assert len(made.claude.requests) == 1

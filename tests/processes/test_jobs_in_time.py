@@ -13,7 +13,8 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisSubscriptionRepository
-from bot.container import Wiring
+from bot.container import Foundation, open_foundation
+from bot.container.worker import WorkerServices, build_worker_services
 from bot.domain.conversations.commands import DigestRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.conversations.thread import Question
@@ -61,7 +62,8 @@ class Team:
     """Jobs at work, and what stands before the services."""
 
     world: World
-    wiring: Wiring
+    base: Foundation
+    services: WorkerServices
     jobs: DramatiqJobQueue
     drips: dict[str, Drip]
 
@@ -90,13 +92,17 @@ def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
         own = {variables[name]: drip.url for name, drip in drips.items()}
         for name, value in {**there.settings, **own, "PRDIGEST_REPO": "octo/engine"}.items():
             monkeypatch.setenv(name, value)
-        made = Wiring(load_settings(), lambda: datetime.now(UTC), deadlines.sleep, promises=PROMISES)
-        wiring = stack.enter_context(closing(made))
-        wiring.prepare_services()
-        jobs = stack.enter_context(closing(DramatiqJobQueue(wiring, store, COMMANDS.jobs, ending, TIMES)))
+        base = stack.enter_context(
+            open_foundation(load_settings(), lambda: datetime.now(UTC), deadlines.sleep, response_times=PROMISES)
+        )
+        base.sources.open_sources()
+        services = build_worker_services(base)
+        jobs = stack.enter_context(
+            closing(DramatiqJobQueue(store, base.keyspace, COMMANDS.jobs, services, ending, TIMES))
+        )
         stack.enter_context(working(jobs.make_workers(2)))
         stack.callback(ending.trigger)
-        yield Team(there, wiring, jobs, drips)
+        yield Team(there, base, services, jobs, drips)
 
 
 def seconds_until(is_so: Callable[[], bool]) -> float:
@@ -107,7 +113,7 @@ def seconds_until(is_so: Callable[[], bool]) -> float:
 
 def test_who_asks_for_a_summary_hears_that_github_does_not_answer(team: Team) -> None:
     team.slow("github")
-    enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked(), "101 102")
+    enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked(), "101 102")
     assert seconds_until(lambda: len(team.whispers) == 2) < SOON / 2
     assert all("GitHub does not answer me right now: try again" in said for said in team.whispers)
 
@@ -115,20 +121,20 @@ def test_who_asks_for_a_summary_hears_that_github_does_not_answer(team: Team) ->
 def test_a_list_of_risks_that_github_holds_up_ends_in_time(team: Team) -> None:
     team.drips["github"].match = "/files"
     team.slow("github")
-    enqueue(team.jobs, team.wiring, RISKS_JOB, team.asked(), "2026-02-28")
+    enqueue(team.jobs, team.services, RISKS_JOB, team.asked(), "2026-02-28")
     assert seconds_until(lambda: bool(team.world.slack.list_messages(CHANNEL) or team.whispers)) < SOON / 2
 
 
 def test_a_model_that_drips_leaves_a_summary_of_facts_in_time(team: Team) -> None:
     team.slow("claude")
-    enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked(), "101")
+    enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked(), "101")
     assert seconds_until(lambda: bool(team.world.slack.list_messages(CHANNEL))) < SOON / 2
     assert "did not answer in time" in str(team.world.slack.list_messages(CHANNEL)[0]["blocks"])
 
 
 def test_who_asks_for_what_takes_long_hears_that_it_is_worked_on_and_then_what_failed(team: Team) -> None:
     team.slow("github")
-    enqueue(team.jobs, team.wiring, OVERVIEW_JOB, team.asked(), "2026-02-27..2026-02-28")
+    enqueue(team.jobs, team.services, OVERVIEW_JOB, team.asked(), "2026-02-27..2026-02-28")
     assert seconds_until(lambda: team.is_told("still at it")) < SOON / 2
     assert seconds_until(lambda: team.is_told("GitHub does not answer me right now")) < SOON
 
@@ -136,7 +142,7 @@ def test_who_asks_for_what_takes_long_hears_that_it_is_worked_on_and_then_what_f
 def test_who_waits_for_an_answer_that_slack_does_not_take_is_told_another_way(team: Team) -> None:
     team.drips["slack"].match = "chat.postMessage"
     team.slow("slack")
-    enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked(), "101")
+    enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked(), "101")
     assert seconds_until(lambda: team.is_told("Slack does not take my answer right now")) < SOON / 2
     team.drips["slack"].heal()
     eventually(lambda: bool(team.world.slack.list_messages(CHANNEL)), SOON)
@@ -147,14 +153,14 @@ def test_who_asks_in_a_thread_hears_what_went_wrong(team: Team) -> None:
     thread = team.world.slack.add_message(CHANNEL, "hello there")
     asked = Question(slack_request(f"mention:{CHANNEL}:{thread}", thread=thread), "what is new?", thread)
     team.slow("github", "claude")
-    team.wiring.questions.question_queue.add_question(f"{CHANNEL}:{thread}", asked)
+    team.services.questions.question_queue.add_question(f"{CHANNEL}:{thread}", asked)
     team.jobs.send(ANSWER_QUESTIONS, ThreadPayload(f"{CHANNEL}:{thread}"))
     assert seconds_until(lambda: bool(team.whispers or team.world.slack.list_replies(CHANNEL, thread))) < SOON / 2
 
 
 def test_who_asks_for_a_digest_hears_what_failed(team: Team) -> None:
     team.slow("github")
-    day = DigestRequest.parse("2026-02-28", team.wiring.repositories, team.wiring.get_today())
+    day = DigestRequest.parse("2026-02-28", team.services.repositories, team.services.get_today())
     team.jobs.send(DIGEST_JOB, CommandPayload(team.asked(), day, Audience.ASKER))
     assert seconds_until(lambda: team.is_told("GitHub does not answer me right now")) < SOON
 
@@ -163,12 +169,12 @@ def test_a_digest_of_the_schedule_ends_and_its_next_try_is_planned(team: Team) -
     subscription = Subscription(
         CHANNEL, Repository("octo", "engine"), Timing(dt.time(9), parse_zone("UTC")), by="U0ASKER"
     )
-    scheduling, due = team.wiring.subscriptions, datetime(2026, 3, 1, 9, tzinfo=UTC)
+    scheduling, due = team.services.schedule, datetime(2026, 3, 1, 9, tzinfo=UTC)
     name, key = subscription.id, scheduling.digest_records.find_digest(subscription.build_digest_spec(due)).key
-    RedisSubscriptionRepository(team.wiring.store).put(subscription)
+    RedisSubscriptionRepository(team.base.store).put(subscription)
     scheduling.due_queue.add(NextDigest(name), due)
     team.slow("github")
     team.jobs.send(DELIVER_DIGEST, DeliveryPayload(name, due))
-    records = digest_store(team.wiring.store)
+    records = digest_store(team.base.store)
     assert seconds_until(lambda: records.load(key).retry_at is not None) < SOON
     assert "too slowly" in records.load(key).error

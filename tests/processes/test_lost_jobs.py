@@ -21,7 +21,8 @@ from bot.adapters.redis.jobs.broker import make_broker
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.jobs.retries import AttemptLimitError, JobInterruption, TurnWait
 from bot.adapters.redis.keyspace import UNPREFIXED
-from bot.container import Wiring
+from bot.container import open_foundation
+from bot.container.worker import WorkerServices, build_worker_services
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.operations.incident import IncidentKind
@@ -56,7 +57,7 @@ class Team:
     """Jobs at work, and messages as the queues hold them."""
 
     world: World
-    wiring: Wiring
+    services: WorkerServices
     jobs: DramatiqJobQueue
     store: Redis
     workers: tuple[Worker, ...]
@@ -70,7 +71,7 @@ class Team:
         """The place of a question that waits."""
         thread = self.world.slack.add_message(CHANNEL, "hello there")
         asked = slack_request(f"mention:{CHANNEL}:{thread}", thread=thread, message=thread)
-        self.wiring.questions.question_queue.add_question(
+        self.services.questions.question_queue.add_question(
             f"{CHANNEL}:{thread}", Question(asked, "what is new?", thread)
         )
         return f"{CHANNEL}:{thread}"
@@ -96,7 +97,7 @@ class Team:
         """What the clock will tell operators of."""
         names = (
             format_item(item)
-            for item, _ in self.wiring.subscriptions.due_queue.list_due(datetime(2100, 1, 1, tzinfo=UTC))
+            for item, _ in self.services.schedule.due_queue.list_due(datetime(2100, 1, 1, tzinfo=UTC))
         )
         return [name for name in names if name.endswith(f"#{IncidentKind.LOST}")]
 
@@ -116,17 +117,18 @@ def team_on(url: str, store: Redis) -> Iterator[Team]:
             for name, value in {**there.settings, **own}.items():
                 patch.setenv(name, value)
             settings = load_settings()
-        wiring = stack.enter_context(
-            closing(Wiring(settings, lambda: datetime.now(UTC), deadlines.sleep, promises=PROMISES))
+        base = stack.enter_context(
+            open_foundation(settings, lambda: datetime.now(UTC), deadlines.sleep, response_times=PROMISES)
         )
-        wiring.prepare_services()
+        base.sources.open_sources()
+        services, times = build_worker_services(base), JobTimeLimits(quick=QUICK, long=QUICK)
         jobs = stack.enter_context(
-            closing(DramatiqJobQueue(wiring, store, COMMANDS.jobs, ending, JobTimeLimits(quick=QUICK, long=QUICK)))
+            closing(DramatiqJobQueue(store, base.keyspace, COMMANDS.jobs, services, ending, times))
         )
         workers = jobs.make_workers(1)
         stack.enter_context(working(workers))
         stack.callback(ending.trigger)
-        yield Team(there, wiring, jobs, store, workers)
+        yield Team(there, services, jobs, store, workers)
 
 
 @pytest.fixture
@@ -219,11 +221,11 @@ def test_a_question_that_is_given_up_lets_the_next_one_come_up(team: Team) -> No
     place = team.question()
     channel, thread = place.split(":")
     asked = slack_request("mention:second", thread=thread, message=thread)
-    team.wiring.questions.question_queue.add_question(
+    team.services.questions.question_queue.add_question(
         place, Question(asked, "and yesterday?", f"{float(thread) + 1:.6f}")
     )
     team.put("questions", place, died=MAX_ATTEMPTS)
-    eventually(lambda: team.wiring.questions.question_queue.get_first(place) is None, SOON)
+    eventually(lambda: team.services.questions.question_queue.get_first(place) is None, SOON)
     assert ["I broke down three times" in said for said in team.whispers] == [True]
     assert len(team.world.slack.list_replies(channel, thread)) == 1
 
@@ -241,10 +243,12 @@ def test_that_nobody_can_be_told_ends_in_the_log(team: Team, caplog: pytest.LogC
 def test_slack_asks_for_twelve_minutes_and_the_worker_serves_others(team: Team) -> None:
     thread = team.world.slack.add_message(CHANNEL, "hello")
     team.world.slack.fail_next("chat.postMessage", retry_after=720)
-    enqueue(team.jobs, team.wiring, SUMMARY_JOB, slack_request("mention:1", thread=thread, message=thread), "101")
+    enqueue(
+        team.jobs, team.services, SUMMARY_JOB, slack_request("mention:1", thread=thread, message=thread), "101"
+    )
     eventually(lambda: bool(team.whispers), SOON)
     assert ["Slack asks me to wait. I go on at" in said for said in team.whispers] == [True]
-    enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked(), "102")
+    enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked(), "102")
     eventually(lambda: bool(team.world.slack.list_messages(CHANNEL)[1:]), SOON)
     waiting = team.store.hvals("dramatiq:prdigest.DQ.msgs")
     assert len(waiting) == 1, "and the first one comes later"
@@ -254,8 +258,8 @@ def test_slack_asks_for_twelve_minutes_and_the_worker_serves_others(team: Team) 
 def test_github_asks_for_six_hours_and_the_asker_hears_it_at_once(team: Team, fault: Any) -> None:
     team.world.github.retry_after = ahead(6 * 3_600)
     team.world.github.fail_next(fault)
-    enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked(), "101")
-    enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked("second"), "102")
+    enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked(), "101")
+    enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked("second"), "102")
     eventually(lambda: bool(team.whispers and team.world.slack.list_messages(CHANNEL)), SOON)
     assert "GitHub's rate limit for this token is used up: try again in 6 hours." in team.whispers[0]
 
@@ -263,7 +267,7 @@ def test_github_asks_for_six_hours_and_the_asker_hears_it_at_once(team: Team, fa
 def test_what_github_puts_off_for_a_while_comes_by_itself_and_the_rest_at_once(team: Team) -> None:
     team.world.github.retry_after = PAUSE
     team.world.github.fail_next("429", match="/graphql")
-    enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked(), "101 102")
+    enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked(), "101 102")
     eventually(lambda: len(team.world.slack.list_messages(CHANNEL)) == 1, PAUSE)
     eventually(lambda: len(team.world.slack.list_messages(CHANNEL)) == 2, SOON)
     assert not team.whispers, "what passes within a moment needs no words"
@@ -288,8 +292,8 @@ def test_five_summaries_in_one_second_are_posted_one_a_second_and_none_is_refuse
             times.append(time.monotonic())
 
     team.world.slack.before = note
-    enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked("one"), "101 102 103")
-    enqueue(team.jobs, team.wiring, SUMMARY_JOB, team.asked("two"), "104 105")
+    enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked("one"), "101 102 103")
+    enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked("two"), "104 105")
     eventually(lambda: len(team.world.slack.list_messages(CHANNEL)) == 5, 2 * SOON)
     assert [later - earlier > 0.9 for earlier, later in pairwise(times)] == [True] * 4
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,7 +12,12 @@ import pytest
 from redis import Redis
 
 from bot import processes
-from bot.container import Wiring
+from bot.container import Foundation, open_foundation
+from bot.container.foundation import build_ownership
+from bot.container.from_settings import get_display_name
+from bot.container.schedule import build_schedule_services
+from bot.container.web import build_web_services
+from bot.container.worker import build_worker_services
 from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import Process, Settings, get_setting_use
 from tests.adapters.worlds import REPO, ScriptedGitHub
@@ -69,34 +74,32 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def start_web(settings: Settings, wiring: Wiring) -> AbstractContextManager[object]:
-    return processes._serve_web(settings, wiring, host="127.0.0.1")
+def start_web(base: Foundation) -> AbstractContextManager[object]:
+    return processes._serve_web(base, host="127.0.0.1")
 
 
-def start_worker(settings: Settings, wiring: Wiring) -> AbstractContextManager[object]:
-    return processes._start_workers(settings, wiring, ShutdownSignal(), last_work=1.0)
+def start_worker(base: Foundation) -> AbstractContextManager[object]:
+    return processes._start_workers(base, ShutdownSignal(), last_work=1.0)
 
 
-def start_clock(_: Settings, wiring: Wiring) -> AbstractContextManager[object]:
-    return processes._start_clock(wiring, now, ShutdownSignal())
+def start_clock(base: Foundation) -> AbstractContextManager[object]:
+    return processes._start_clock(base, ShutdownSignal())
 
 
-def use_web(wiring: Wiring) -> None:
+def use_web(base: Foundation) -> None:
     """What commands ask for that name no day and no zone."""
-    wiring.get_today()
-    wiring.subscriptions.get_channel_zone("C0DIGEST")
+    base.get_today()
+    build_web_services(base).get_channel_zone("C0DIGEST")
 
 
-def use_worker(wiring: Wiring) -> None:
+def use_worker(base: Foundation) -> None:
     """What the jobs use."""
-    wiring.get_display_name(wiring.repositories.default)
-    scheduling = wiring.subscriptions
-    _ = (scheduling.outcome_watcher, scheduling.home, scheduling.subscription_commands, scheduling.forms)
+    get_display_name(base.settings, build_worker_services(base).repositories.default)
 
 
-def use_clock(wiring: Wiring) -> None:
+def use_clock(base: Foundation) -> None:
     """A minute."""
-    _ = wiring.subscriptions.subscription_repository.list_all()
+    build_schedule_services(base).subscription_repository.list_all()
 
 
 PARTS = {
@@ -112,11 +115,11 @@ def test_a_process_reads_the_settings_that_say_so(process: Process, settings: Se
     declared = {
         name for name, field in Settings.model_fields.items() if process in get_setting_use(field).processes
     }
-    with closing(Wiring(settings, now, time.sleep)) as wiring:
+    with open_foundation(settings, now, time.sleep) as base:
         READ.clear()
-        wiring.ownership.claim_store()
-        with start(settings, wiring):
-            use(wiring)
+        build_ownership(base).claim_store()
+        with start(base):
+            use(base)
         # to close it, each process looks whether there is a model to close
         read = frozenset(READ)
     assert read - declared == set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,26 +13,22 @@ from bot.domain.history.revert_index import RevertIndex
 from bot.domain.keyspace.keys import LAST_OUTCOME_CHECK
 from bot.domain.pull_requests.models import Repository, remove_duplicates
 from bot.domain.subscriptions.due_items import OutcomeCheck
-from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.day import LocalDay, parse_date
 from bot.ports import Cache, DueQueue, PostedDigestIndex
 from bot.services.digest.posted_digest import build_state_key
 from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
 from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
+from bot.services.history.outcome_checks import build_check_key
 from bot.services.jobs.declaration import JobQueue
 from bot.services.jobs.job_types import AMEND_DIGEST
 from bot.services.jobs.payloads import AmendmentPayload
 
-# a revert is reported within hours; each check is one call to GitHub, or two
-CHECK_INTERVAL = timedelta(hours=6)
 # outcomes count for that long after a merge: 95 of 100 reverts come within it
 WATCH_PERIOD = timedelta(days=30)
 _DAY = timedelta(days=1)
 # the amendments of a check follow at once; one that waited longer reads the history again
 _CACHE_LIFETIME = timedelta(hours=1)
-# a digest considers the merges of the day after its own; one that is posted later may lack later ones
-_LATE_AFTER = 2 * _DAY
 _UTC = ZoneInfo("UTC")
 
 
@@ -60,21 +55,6 @@ class OutcomeWatcher:
         self._snapshots: dict[Repository, _OutcomeSnapshot] = {}
         self._lock = threading.Lock()
 
-    def watch_digest(self, spec: DigestSpec, key: str) -> None:
-        """Watch a digest from now on, since it was posted. Raises StoreUnavailable."""
-        now, last = self._now(), spec.span.days[-1]
-        self._index.add(spec.repository, last.end, key)
-        self._set_check_start(
-            spec.repository, last.date if now >= last.end + _LATE_AFTER else now.astimezone(UTC).date()
-        )
-        self._due_queue.add(OutcomeCheck(spec.repository), now + CHECK_INTERVAL)
-
-    def _set_check_start(self, repository: Repository, date: dt.date) -> None:
-        """Let the next check start at a date, unless it starts earlier."""
-        planned = self._cache.get(_build_check_key(repository))
-        if planned is None or str(date) < planned:
-            self._cache.put(_build_check_key(repository), str(date), LAST_OUTCOME_CHECK.lifetime)
-
     def check_repository(self, repository: Repository, jobs: JobQueue) -> None:
         """Record the merges since the last check, and find the digests whose outcomes have changed.
 
@@ -97,7 +77,7 @@ class OutcomeWatcher:
 
     def _record_recent_merges(self, repository: Repository, now: datetime) -> None:
         """Record the merges since the last check and of the day before it, of two weeks at most."""
-        name, today = _build_check_key(repository), now.astimezone(UTC).date()
+        name, today = build_check_key(repository), now.astimezone(UTC).date()
         last = self._cache.get(name)
         first = max(parse_date(last) if last else today, today - LOOK_AHEAD) - _DAY
         for days in range((today - first).days + 1):
@@ -158,8 +138,3 @@ def _remove_texts(outcome: MergeOutcome) -> MergeOutcome:
     """Return a copy without descriptions and files, which are evaluated already."""
     pull, by = (replace(half, body="", commit_message="", files=None) for half in (outcome.pull, outcome.by))
     return replace(outcome, pull=pull, by=by)
-
-
-def _build_check_key(repository: Repository) -> str:
-    """Return the key of the UTC date of the last check."""
-    return LAST_OUTCOME_CHECK.build_key(repository)

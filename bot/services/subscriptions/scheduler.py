@@ -29,7 +29,7 @@ from bot.ports import Cache, DueQueue, RunLog
 from bot.render.subscriptions import sentences
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords, TrackedDigest
-from bot.services.history.outcome_watcher import CHECK_INTERVAL
+from bot.services.history.outcome_checks import CHECK_INTERVAL
 from bot.services.jobs.declaration import JobQueue
 from bot.services.jobs.job_types import DELIVER_DIGEST, REPAIR_DIGEST, WATCH_REPOSITORY
 from bot.services.jobs.payloads import DeliveryPayload, DigestPayload, RepositoryPayload

@@ -19,6 +19,9 @@ from bot.adapters.redis.connection import connect_server
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.probe import RedisProbe
 from bot.adapters.redis.question_queue import RedisSpendingStore
+from bot.container.digests import build_digest_services
+from bot.container.foundation import build_ownership
+from bot.container.history import build_backfill
 from bot.domain.keyspace.keys import FAMILIES, JOBS_NAMESPACE, find_family
 from bot.domain.operations.budget import BudgetHold
 from bot.domain.operations.lost_job import LossReason, LostJob
@@ -86,7 +89,7 @@ def open_channels(slack: SlackEmulator, _: Redis) -> None:
 def live_a_day(team: SampleTeam) -> None:
     """Do what leaves a key of each family."""
     you, ada = team.person(YOU), team.person(ADA)
-    team.wiring.ownership.claim_store()
+    build_ownership(team.base).claim_store()
     team.tick()
     lead = team.find("C0DIGEST", "vLLM · Saturday 28 February 2026")
     for text in ("35617", "35621 private"):
@@ -106,7 +109,9 @@ def live_a_day(team: SampleTeam) -> None:
     repository = Repository("vllm-project", "vllm")
     yesterday = MORNING.date() - timedelta(days=1)
     span = Span(yesterday, yesterday, ZONE)
-    assert list(team.wiring.history.backfill.fill_days(repository, span, None, lambda _: None))
+    digests = build_digest_services(team.base)
+    backfill = build_backfill(team.base, digests.pulls, digests.entries)
+    assert list(backfill.fill_days(repository, span, None, lambda _: None))
     team.hands.go_to(15, 10)
     team.tick()
     with urllib.request.urlopen(team.url.replace("/slack/events", "/readyz"), timeout=10) as page:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,10 +13,11 @@ from localslack.state.workspace import Json
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue
-from bot.container import Wiring
+from bot.container import open_foundation
+from bot.container.worker import build_worker_services
 from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import Subscription
-from bot.services.history.outcome_watcher import CHECK_INTERVAL
+from bot.services.history.outcome_checks import CHECK_INTERVAL
 from bot.settings import load_settings
 from tests.crash.conftest import PATIENCE, site_on
 from tests.crash.posts.test_schedule import REPO, SECOND, Moment, Newsroom, hold
@@ -39,11 +39,10 @@ class Posted(Newsroom):
     """Two channels with the digest of yesterday, of which a part was reverted since; it is time to look."""
 
     def post(self) -> None:
-        with closing(Wiring(load_settings(), lambda: datetime.now(UTC), Sleeps())) as wiring:
+        with open_foundation(load_settings(), lambda: datetime.now(UTC), Sleeps()) as base:
+            delivery = build_worker_services(base).subscriptions.delivery
             for channel in (CHANNEL, SECOND):
-                wiring.subscriptions.delivery.post_digest(
-                    Subscription(channel, REPO, self.timing).build_digest_spec(self.due)
-                )
+                delivery.post_digest(Subscription(channel, REPO, self.timing).build_digest_spec(self.due))
         self.before = {channel: self.shown(channel) for channel in (CHANNEL, SECOND)}
         at = datetime.now(UTC) - timedelta(minutes=5)
         self.site.world.github.add(str(REPO), pull(REVERT, title=f"Revert #{REVERTED}", merged_at=at))

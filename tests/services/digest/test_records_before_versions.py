@@ -25,7 +25,7 @@ from bot.domain.time.date_range import Span
 from bot.render.digest.post import RenderedDigest, render_digest
 from bot.services.digest.posted_digest import DigestState
 from bot.services.digest.posting_plan import PostingPlan
-from bot.services.history.outcome_watcher import CHECK_INTERVAL
+from bot.services.history.outcome_checks import CHECK_INTERVAL
 from bot.services.risk.track_record import TrackRecordScorer, TrackRecordStores
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY, digest, entry, summary

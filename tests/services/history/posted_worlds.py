@@ -20,7 +20,8 @@ from bot.render.digest.post import render_digest
 from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.history.outcome_watcher import CHECK_INTERVAL, OutcomeWatcher
+from bot.services.history.outcome_checks import CHECK_INTERVAL, OutcomeCheckPlanner
+from bot.services.history.outcome_watcher import OutcomeWatcher
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, digest, entry, pull
 from tests.helpers.records import digest_store
@@ -59,6 +60,7 @@ class Desk:
         chronicle = MergeTimeline(lambda: history, self._fragile(self.pulls).list_merged, self.wall)
         messenger = self._fragile(messenger_of(self.slack))
         digests = DigestRecords(self.records, messenger.fetch_team)
+        self.planner = OutcomeCheckPlanner(cache, issued, agenda, self.wall)
         self.poster = DigestPoster(messenger, digests, self.wall, Sleeps(), self.begin)
         self.aftermath = OutcomeWatcher(chronicle, cache, issued, digests, self.poster, agenda, self.wall)
         self.digests = digests
@@ -67,7 +69,7 @@ class Desk:
         return Fragile(port, self.fuse)
 
     def begin(self, edition: DigestSpec, key: str) -> None:
-        self.aftermath.watch_digest(edition, key)
+        self.planner.plan_checks(edition, key)
 
     # what happens
 

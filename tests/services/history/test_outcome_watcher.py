@@ -26,7 +26,8 @@ from bot.domain.time.day import LocalDay
 from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC, PostedDigest
 from bot.services.digest.records import DigestRecords
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.history.outcome_watcher import CHECK_INTERVAL, OutcomeWatcher
+from bot.services.history.outcome_checks import CHECK_INTERVAL
+from bot.services.history.outcome_watcher import OutcomeWatcher
 from bot.services.jobs.job_types import AMEND_DIGEST
 from bot.services.jobs.payloads import AmendmentPayload
 from tests.adapters.worlds import REPO
@@ -97,9 +98,9 @@ def subscribe(
     """A channel gets digests too; when the next one is due."""
     made.slack.add_channel(channel, channel.lower())
     subscription = Subscription(channel, repository, timing, view, by="U0ADA")
-    RedisSubscriptionRepository(made.wiring.store).put(subscription)
+    RedisSubscriptionRepository(made.base.store).put(subscription)
     due = timing.find_first_on(made.wall.now)
-    made.wiring.subscriptions.due_queue.put(NextDigest(subscription.id), due)
+    made.services.schedule.due_queue.put(NextDigest(subscription.id), due)
     return due
 
 
@@ -186,7 +187,7 @@ def test_what_a_digest_lacked_at_first_is_followed_once_it_is_there(bot: Callabl
     # a list that is in doubt is not kept
     store.delete(*store.scan_iter("day:*"))
     made.github.add(REPO, pull(7, title="Late to the list", merged_at=NOON))
-    made.wiring.subscriptions.delivery.repair_incomplete(KEY)
+    made.services.subscriptions.delivery.repair_incomplete(KEY)
     assert lines(made, "#7 ")
     merge(made, 9, 'Revert "Late to the list" (#7)')
     assert told(made) == ["#7 Late to the list, reverted after 22.0 h by #9."]
@@ -209,7 +210,7 @@ def test_a_mend_writes_what_was_amended_too(bot: Callable[..., Bot]) -> None:
     made.turn(timedelta(0))
     merge(made, 9, "Revert #1")
     assert len(told(made)) == 1
-    made.wiring.subscriptions.delivery.repair_incomplete(KEY)
+    made.services.subscriptions.delivery.repair_incomplete(KEY)
     said = "above all, in its line, and in the reply"
     assert made.thread.count("reverted after 22.0 h by #9") == 3, said
     made.turn(CHECK_INTERVAL)
@@ -220,7 +221,7 @@ def test_a_mend_writes_what_was_amended_too(bot: Callable[..., Bot]) -> None:
 @pytest.mark.parametrize("method", ["chat.update", "chat.postMessage", "conversations.replies"])
 def test_what_breaks_off_is_done_to_its_end_the_next_time(bot: Callable[..., Bot], method: str) -> None:
     made = posted(bot)
-    aftermath, amends = made.wiring.subscriptions.outcome_watcher, Outbox()
+    aftermath, amends = made.services.subscriptions.outcome_watcher, Outbox()
     at = NOON + 22 * HOUR
     made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
     made.wall.passes(CHECK_INTERVAL)
@@ -262,16 +263,16 @@ def test_a_digest_that_somebody_deleted_gets_no_reply(bot: Callable[..., Bot]) -
 
 def test_a_repository_without_digests_is_not_watched_any_more(bot: Callable[..., Bot]) -> None:
     made = posted(bot)
-    agenda = made.wiring.subscriptions.due_queue
+    agenda = made.services.schedule.due_queue
     assert agenda.get_time(OutcomeCheck(ENGINE)) == DUE + CHECK_INTERVAL
     made.wall.passes(32 * DAY)
-    made.wiring.subscriptions.outcome_watcher.check_repository(ENGINE, Outbox())
+    made.services.subscriptions.outcome_watcher.check_repository(ENGINE, Outbox())
     assert agenda.get_time(OutcomeCheck(ENGINE)) is None
 
 
 def test_what_was_posted_is_kept_a_month_and_what_the_rules_said_for_good(bot: Callable[..., Bot]) -> None:
     made = posted(bot)
-    aftermath, records = made.wiring.subscriptions.outcome_watcher, made.wiring.subscriptions.digest_records.store
+    aftermath, records = made.services.subscriptions.outcome_watcher, made.services.schedule.digest_records.store
     made.wall.passes(29 * DAY)
     aftermath.check_repository(ENGINE, Outbox())
     assert records.load(KEY).posted_messages
@@ -361,10 +362,10 @@ def test_a_bot_that_is_restarted_between_the_look_and_the_amendment_goes_on(bot:
     at = NOON + 22 * HOUR
     made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
     made.wall.passes(CHECK_INTERVAL)
-    made.wiring.subscriptions.outcome_watcher.check_repository(ENGINE, amends)
+    made.services.subscriptions.outcome_watcher.check_repository(ENGINE, amends)
     again = bot()
     for each in amends.of(AMEND_DIGEST):
-        again.wiring.subscriptions.outcome_watcher.amend_digest(each.key, each.looked_at)
+        again.services.subscriptions.outcome_watcher.amend_digest(each.key, each.looked_at)
     assert len(told(again)) == 1
     again.turn(CHECK_INTERVAL)
     assert (len(told(again)), again.edits()) == (1, 2)
@@ -377,7 +378,7 @@ def test_a_look_without_github_is_made_six_hours_later(bot: Callable[..., Bot]) 
     made.github.set_limit("graphql", 0)
     with pytest.raises(RateLimited):
         made.turn(CHECK_INTERVAL)
-    assert made.wiring.subscriptions.due_queue.get_time(OutcomeCheck(ENGINE)) == DUE + 2 * CHECK_INTERVAL
+    assert made.services.schedule.due_queue.get_time(OutcomeCheck(ENGINE)) == DUE + 2 * CHECK_INTERVAL
     made.github.set_limit("graphql", 1_000)
     made.turn(CHECK_INTERVAL - MINUTE)
     assert told(made) == []
@@ -409,7 +410,7 @@ def test_a_day_of_long_ago_is_told_of_what_came_since(bot: Callable[..., Bot], *
         at = NOON + days * DAY
         made.github.add(REPO, pull(number, title=title, merged_at=at, updated_at=at, created_at=at))
     span = Span(LATE.date, LATE.date, LATE.zone)
-    made.wiring.subscriptions.delivery.post_digest(DigestSpec("C0LATE", ENGINE, span))
+    made.services.subscriptions.delivery.post_digest(DigestSpec("C0LATE", ENGINE, span))
     made.turn(CHECK_INTERVAL)
     assert told(made, "C0LATE") == ["#21 Of long ago, reverted after 4 days by #22."]
     queries = made.github.queries
@@ -431,13 +432,13 @@ class Counting(RedisRecordStore[PostedDigest]):
 
 def test_the_records_of_many_channels_are_read_some_at_a_time(bot: Callable[..., Bot], store: Redis) -> None:
     made = posted(bot)
-    issued, records, scheduling = RedisPostedDigestIndex(store), Counting(store), made.wiring.subscriptions
+    issued, records, scheduling = RedisPostedDigestIndex(store), Counting(store), made.services.schedule
     for number in range(120):
         issued.add(ENGINE, made.wall.now - HOUR, f"digest:T:C{number}")
-    chronicle, cache = made.wiring.history.merge_timeline, RedisCache(store)
+    chronicle, cache = made.services.digests.history.timeline, RedisCache(store)
     digests = DigestRecords(records, lambda: "T0TEAM")
     aftermath = OutcomeWatcher(
-        chronicle, cache, issued, digests, scheduling.poster, scheduling.due_queue, made.wall
+        chronicle, cache, issued, digests, made.services.deliveries.poster, scheduling.due_queue, made.wall
     )
     aftermath.check_repository(ENGINE, Outbox())
     assert (sum(records.asked), max(records.asked)) == (121, 50)
@@ -464,11 +465,11 @@ def test_the_history_is_read_once_a_look_however_many_digests_are_amended(
     for channel in channels[1:]:
         subscribe(made, channel)
     made.turn(timedelta(0))
-    scheduling = made.wiring.subscriptions
-    chronicle = MergeTimeline(lambda: history, made.wiring.pulls.list_merged, made.wall)
+    scheduling, poster = made.services.schedule, made.services.deliveries.poster
+    chronicle = MergeTimeline(lambda: history, made.services.digests.pulls.list_merged, made.wall)
     index, cache = RedisPostedDigestIndex(store), RedisCache(store)
     aftermath = OutcomeWatcher(
-        chronicle, cache, index, scheduling.digest_records, scheduling.poster, scheduling.due_queue, made.wall
+        chronicle, cache, index, scheduling.digest_records, poster, scheduling.due_queue, made.wall
     )
     for number, (back, hours) in enumerate([(2, 22), (9, 30)]):
         at = NOON + hours * HOUR

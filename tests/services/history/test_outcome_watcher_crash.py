@@ -14,7 +14,7 @@ from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.domain.errors import PostingInProgress, SlackUnavailable, StoreUnavailable
 from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import DigestSpec
-from bot.services.history.outcome_watcher import CHECK_INTERVAL
+from bot.services.history.outcome_checks import CHECK_INTERVAL
 from bot.services.jobs.job_types import AMEND_DIGEST
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY

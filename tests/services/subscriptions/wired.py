@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -11,7 +11,9 @@ import pytest
 from redis import Redis
 
 from bot.adapters.slack.post_throttle import PostThrottle
-from bot.container import Wiring
+from bot.container import Foundation, open_foundation
+from bot.container.schedule import build_scheduler
+from bot.container.worker import WorkerServices, build_worker_services
 from bot.domain.operations.run import RunOutcome
 from bot.services.jobs.job_types import AMEND_DIGEST, DELIVER_DIGEST, REPAIR_DIGEST, WATCH_REPOSITORY
 from bot.settings import load_settings
@@ -43,7 +45,8 @@ class Passing:
 class Bot:
     """A bot whose clock is moved by hand, and its worlds."""
 
-    wiring: Wiring
+    base: Foundation
+    services: WorkerServices
     wall: Wall
     github: ScriptedGitHub
     claude: ClaudeEmulator
@@ -51,8 +54,9 @@ class Bot:
 
     def turn(self, pause: timedelta = MINUTE) -> int:
         """Time passes, the clock looks, and a worker does what is due; how many digests were mended."""
-        jobs, scheduling = Outbox(), self.wiring.subscriptions
-        scheduling.scheduler.tick(self.wall.passes(pause), jobs)
+        jobs, scheduling = Outbox(), self.services.subscriptions
+        scheduler = build_scheduler(self.base, self.services.schedule)
+        scheduler.tick(self.wall.passes(pause), jobs)
         for each in jobs.of(DELIVER_DIGEST):
             scheduling.delivery.deliver_digest(each.name, each.due)
         for repair in jobs.of(REPAIR_DIGEST):
@@ -84,7 +88,7 @@ class Bot:
 
     @property
     def outcomes(self) -> list[RunOutcome]:
-        return [run.outcome for run in reversed(self.wiring.subscriptions.journal.list_recent(99))]
+        return [run.outcome for run in reversed(self.services.schedule.journal.list_recent(99))]
 
     def edits(self) -> int:
         """Of the digest, not of what is told of it."""
@@ -122,8 +126,8 @@ def make_bot(
                 monkeypatch.setenv(name, value)
             passing = Passing()
             pace = PostThrottle(passing, passing.sleep)
-            wiring = stack.enter_context(closing(Wiring(load_settings(), wall, Sleeps(), pace=pace)))
-            return Bot(wiring, wall, github, claude, slack)
+            base = stack.enter_context(open_foundation(load_settings(), wall, Sleeps(), pace=pace))
+            return Bot(base, build_worker_services(base), wall, github, claude, slack)
 
         yield make
 

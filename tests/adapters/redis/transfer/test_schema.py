@@ -7,7 +7,6 @@ import time
 import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -25,7 +24,7 @@ from bot.adapters.redis.transfer.schema import (
     migrate_schema,
     write_import_checksum,
 )
-from bot.container import Wiring
+from bot.container import open_foundation
 from bot.domain.conversations.thread import RememberedMessage, ThreadMemory
 from bot.domain.errors import StoreUnavailable
 from bot.domain.subscriptions.models import DigestSpec
@@ -215,16 +214,16 @@ def test_whoever_needs_lasting_records_has_them_migrated(
 ) -> None:
     monkeypatch.setenv("REDIS_URL", store_url)
     written_by_version_1(store)
-    with closing(Wiring(load_settings(), lambda: MORNING, time.sleep)) as wiring:
-        assert wiring.cache.get("entry:v:octo/engine#7") == "{}"
+    with open_foundation(load_settings(), lambda: MORNING, time.sleep) as base:
+        assert base.cache.get("entry:v:octo/engine#7") == "{}"
         assert store.get(SCHEMA_KEY) is None, "the cache alone needs no schema"
-        assert getattr(wiring, name).ttl(f"thread:{CHANNEL}:{THREAD}") == -1
+        assert getattr(base, name).ttl(f"thread:{CHANNEL}:{THREAD}") == -1
     store.set(SCHEMA_KEY, CURRENT_SCHEMA + 1)
     with (
-        closing(Wiring(load_settings(), lambda: MORNING, time.sleep)) as wiring,
+        open_foundation(load_settings(), lambda: MORNING, time.sleep) as base,
         pytest.raises(StoreUnavailable, match="newer"),
     ):
-        getattr(wiring, name)
+        getattr(base, name)
 
 
 def test_a_store_that_is_away_is_told_in_one_sentence() -> None:

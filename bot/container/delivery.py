@@ -1,0 +1,71 @@
+"""The services that post digests, and amend them later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from bot.adapters.redis import RedisPostedDigestIndex
+from bot.container.digests import DigestServices, build_digest_builder
+from bot.container.foundation import Foundation
+from bot.container.from_settings import get_display_name
+from bot.container.history import build_merge_timeline
+from bot.container.records import get_channel_zone
+from bot.container.schedule import ScheduleServices
+from bot.services.digest.composer import DigestComposer
+from bot.services.digest.poster import DigestPoster
+from bot.services.history.outcome_checks import OutcomeCheckPlanner
+from bot.services.history.outcome_watcher import OutcomeWatcher
+from bot.services.subscriptions.delivery import DigestDelivery
+from bot.services.subscriptions.repository import SubscriptionRepository
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryServices:
+    """The composer of messages, what posts them, and what amends them by the outcomes of pull requests."""
+
+    composer: DigestComposer
+    poster: DigestPoster
+    outcome_watcher: OutcomeWatcher
+    delivery: DigestDelivery
+
+
+def build_delivery_services(
+    base: Foundation, digests: DigestServices, schedule: ScheduleServices
+) -> DeliveryServices:
+    """Build them. Raises ConfigurationError without a token of Slack, and StoreUnavailable."""
+    composer = build_composer(base, digests, schedule.subscription_repository)
+    index = RedisPostedDigestIndex(base.store, base.keyspace)
+    planner = OutcomeCheckPlanner(base.cache, index, schedule.due_queue, base.now)
+    poster = DigestPoster(base.messenger, schedule.digest_records, base.now, base.sleep, planner.plan_checks)
+    outcome_watcher = OutcomeWatcher(
+        build_merge_timeline(base, digests.day_lists, digests.paths),
+        base.cache,
+        index,
+        schedule.digest_records,
+        poster,
+        schedule.due_queue,
+        base.now,
+    )
+    delivery = DigestDelivery(
+        schedule.subscription_repository,
+        poster,
+        composer,
+        schedule.digest_records,
+        schedule.due_queue,
+        schedule.journal,
+        schedule.incident_reporter,
+        base.now,
+    )
+    return DeliveryServices(composer, poster, outcome_watcher, delivery)
+
+
+def build_composer(
+    base: Foundation, digests: DigestServices, repository: SubscriptionRepository
+) -> DigestComposer:
+    """Build the composer; it asks GitHub for the list of a day that is over once for all channels."""
+    return DigestComposer(
+        build_digest_builder(base, digests, digests.day_lists),
+        partial(get_display_name, base.settings),
+        partial(get_channel_zone, base, repository),
+    )

@@ -1,0 +1,128 @@
+"""The services that read, rate and summarise pull requests, and build digests of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.adapters.caching import DayListCache, FileCache
+from bot.container.costs import CostServices, build_cost_services
+from bot.container.foundation import Foundation
+from bot.container.from_settings import load_path_settings
+from bot.container.history import HistoryServices, build_history_services, build_merge_timeline
+from bot.domain.pull_requests.path_classes import PathSettings
+from bot.ports import PullRequests
+from bot.services.digest.builder import DigestBuilder, DigestDependencies, OverviewBuilder
+from bot.services.digest.overview_writer import OverviewWriter, skip_overview
+from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.prompts import SUMMARY_VERSION
+from bot.services.summaries.reader import PullRequestReader
+from bot.services.summaries.structured_completion import StructuredCompletion
+from bot.services.summaries.summarizer import Summariser
+
+
+@dataclass(frozen=True, slots=True)
+class DigestServices:
+    """What a digest is built with.
+
+    ``pulls`` reads pull requests, their files through the cache; ``day_lists`` takes the lists of past days from
+    the cache, too. ``entries`` keeps what ``reader`` makes of single pull requests.
+    """
+
+    pulls: PullRequests
+    day_lists: PullRequests
+    paths: PathSettings
+    costs: CostServices
+    history: HistoryServices
+    completion: StructuredCompletion | None
+    reader: PullRequestReader
+    entries: EntryCache
+
+
+def build_digest_services(base: Foundation) -> DigestServices:
+    """Build them. Neither Slack nor a store for permanent records is needed.
+
+    Raises:
+        ConfigurationError: a setting of GitHub is missing, or the file of path classes can't be used.
+        StoreUnavailable: the store can't be opened.
+    """
+    pulls = build_pull_requests(base)
+    paths, costs = load_path_settings(base.settings), build_cost_services(base)
+    history = build_history_services(base, pulls, paths)
+    completion = _build_completion(base, costs)
+    reader = PullRequestReader(
+        pulls, _build_summariser(base, completion, paths).summarise_pull_request, paths.get_path_classes
+    )
+    return DigestServices(
+        pulls=pulls,
+        day_lists=DayListCache(pulls, base.cache, base.now),
+        paths=paths,
+        costs=costs,
+        history=history,
+        completion=completion,
+        reader=reader,
+        entries=_build_entries(base, pulls, reader, history, paths),
+    )
+
+
+def build_pull_requests(base: Foundation) -> PullRequests:
+    """Build the source of pull requests, whose files go through the cache. Raises as ``build_digest_services``."""
+    return FileCache(base.sources.pulls, base.cache)
+
+
+def build_digest_builder(base: Foundation, digests: DigestServices, pulls: PullRequests) -> DigestBuilder:
+    """Build the builder of digests of the days that ``pulls`` lists."""
+    overview = OverviewWriter(digests.completion, base.settings.prdigest_answer_model)
+    return _build_builder(base, digests, pulls, overview.write_overview)
+
+
+def build_report_builder(base: Foundation, digests: DigestServices) -> DigestBuilder:
+    """Build the builder of digests without an overview: a report shows none."""
+    return _build_builder(base, digests, digests.pulls, skip_overview)
+
+
+def _build_builder(
+    base: Foundation, digests: DigestServices, pulls: PullRequests, overview: OverviewBuilder
+) -> DigestBuilder:
+    history = digests.history
+    dependencies = DigestDependencies(
+        build_merge_timeline(base, pulls, digests.paths).load_day_context,
+        history.timeline.record_merges,
+        history.track_record.is_reduced,
+    )
+    return DigestBuilder(
+        pulls,
+        digests.entries.refresh_summary,
+        overview,
+        digests.reader.load_files,
+        base.settings.prdigest_concurrency,
+        digests.paths.get_path_classes,
+        dependencies,
+    )
+
+
+def _build_completion(base: Foundation, costs: CostServices) -> StructuredCompletion | None:
+    model = base.sources.model
+    if model is None:
+        return None
+    return StructuredCompletion(costs.add_meter(model), base.cache, base.sleep, base.provider.prices)
+
+
+def _build_summariser(
+    base: Foundation, completion: StructuredCompletion | None, paths: PathSettings
+) -> Summariser:
+    settings = base.settings
+    return Summariser(
+        completion,
+        settings.prdigest_summary_model,
+        settings.prdigest_diff_tokens,
+        paths.get_path_classes,
+        must_prove=not base.sources.stands_in,
+    )
+
+
+def _build_entries(
+    base: Foundation, pulls: PullRequests, reader: PullRequestReader, history: HistoryServices, paths: PathSettings
+) -> EntryCache:
+    settings = base.settings
+    version = f"{settings.prdigest_summary_model} {SUMMARY_VERSION} {settings.prdigest_diff_tokens}"
+    return EntryCache(pulls, reader, base.cache, version, history.timeline.assess_risk, paths.get_path_classes)

@@ -1,0 +1,119 @@
+"""The services of a worker: everything that jobs use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from bot.adapters.redis import RedisLostJobStore
+from bot.adapters.slack import SlackEphemeralMessenger, SlackViews
+from bot.container.access import build_allowed_repositories
+from bot.container.delivery import DeliveryServices, build_delivery_services
+from bot.container.digests import DigestServices, build_digest_services
+from bot.container.foundation import Foundation
+from bot.container.from_settings import get_display_name
+from bot.container.questions import (
+    QuestionServices,
+    build_question_services,
+    build_thread_memories,
+    remember_answer,
+)
+from bot.container.records import build_answered_requests
+from bot.container.schedule import ScheduleServices, build_schedule_services
+from bot.container.subscriptions import SubscriptionServices, build_subscription_services
+from bot.domain.conversations.commands import AllowedRepositories
+from bot.domain.time.day import TodayProvider
+from bot.services.digest.composer import DigestComposer
+from bot.services.operations.lost_jobs import LostJobReporter
+from bot.services.questions.thread_memory import ThreadMemories
+from bot.services.risk.risk_lister import RiskLister
+from bot.services.slack.answers import AnswerBuilder
+from bot.services.slack.details_modal import DetailsModal
+from bot.services.slack.replies import ReplySender
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerServices:
+    """What the functions of jobs take; a :class:`bot.services.jobs.command_jobs.CommandServices`, too."""
+
+    repositories: AllowedRepositories
+    get_today: TodayProvider
+    digests: DigestServices
+    schedule: ScheduleServices
+    deliveries: DeliveryServices
+    answers: AnswerBuilder
+    replies: ReplySender
+    details: DetailsModal
+    subscriptions: SubscriptionServices
+    questions: QuestionServices
+    lost_jobs: LostJobReporter
+
+
+def build_worker_services(base: Foundation) -> WorkerServices:
+    """Build all services of a worker, in the order in which one needs another.
+
+    Raises:
+        ConfigurationError, SlackCallRefused, SlackUnavailable, StoreUnavailable: a setting is wrong, or a
+            service is away.
+    """
+    digests = build_digest_services(base)
+    schedule = build_schedule_services(base)
+    deliveries = build_delivery_services(base, digests, schedule)
+    repositories = build_allowed_repositories(base.settings)
+    memories = build_thread_memories(base)
+    replies = build_replies(base, memories)
+    questions = build_question_services(base, repositories, digests, memories, replies)
+    return WorkerServices(
+        repositories=repositories,
+        get_today=base.get_today,
+        digests=digests,
+        schedule=schedule,
+        deliveries=deliveries,
+        answers=build_answers(base, digests, deliveries.composer),
+        replies=replies,
+        details=DetailsModal(digests.entries, SlackViews(base.slack), replies),
+        subscriptions=build_subscription_services(
+            base, repositories, schedule, deliveries, digests.costs, replies
+        ),
+        questions=questions,
+        lost_jobs=LostJobReporter(
+            replies,
+            questions.conversations,
+            RedisLostJobStore(base.store, base.keyspace),
+            schedule.incident_reporter,
+        ),
+    )
+
+
+def build_answers(base: Foundation, digests: DigestServices, composer: DigestComposer) -> AnswerBuilder:
+    """Build the builder of summaries, lists of risks and overviews, as messages."""
+    history = digests.history
+    risks = RiskLister(
+        digests.pulls,
+        digests.reader,
+        digests.entries,
+        base.settings.prdigest_concurrency,
+        digests.paths.get_path_classes,
+        history.timeline.read_merges_or_none,
+        history.track_record.is_reduced,
+    )
+    return AnswerBuilder(
+        digests.entries,
+        risks,
+        composer.build_days,
+        partial(get_display_name, base.settings),
+        base.get_today,
+        history.track_record.score_lists,
+    )
+
+
+def build_replies(base: Foundation, memories: ThreadMemories) -> ReplySender:
+    """Build what answers each request once. Raises ConfigurationError without a token, and StoreUnavailable."""
+    return ReplySender(
+        base.messenger,
+        SlackEphemeralMessenger(base.slack),
+        build_answered_requests(base),
+        base.now,
+        partial(remember_answer, memories),
+        base.response_times,
+    )
