@@ -41,7 +41,7 @@ class Foundation:
     Clients are opened when they are first used, for two reasons: a command needs the settings of what it uses
     alone, and nothing in the store may be migrated before the store was claimed. ``closing`` closes each that was
     opened. ``now`` returns the current aware time, ``sleep`` waits so many seconds. ``response_times`` says when
-    an asker gets a response, ``pace`` limits the posts to Slack.
+    an asker gets a response, ``throttle`` limits the posts to Slack.
     """
 
     settings: Settings
@@ -50,7 +50,7 @@ class Foundation:
     provider: ModelProvider
     sources: Sources
     response_times: ResponseTimes
-    pace: PostThrottle
+    throttle: PostThrottle
     closing: ExitStack
 
     def get_today(self, zone: ZoneInfo | None = None) -> LocalDay:
@@ -89,9 +89,9 @@ class Foundation:
 
     @cached_property
     def slack(self) -> WebClient:
-        """The client of Slack: one for all services, as it keeps their common pace of posts."""
+        """The client of Slack: one for all services, as it limits their posts together."""
         token = require_secret(self.settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
-        return make_slack_client(token, self.settings.slack_api_url, throttle=self.pace)
+        return make_slack_client(token, self.settings.slack_api_url, throttle=self.throttle)
 
     @cached_property
     def messenger(self) -> SlackMessenger:
@@ -118,7 +118,7 @@ def open_foundation(
     sources: Sources | None = None,
     response_times: ResponseTimes | None = None,
     providers: Sequence[ModelProvider] = PROVIDERS,
-    pace: PostThrottle | None = None,
+    throttle: PostThrottle | None = None,
 ) -> Iterator[Foundation]:
     """Yield the foundation of a process, and close at the end everything that was opened.
 
@@ -135,7 +135,7 @@ def open_foundation(
             provider=provider,
             sources=sources,
             response_times=response_times or ResponseTimes(),
-            pace=pace or PostThrottle(),
+            throttle=throttle or PostThrottle(),
             closing=closing,
         )
 

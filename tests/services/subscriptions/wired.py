@@ -126,7 +126,7 @@ def make_bot(
                 monkeypatch.setenv(name, value)
             passing = Passing()
             pace = PostThrottle(passing, passing.sleep)
-            base = stack.enter_context(open_foundation(load_settings(), wall, Sleeps(), pace=pace))
+            base = stack.enter_context(open_foundation(load_settings(), wall, Sleeps(), throttle=pace))
             return Bot(base, build_worker_services(base), wall, github, claude, slack)
 
         yield make
