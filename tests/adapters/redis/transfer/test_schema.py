@@ -152,8 +152,10 @@ def test_a_store_of_this_version_costs_one_get(store: Redis) -> None:
     migrate_schema(store)
     store.config_resetstat()
     migrate_schema(store)
-    asked = cast("dict[str, dict[str, int]]", store.info("commandstats"))
-    assert {name: found["calls"] for name, found in asked.items() if "config" not in name} == {"cmdstat_get": 1}
+    commands = cast("dict[str, dict[str, int]]", store.info("commandstats"))
+    # connections of earlier tests may still say who they are
+    own = {name: figures["calls"] for name, figures in commands.items() if "|" not in name}
+    assert own == {"cmdstat_get": 1}
 
 
 def test_what_a_process_that_died_began_is_finished(store: Redis) -> None:
