@@ -12,9 +12,9 @@ from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import DigestSpec
 from bot.ports import Cache, DueQueue, PostedDigestIndex
 
-# a revert is told of within hours; each look is one call to GitHub, or two
+# a revert is reported within hours; each check is one call to GitHub, or two
 CHECK_INTERVAL = timedelta(hours=6)
-# a digest knows of what was merged on the day after its own; one that is posted later may lack what came then
+# a digest considers the merges of the day after its own; one that is posted later may lack later ones
 _LATE_AFTER = timedelta(days=2)
 
 
