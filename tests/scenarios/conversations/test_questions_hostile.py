@@ -51,7 +51,7 @@ def leaks(bot: Bot, requests: list[dict[str, Any]]) -> list[str]:
 def test_a_model_that_obeys_strangers_pings_nobody_and_links_nothing(pace: float, http_bot: Bot) -> None:
     thread = hostile(http_bot)
     words = " ".join([ORDERS, LONG[:150]] * 4)
-    with answering(http_bot, answer(words, throttle=pace)) as asked:
+    with answering(http_bot, answer(words, pace=pace)) as asked:
         http_bot.person().send_message(f"{ORDERS} Does it?", thread.channel, thread.ts)
         (reply,) = thread.answers()
     assert "Sentence 1 of" in text_of(reply)
