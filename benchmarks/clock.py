@@ -17,7 +17,7 @@ from redis import Redis
 
 from benchmarks.table import Table
 from bot.adapters.embedded import start_embedded_url
-from bot.adapters.redis import RedisCache, RedisDueQueue, RedisRunLog, RedisSubscriptionRepository, connect_server
+from bot.adapters.redis import RedisCache, RedisDueQueue, RedisRunLog, RedisSubscriptionStore, connect_server
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.services.digest.records import DigestRecords
@@ -64,7 +64,7 @@ def time_ticks(table: Table) -> None:
 
 def _make_scheduler(store: Redis) -> DigestScheduler:
     """Return a scheduler: a thousand subscriptions are due at nine, all others an hour later."""
-    subscriptions, agenda, cache = RedisSubscriptionRepository(store), RedisDueQueue(store), RedisCache(store)
+    subscriptions, agenda, cache = RedisSubscriptionStore(store), RedisDueQueue(store), RedisCache(store)
     for number in range(SUBSCRIPTIONS):
         timing = Timing(dt.time(9 if number < DUE else 10), ZONE)
         subscriptions.put(Subscription(f"C{number:06d}", Repository("octo", "engine"), timing, by="U0ADA"))

@@ -53,7 +53,7 @@ def build_delivery_services(
         composer,
         schedule.digest_records,
         schedule.due_queue,
-        schedule.journal,
+        schedule.run_log,
         schedule.incident_reporter,
         base.now,
     )

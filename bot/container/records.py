@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zoneinfo import ZoneInfo
 
-from bot.adapters.redis import RedisRecordStore, RedisSubscriptionRepository
+from bot.adapters.redis import RedisRecordStore, RedisSubscriptionStore
 from bot.container.foundation import Foundation
 from bot.container.from_settings import build_fixed_subscription
 from bot.domain.keyspace.keys import ANSWER_PROGRESS, INCIDENT_REPORT_RECORD
@@ -39,7 +39,7 @@ def build_incident_reports(base: Foundation) -> RecordStore[PostedIncidentReport
 
 def build_subscription_store(base: Foundation) -> SubscriptionStore:
     """Build the store of the subscriptions that people made. Raises StoreUnavailable."""
-    return RedisSubscriptionRepository(base.store, base.keyspace)
+    return RedisSubscriptionStore(base.store, base.keyspace)
 
 
 def build_subscription_repository(base: Foundation) -> SubscriptionRepository:

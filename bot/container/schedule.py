@@ -17,11 +17,11 @@ from bot.services.subscriptions.scheduler import DigestScheduler
 
 @dataclass(frozen=True, slots=True)
 class ScheduleServices:
-    """The subscriptions, what is due for them, and what was posted. ``journal`` is the log of recent runs."""
+    """The subscriptions, what is due for them, and what was posted. ``run_log`` is the log of recent runs."""
 
     subscription_repository: SubscriptionRepository
     due_queue: DueQueue
-    journal: RunLog
+    run_log: RunLog
     digest_records: DigestRecords
     incident_reporter: IncidentReporter
 
@@ -32,7 +32,7 @@ def build_schedule_services(base: Foundation) -> ScheduleServices:
     return ScheduleServices(
         subscription_repository=build_subscription_repository(base),
         due_queue=due_queue,
-        journal=RedisRunLog(base.store, base.keyspace),
+        run_log=RedisRunLog(base.store, base.keyspace),
         digest_records=records,
         incident_reporter=_build_incident_reporter(base, due_queue, records),
     )
@@ -45,7 +45,7 @@ def build_scheduler(base: Foundation, schedule: ScheduleServices) -> DigestSched
         schedule.due_queue,
         schedule.digest_records,
         base.cache,
-        schedule.journal,
+        schedule.run_log,
         schedule.incident_reporter,
         timedelta(hours=base.settings.prdigest_catch_up_hours),
     )

@@ -87,7 +87,7 @@ def _build_home(
     base: Foundation, schedule: ScheduleServices, editor: SubscriptionEditor, costs: CostServices
 ) -> AppHome:
     health = HealthReader(
-        schedule.journal,
+        schedule.run_log,
         base.cache,
         costs.budget,
         RedisProbe(base.store, base.keyspace).read_status,

@@ -18,7 +18,7 @@ from bot.adapters.redis import (
     RedisLostJobStore,
     RedisProbe,
     RedisRunLog,
-    RedisSubscriptionRepository,
+    RedisSubscriptionStore,
     RedisTimeouts,
     redact_address,
 )
@@ -174,7 +174,7 @@ class _ProbeOpener:
         return StoreRecords(
             RedisProbe(client, keys),
             RedisCache(client, keys),
-            RedisSubscriptionRepository(client, keys),
+            RedisSubscriptionStore(client, keys),
             RedisDueQueue(client, keys),
             RedisRunLog(client, keys),
             RedisLostJobStore(client, keys),

@@ -1,4 +1,4 @@
-"""Jobs that are given up: their askers are told by a job of its own."""
+"""Jobs that are given up: a job of its own notifies their askers."""
 
 from __future__ import annotations
 

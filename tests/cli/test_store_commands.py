@@ -15,7 +15,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.connection import connect_server
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
 from bot.adapters.redis.transfer.schema import SCHEMA_KEY, find_exported_family
 from bot.adapters.redis.transfer.transfer import StoreTransfer
 from bot.container import open_foundation
@@ -62,7 +62,7 @@ def there(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iter
 def use(there: World, store: Redis) -> None:
     """What a team does in a day: on the desk, through the queue, by the clock."""
     subscription = Subscription(CHANNEL, REPOSITORY, Timing(time(8), DAY.zone))
-    RedisSubscriptionRepository(store).put(subscription)
+    RedisSubscriptionStore(store).put(subscription)
     RedisDueQueue(store).put(NextDigest(subscription.id), NOON)
     RedisRunLog(store).add_run(Run(NOON, f"digest:{CHANNEL}", RunOutcome.POSTED))
     lead = there.digest()[0]["ts"]

@@ -12,7 +12,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.claude import CLAUDE
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionStore
 from bot.doctor.checks.settings import SettingsSnapshot
 from bot.doctor.checkup import CheckPlan, Doctor, ServiceProbes
 from bot.domain.errors import SlackCallRefused, StoreUnavailable
@@ -91,7 +91,7 @@ def test_the_checks_come_in_the_order_in_which_people_set_a_bot_up(store: Redis)
 
 
 def test_channels_are_checked_once_with_all_that_they_are_for(store: Redis) -> None:
-    stored = RedisSubscriptionRepository(store)
+    stored = RedisSubscriptionStore(store)
     for subscription in (
         replace(FIXED, repository=Repository("octo", "other"), by="U0ADA"),
         replace(FIXED, repository=Repository("octo", "third"), by="U0ADA", is_paused=True),

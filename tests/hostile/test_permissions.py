@@ -13,7 +13,7 @@ import pytest
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionStore
 from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
@@ -47,7 +47,7 @@ class Stage:
 
     def reset(self, *, is_paused: bool) -> None:
         """The subscription as it was made, and no other: App Home shows the first of many."""
-        kept = RedisSubscriptionRepository(self.bot.store)
+        kept = RedisSubscriptionStore(self.bot.store)
         for each in kept.list_all():
             kept.remove(each.id)
         self.made = replace(self.made, is_paused=is_paused)

@@ -16,7 +16,7 @@ from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_EXECUTED, EVENT_JOB_MA
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisCache, connect_server
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
 from bot.clock import Clock
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.domain.subscriptions.models import Subscription, Timing
@@ -204,7 +204,7 @@ def test_a_clock_that_is_stopped_ends_its_tick_first() -> None:
 def schedule(store: Redis) -> DigestScheduler:
     agenda, cache, records = RedisDueQueue(store), RedisCache(store), digest_store(store)
     return DigestScheduler(
-        SubscriptionRepository(RedisSubscriptionRepository(store), FIXED),
+        SubscriptionRepository(RedisSubscriptionStore(store), FIXED),
         agenda,
         DigestRecords(records, lambda: "T0TEAM"),
         cache,

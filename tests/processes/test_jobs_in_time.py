@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.due_queue import RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisSubscriptionStore
 from bot.container import Foundation, open_foundation
 from bot.container.worker import WorkerServices, build_worker_services
 from bot.domain.conversations.commands import DigestRequest
@@ -171,7 +171,7 @@ def test_a_digest_of_the_schedule_ends_and_its_next_try_is_planned(team: Team) -
     )
     scheduling, due = team.services.schedule, datetime(2026, 3, 1, 9, tzinfo=UTC)
     name, key = subscription.id, scheduling.digest_records.find_digest(subscription.build_digest_spec(due)).key
-    RedisSubscriptionRepository(team.base.store).put(subscription)
+    RedisSubscriptionStore(team.base.store).put(subscription)
     scheduling.due_queue.add(NextDigest(name), due)
     team.slow("github")
     team.jobs.send(DELIVER_DIGEST, DeliveryPayload(name, due))

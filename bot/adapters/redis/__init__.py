@@ -10,7 +10,7 @@ from bot.adapters.redis.connection import (
     connect_server,
     require_durable,
 )
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
 from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.feedback import RedisFeedbackStore
 from bot.adapters.redis.history import RedisBackfillLog, RedisHistoryStore
@@ -45,7 +45,7 @@ __all__ = [
     "RedisRecordStore",
     "RedisRunLog",
     "RedisSpendingStore",
-    "RedisSubscriptionRepository",
+    "RedisSubscriptionStore",
     "RedisThreadStateStore",
     "RedisTimeouts",
     "RedisWorkspaceOwner",

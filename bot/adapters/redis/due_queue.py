@@ -40,7 +40,7 @@ return moved
 """
 
 
-class RedisSubscriptionRepository:
+class RedisSubscriptionStore:
     """``SubscriptionStore`` on Redis, as a hash."""
 
     def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:

@@ -24,7 +24,7 @@ RULES_VERSION = "rules.v2"
 # below this threshold a list contains no more repaired merges than chance would give
 RISK_THRESHOLD = 12
 HIGHEST_BAND_THRESHOLD = 16
-# percentage of all merges that needed a repair within two weeks; the percentages of the bands are in Band
+# percentage of all merges that needed a repair within two weeks; the percentages of the bands are in RiskBand
 BASE_RATE = 7
 # formatters and mass renames touch many files and add about as much as they delete; they rarely break anything
 _SWEEP_CAP = 8.0

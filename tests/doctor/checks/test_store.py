@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisCache, RedisTimeouts, connect_server
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.probe import RedisProbe, redact_address
 from bot.adapters.redis.transfer.schema import CURRENT_SCHEMA, SCHEMA_KEY
@@ -32,7 +32,7 @@ def records_of(client: Redis) -> StoreRecords:
     return StoreRecords(
         RedisProbe(client),
         RedisCache(client),
-        RedisSubscriptionRepository(client),
+        RedisSubscriptionStore(client),
         RedisDueQueue(client),
         RedisRunLog(client),
         RedisLostJobStore(client),

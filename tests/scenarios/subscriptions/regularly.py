@@ -8,7 +8,7 @@ from typing import Any
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionStore
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription
 from tests.helpers.world import as_read
@@ -18,7 +18,7 @@ from tests.scenarios import Bot
 def subscriptions(bot: Bot, channel: str) -> list[Subscription]:
     """Those of a channel that are kept, once nothing is left to do."""
     bot.settle()
-    found = [each for each in RedisSubscriptionRepository(bot.store).list_all() if each.channel == channel]
+    found = [each for each in RedisSubscriptionStore(bot.store).list_all() if each.channel == channel]
     return sorted(found, key=str)
 
 

@@ -6,7 +6,7 @@ import datetime as dt
 
 from localslack.users.person import Person
 
-from bot.adapters.redis.due_queue import RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisSubscriptionStore
 from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.digest.view import DigestView
 from bot.domain.pull_requests.filters import Filters
@@ -111,7 +111,7 @@ def test_a_digest_that_was_posted_is_there_in_short_with_its_link(http_bot: Bot)
 
 def test_of_very_many_ones_own_are_there(http_bot: Bot) -> None:
     channel, ada = http_bot.channel(), http_bot.person()
-    kept = RedisSubscriptionRepository(http_bot.store)
+    kept = RedisSubscriptionStore(http_bot.store)
     repository, timing = Repository.parse(REPO), Timing(SIX, http_bot.zone)
     views = [DigestView(Filters(labels=(f"label {number}",))) for number in range(60)]
     made = [Subscription(channel, repository, timing, view, by="U0BEN", is_open=True) for view in views]

@@ -11,7 +11,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisCache
-from bot.adapters.redis.due_queue import RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisSubscriptionStore
 from bot.adapters.redis.history import RedisHistoryStore
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.record_store import RedisRecordStore
@@ -98,7 +98,7 @@ def subscribe(
     """A channel gets digests too; when the next one is due."""
     made.slack.add_channel(channel, channel.lower())
     subscription = Subscription(channel, repository, timing, view, by="U0ADA")
-    RedisSubscriptionRepository(made.base.store).put(subscription)
+    RedisSubscriptionStore(made.base.store).put(subscription)
     due = timing.find_first_on(made.wall.now)
     made.services.schedule.due_queue.put(NextDigest(subscription.id), due)
     return due

@@ -11,7 +11,7 @@ from localslack.state.workspace import Json
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisCache
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.operations.run import Run
 from bot.domain.subscriptions.due_items import DueItem, NextDigest
@@ -98,7 +98,7 @@ class Desk:
     messenger_as: Callable[[Messenger], Any] = lambda messenger: messenger
 
     def __post_init__(self) -> None:
-        self.subscriptions = RedisSubscriptionRepository(self.store)
+        self.subscriptions = RedisSubscriptionStore(self.store)
         self.agenda: Any = self._fragile(RedisDueQueue(self.store))
         self.journal: Any = self._fragile(RedisRunLog(self.store))
         self.cache: Any = self._fragile(RedisCache(self.store))

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisCache
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
 from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.workspace_directory import SlackWorkspaceDirectory
@@ -77,7 +77,7 @@ class Team:
         self.slack.add_channel(PRIVATE, "secret", private=True, people=("U0ADA",))
         for user in ("U0ADA", "U0BEN"):
             self.slack.set_person(user)
-        self.kept, self.agenda = RedisSubscriptionRepository(self.store), RedisDueQueue(self.store)
+        self.kept, self.agenda = RedisSubscriptionStore(self.store), RedisDueQueue(self.store)
         self.journal, self.cache = RedisRunLog(self.store), RedisCache(self.store)
         self.directory = SubscriptionRepository(self.kept, self.fixed)
         self.digests = DigestRecords(self.records, lambda: TEAM)

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.due_queue import RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisSubscriptionStore
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
@@ -25,15 +25,15 @@ ACME = Subscription("C0OTHER", Repository("acme", "web.app"), Timing(dt.time(23)
 
 
 @pytest.fixture
-def kept(store: Redis) -> RedisSubscriptionRepository:
-    found = RedisSubscriptionRepository(store)
+def kept(store: Redis) -> RedisSubscriptionStore:
+    found = RedisSubscriptionStore(store)
     for each in (LATE, RISKY, ACME):
         found.put(each)
     return found
 
 
 @pytest.fixture
-def directory(kept: RedisSubscriptionRepository) -> SubscriptionRepository:
+def directory(kept: RedisSubscriptionStore) -> SubscriptionRepository:
     return SubscriptionRepository(kept, FIXED)
 
 
@@ -41,7 +41,7 @@ def test_that_of_the_settings_comes_first_then_by_repository_and_time(directory:
     assert list(directory.list_all()) == [FIXED, ACME, RISKY, LATE]
 
 
-def test_without_one_in_the_settings_there_are_those_that_people_made(kept: RedisSubscriptionRepository) -> None:
+def test_without_one_in_the_settings_there_are_those_that_people_made(kept: RedisSubscriptionStore) -> None:
     directory = SubscriptionRepository(kept, None)
     assert list(directory.list_all()) == [ACME, RISKY, LATE]
     assert directory.get(FIXED.id) is None
@@ -67,7 +67,7 @@ def test_some_are_found_at_once(directory: SubscriptionRepository) -> None:
 
 
 def test_the_settings_win_over_what_somebody_had_made_of_the_same(
-    directory: SubscriptionRepository, kept: RedisSubscriptionRepository
+    directory: SubscriptionRepository, kept: RedisSubscriptionStore
 ) -> None:
     kept.put(replace(FIXED, by="U1", timing=Timing(dt.time(1), UTC), is_paused=True))
     assert list(directory.list_all()) == [FIXED, ACME, RISKY, LATE]
@@ -76,14 +76,14 @@ def test_the_settings_win_over_what_somebody_had_made_of_the_same(
 
 
 def test_one_that_somebody_made_can_be_paused(
-    directory: SubscriptionRepository, kept: RedisSubscriptionRepository
+    directory: SubscriptionRepository, kept: RedisSubscriptionStore
 ) -> None:
     directory.pause(LATE)
     assert directory.get(LATE.id) == replace(LATE, is_paused=True)
 
 
 def test_that_of_the_settings_cant_be_paused(
-    directory: SubscriptionRepository, kept: RedisSubscriptionRepository
+    directory: SubscriptionRepository, kept: RedisSubscriptionStore
 ) -> None:
     directory.pause(FIXED)
     assert directory.get(FIXED.id) == FIXED
@@ -103,7 +103,7 @@ TOKYO = parse_zone("Asia/Tokyo")
     ],
 )
 def test_the_zone_of_a_channel_is_that_of_its_subscriptions(
-    kept: RedisSubscriptionRepository,
+    kept: RedisSubscriptionStore,
     directory: SubscriptionRepository,
     zones: list[ZoneInfo],
     expected: ZoneInfo | None,

@@ -14,7 +14,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.connection import connect_server
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import LAST_TICK, SUBSCRIPTIONS
@@ -73,7 +73,7 @@ class Tower:
     messenger: MemoryMessenger = field(default_factory=MemoryMessenger)
 
     def __post_init__(self) -> None:
-        self.kept = RedisSubscriptionRepository(self.store)
+        self.kept = RedisSubscriptionStore(self.store)
         self.agenda = RedisDueQueue(self.store)
         self.journal = RedisRunLog(self.store)
         self.records = digest_store(self.store)
@@ -96,7 +96,7 @@ class Tower:
             agenda, self.cache, fragile(report_store(used)), self.is_posted, self.messenger, ADMIN
         )
         return DigestScheduler(
-            SubscriptionRepository(fragile(RedisSubscriptionRepository(used)), self.fixed),
+            SubscriptionRepository(fragile(RedisSubscriptionStore(used)), self.fixed),
             agenda,
             DigestRecords(records, lambda: TEAM),
             fragile(self.cache),

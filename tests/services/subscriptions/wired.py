@@ -88,7 +88,7 @@ class Bot:
 
     @property
     def outcomes(self) -> list[RunOutcome]:
-        return [run.outcome for run in reversed(self.services.schedule.journal.list_recent(99))]
+        return [run.outcome for run in reversed(self.services.schedule.run_log.list_recent(99))]
 
     def edits(self) -> int:
         """Of the digest, not of what is told of it."""

@@ -26,7 +26,7 @@ from zoneinfo import ZoneInfo
 from redis import Redis
 
 from bot.adapters.redis.connection import pack_value
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
 from bot.domain.keyspace.keys import DUE_QUEUE
 from bot.domain.operations.incident import IncidentKind
 from bot.domain.subscriptions.due_items import NextDigest
@@ -141,7 +141,7 @@ class Parts:
         self.cache = DatedCache(now)
         self.journal = RedisRunLog(client)
         self.messenger = MemoryMessenger()
-        kept = RedisSubscriptionRepository(client)
+        kept = RedisSubscriptionStore(client)
         self.directory = SubscriptionRepository(kept, FIXED)
         self.watchdog = IncidentReporter(
             self.agenda, self.cache, self.reports, self.is_posted, self.messenger, ADMIN

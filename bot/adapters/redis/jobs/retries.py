@@ -1,4 +1,4 @@
-"""Retries of jobs that did not succeed: at once, later, or never, and then somebody is told."""
+"""Retries of jobs that did not succeed: at once, later, or never; then the asker or the operators get a notice."""
 
 from __future__ import annotations
 

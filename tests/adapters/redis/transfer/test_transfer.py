@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisCache, connect_server, pack_value
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionRepository
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
 from bot.adapters.redis.feedback import RedisFeedbackStore
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.thread_states import RedisThreadStateStore
@@ -76,7 +76,7 @@ def refused(store: Redis, file: BytesIO) -> str:
 
 def fill(store: Redis) -> None:
     """A little of everything, as the bot writes it."""
-    RedisSubscriptionRepository(store).put(SUBSCRIPTION)
+    RedisSubscriptionStore(store).put(SUBSCRIPTION)
     RedisDueQueue(store).put(NextDigest(SUBSCRIPTION.id), NOON)
     RedisDueQueue(store).put(DigestRepair(DIGEST), NOON + timedelta(hours=1))
     for run in RUNS:
@@ -202,7 +202,7 @@ def test_everything_is_there_after_it_moved(store: Redis) -> None:
         "backfilled": 1,
         "issued": 1,
     }
-    assert RedisSubscriptionRepository(store).list_all() == (SUBSCRIPTION,)
+    assert RedisSubscriptionStore(store).list_all() == (SUBSCRIPTION,)
     assert RedisDueQueue(store).list_due(NOON) == [(NextDigest(SUBSCRIPTION.id), NOON)]
     assert list(RedisRunLog(store).list_recent(9)) == RUNS[::-1]
     assert [json.loads(vote)["question"] for vote in RedisFeedbackStore(store).list_votes()] == [HARD]
