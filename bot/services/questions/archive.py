@@ -14,7 +14,7 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup, get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import build_fallback_summary
+from bot.domain.summaries.models import SummarisedPullRequest, build_fallback_summary
 from bot.domain.text.redaction import redact_patch
 from bot.domain.time.date_range import Span
 from bot.ports import PullRequests
@@ -82,9 +82,9 @@ class PullRequestArchive:
         """Return the path classes of a repository."""
         return self._classes_of(repository)
 
-    def get_cached(self, reference: Reference) -> Entry | None:
-        """Return the cached entry of a pull request, without patches and without any call."""
-        return self._entry_cache.get_cached(reference)
+    def get_cached_summary(self, reference: Reference) -> SummarisedPullRequest | None:
+        """Return what is cached of a pull request, without patches, a rating, and any call."""
+        return self._entry_cache.get_cached_summary(reference)
 
     def build_entry(self, pull: PullRequest) -> Entry:
         """Return the entry of a pull request with its files and patches, as far as they are available."""

@@ -63,16 +63,16 @@ def test_no_model_is_asked() -> None:
     there.archive.read_days(REPOSITORY, days("7d"))
     there.archive.list_merges(REPOSITORY, days("7d"))
     there.archive.read_pull_request(SEVENTH)
-    there.archive.get_cached(SEVENTH)
+    there.archive.get_cached_summary(SEVENTH)
     assert there.summaries.numbers == []
 
 
 def test_what_is_kept_is_known_without_asking_anybody() -> None:
     there = shelf(SEVEN)
-    assert there.archive.get_cached(SEVENTH) is None
+    assert there.archive.get_cached_summary(SEVENTH) is None
     there.entries.refresh_summary(SEVEN)
     before = len(calls(there))
-    known = there.archive.get_cached(SEVENTH)
+    known = there.archive.get_cached_summary(SEVENTH)
     assert known
     assert known.pull == SEVEN.remove_patches()
     assert len(calls(there)) == before

@@ -130,3 +130,11 @@ def test_a_reader_does_not_rate(house: House) -> None:
         house.entries.refresh_summary(COUNT)
         house.reader.read_pull_request(UNDO)
     assert counts == Counter()
+
+
+def test_an_address_in_an_answer_needs_no_rating(house: House) -> None:
+    house.entries.refresh_summary(COUNT)
+    toolbox = Toolbox(house.archive, REPOSITORIES, TODAY, ABOUT_DAY)
+    with counting(assess_pull_request) as counts:
+        assert toolbox.find_address(9) == COUNT.url
+    assert counts == Counter()

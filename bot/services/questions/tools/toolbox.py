@@ -166,7 +166,7 @@ class Toolbox:
         """Return the address of a pull request of the thread's repository, None if it is not known to exist."""
         reference = Reference(self._subject.repository, number)
         if reference not in self._addresses:
-            cached = self._archive.get_cached(reference)
+            cached = self._archive.get_cached_summary(reference)
             self._addresses[reference] = cached.pull.url if cached else None
         return self._addresses[reference]
 
@@ -216,19 +216,13 @@ class Toolbox:
         ]
         if sum(map(len, lines)) > MAX_RESULT_LENGTH:
             lines[2:] = map(format_match, interleave_matches(matches))
-        return self._note_cut(
-            limit_lines(lines, MAX_RESULT_LENGTH, "line", "search for fewer words or days"), "matching lines"
-        )
+        return self._limit_lines(lines, "search for fewer words or days", "matching lines")
 
     def _describe_pull_request(self, arguments: PullArguments) -> str:
         entry = self.get_entry(self._parse_repository(arguments.repository), arguments.number)
         self.provenance.add_summary(entry.number)
-        return self._note_cut(
-            limit_lines(
-                context_text.format_pull_request(entry).split("\n"), MAX_RESULT_LENGTH, "line", "read its diff"
-            ),
-            "lines about it",
-        )
+        lines = context_text.format_pull_request(entry).split("\n")
+        return self._limit_lines(lines, "read its diff", "lines about it")
 
     def _read_diff(self, arguments: DiffArguments) -> str:
         pull = self.get_entry(self._parse_repository(arguments.repository), arguments.number).pull
@@ -241,9 +235,7 @@ class Toolbox:
         if arguments.contains.strip():
             self.provenance.add_diff(pull, files, ())
             lines = [head, *find_places(files, arguments.contains)]
-            return self._note_cut(
-                limit_lines(lines, MAX_DIFF_LENGTH, "line", "name a path"), f"places in #{pull.number}"
-            )
+            return self._limit_lines(lines, "name a path", f"places in #{pull.number}", MAX_DIFF_LENGTH)
         count = len(files) if arguments.paths else pull.changed_files
         packed = context_text.fit_diff(
             replace(pull, files=files, changed_files=count),
@@ -275,9 +267,7 @@ class Toolbox:
             f"#{entry.number} {entry.pull.title}: {context_text.describe_risk(entry)}"
             for entry in risky[:_MAX_RISKY]
         ]
-        return self._note_cut(
-            limit_lines(lines, MAX_RESULT_LENGTH, "line", "ask for fewer days"), "what was taken back"
-        )
+        return self._limit_lines(lines, "ask for fewer days", "what was taken back")
 
     # how the tools read
 
@@ -343,6 +333,10 @@ class Toolbox:
                 self.provenance.add_gap(
                     f"parts of {truncate_text(file.path, 80)} of #{pull.number} (its diff is cut)"
                 )
+
+    def _limit_lines(self, lines: Iterable[str], advice: str, what: str, limit: int = MAX_RESULT_LENGTH) -> str:
+        """Return as many lines as fit into ``limit`` characters, and note how many are left out of ``what``."""
+        return self._note_cut(limit_lines(lines, limit, "line", advice), what)
 
     def _note_cut(self, bounded: context_text.BoundedText, what: str) -> str:
         if bounded.hidden_count:
