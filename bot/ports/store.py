@@ -139,7 +139,10 @@ class SpendingStore(Protocol):
         """
 
     def settle_hold(self, hold: BudgetHold, dollars: float) -> None:
-        """Replace a reservation by the dollars that were really spent."""
+        """Replace a reservation by the dollars that were really spent.
+
+        Settling a reservation again changes nothing.
+        """
 
 
 class SubscriptionStore(Protocol):

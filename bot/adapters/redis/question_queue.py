@@ -23,6 +23,8 @@ from bot.domain.operations.budget import BudgetHold
 log = logging.getLogger(__name__)
 
 _MICRODOLLARS = 1_000_000
+# the end of the mark that a reservation was settled, which counts as no dollars
+_SETTLED = ":settled:0"
 _HOLD_SECONDS = int(BUDGET_HOLDS.lifetime.total_seconds())
 # KEYS: for each name the counter of spent millionths, then for each name its reservations by the time at which
 # they expire, as a token, a colon and millionths of a dollar. ARGV: the reservation to add, its seconds, the
@@ -36,7 +38,10 @@ for i = 1, names do
   redis.call('ZREMRANGEBYSCORE', held, '-inf', now)
   sums[i] = tonumber(redis.call('GET', KEYS[i]) or '0')
   for _, each in ipairs(redis.call('ZRANGE', held, 0, -1)) do
-    sums[i] = sums[i] + tonumber(string.match(each, ':(%d+)$'))
+    -- the client sends a command again if the answer is late: the reservation may be there
+    if each ~= ARGV[1] then
+      sums[i] = sums[i] + tonumber(string.match(each, ':(%d+)$'))
+    end
   end
 end
 for i = 4, #ARGV, 2 do
@@ -49,6 +54,24 @@ for i = 1, names do
   redis.call('EXPIRE', KEYS[names + i], ARGV[2])
 end
 return -1
+"""
+# KEYS: as above. ARGV: the reservation, the mark that replaces it, its seconds, the millionths that were spent,
+# and the seconds for which a counter is kept. With the mark there, the command has come before: the client sends
+# it again if the answer is late, and a call must not be paid for twice
+_SETTLE_SCRIPT = """
+local now = tonumber(redis.call('TIME')[1])
+local names = #KEYS / 2
+if redis.call('ZSCORE', KEYS[names + 1], ARGV[2]) then
+  return 0
+end
+for i = 1, names do
+  redis.call('ZREM', KEYS[names + i], ARGV[1])
+  redis.call('ZADD', KEYS[names + i], now + tonumber(ARGV[3]), ARGV[2])
+  redis.call('EXPIRE', KEYS[names + i], ARGV[3])
+  redis.call('INCRBY', KEYS[i], ARGV[4])
+  redis.call('EXPIRE', KEYS[i], ARGV[5])
+end
+return 1
 """
 
 
@@ -100,6 +123,7 @@ class RedisSpendingStore:
         self._client = client
         self._keys = keys
         self._hold_script = client.register_script(_HOLD_SCRIPT)
+        self._settle_script = client.register_script(_SETTLE_SCRIPT)
         self._hold_seconds = hold_seconds
 
     def get_spending(self, name: str) -> float:
@@ -110,21 +134,26 @@ class RedisSpendingStore:
 
     def reserve_budget(self, hold: BudgetHold, caps: Sequence[tuple[str, float]]) -> int | None:
         """Reserve dollars if all sums are below their caps."""
-        keys = [*map(self._build_spent_key, hold.names), *map(self._build_holds_key, hold.names)]
         limits = [(hold.names.index(name) + 1, round(dollars * _MICRODOLLARS)) for name, dollars in caps]
         arguments: list[str | int] = [_format_hold(hold), self._hold_seconds, len(hold.names), *chain(*limits)]
         with translate_redis_errors():
-            reached = int(cast("int", self._hold_script(keys, arguments)))
+            reached = int(cast("int", self._hold_script(self._list_keys(hold), arguments)))
         return None if reached < 0 else reached
 
     def settle_hold(self, hold: BudgetHold, dollars: float) -> None:
-        """Replace a reservation by the dollars that were really spent."""
-        with translate_redis_errors(), self._client.pipeline() as pipeline:
-            for name in hold.names:
-                pipeline.zrem(self._build_holds_key(name), _format_hold(hold))
-                pipeline.incrby(self._build_spent_key(name), round(dollars * _MICRODOLLARS))
-                pipeline.expire(self._build_spent_key(name), SPENDING.lifetime)
-            pipeline.execute()
+        """Replace a reservation by the dollars that were really spent, once however often it is called."""
+        arguments: list[str | int] = [
+            _format_hold(hold),
+            f"{hold.token}{_SETTLED}",
+            self._hold_seconds,
+            round(dollars * _MICRODOLLARS),
+            int(SPENDING.lifetime.total_seconds()),
+        ]
+        with translate_redis_errors():
+            self._settle_script(self._list_keys(hold), arguments)
+
+    def _list_keys(self, hold: BudgetHold) -> list[str]:
+        return [*map(self._build_spent_key, hold.names), *map(self._build_holds_key, hold.names)]
 
     def _build_spent_key(self, name: str) -> str:
         return self._keys.add_prefix(SPENDING.build_key(name))

@@ -68,13 +68,13 @@ def test_who_used_up_their_budget_gets_plain_results_and_others_answers(frugal: 
 
 def test_when_the_budget_of_all_is_used_up_everybody_gets_plain_results(frugal: Bot) -> None:
     ada, day = listed(frugal), str(frugal.noon(0).date())
-    spending, whole = RedisSpendingStore(frugal.store), BudgetHold("", 0.0, (day,))
+    spending = RedisSpendingStore(frugal.store)
     before = spending.get_spending(day)
-    spending.settle_hold(whole, DAILY)
+    spending.settle_hold(BudgetHold("all at once", 0.0, (day,)), DAILY)
     with answering(frugal, answer("Yes.")) as asked:
         thread = begun(frugal, ada.mention("And the frobnications?", frugal.channel()))
         (reply,) = thread.answers()
-    spending.settle_hold(whole, -DAILY)
+    spending.settle_hold(BudgetHold("back again", 0.0, (day,)), -DAILY)
     assert spending.get_spending(day) == before
     assert is_plain(text_of(reply), "Today's budget for the model is used up; it begins anew at midnight")
     assert not asked.bodies

@@ -6,6 +6,8 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain
+from typing import cast
 
 import pytest
 from redis import Redis
@@ -83,7 +85,8 @@ class Till:
         return RedisSpendingStore(self.store).get_spending(build_payer_name(DAY.date, payer))
 
     def reserved(self) -> int:
-        return len(list(self.store.scan_iter("held:*")))
+        holds = (cast("list[bytes]", self.store.zrange(key, 0, -1)) for key in self.store.scan_iter("held:*"))
+        return sum(b":settled:" not in each for each in chain.from_iterable(holds))
 
 
 @pytest.fixture
