@@ -52,6 +52,10 @@ class GitHubUnavailable(PrdigestError):
     """No usable answer from GitHub, after retries."""
 
 
+class SourceUnavailable(PrdigestError):
+    """A commit whose files can't be read."""
+
+
 class TimeLimitExceeded(PrdigestError):
     """Work that did not end within the time promised to the person or process that waits for it."""
 

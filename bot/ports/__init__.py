@@ -30,6 +30,7 @@ from bot.ports.slack import (
     ThreadReader,
     Views,
 )
+from bot.ports.source_files import SourceFiles
 from bot.ports.sources import Sources
 from bot.ports.store import (
     BackfillLog,
@@ -78,6 +79,7 @@ __all__ = [
     "RateLimiter",
     "RecordStore",
     "RunLog",
+    "SourceFiles",
     "Sources",
     "SpendingStore",
     "SubscriptionStore",

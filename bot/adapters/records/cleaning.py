@@ -99,6 +99,11 @@ def clean_hash(value: object) -> str:
     return value if isinstance(value, str) and _HASH.fullmatch(value) else ""
 
 
+def clean_code(text: str) -> str:
+    """Return a patch or a source file with as many lines as it has."""
+    return redact_patch(_CONTROLS_IN_CODE.sub(_REPLACEMENT, _replace_surrogates(text)))
+
+
 def parse_account(value: object) -> Account:
     """Return the account of a GraphQL node. A deleted one is null and becomes GitHub's "ghost".
 
@@ -183,7 +188,7 @@ def _add_patch(file: ChangedFile, patch: object) -> ChangedFile:
     if not isinstance(patch, str) or not is_readable(patch):
         return file.replace_patch(None, max(file.changed_lines, 1))
     part = truncate_patch(patch)
-    kept = redact_patch(_CONTROLS_IN_CODE.sub(_REPLACEMENT, _replace_surrogates(part))) or None
+    kept = clean_code(part) or None
     is_cut = len(part) < len(patch)
     return file.replace_patch(
         kept, max(file.changed_lines - count_changed_lines(part), 1) if is_cut and kept else 0

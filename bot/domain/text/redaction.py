@@ -37,7 +37,7 @@ def redact_text(text: str) -> str:
 
 
 def redact_patch(patch: str) -> str:
-    """Replace credentials in a diff; lines and their marks stay, since places in it are counted by them."""
+    """Replace credentials in a diff or a file; lines and their marks stay, since places are counted by them."""
     for form in _select_patterns(patch):
         patch = form.sub(_redact_matched_lines, patch)
     return patch

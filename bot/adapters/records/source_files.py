@@ -1,0 +1,31 @@
+"""Source files from what GitHub or git sends: the same bytes become the same text, wherever they come from."""
+
+from __future__ import annotations
+
+import codecs
+
+from bot.adapters.records.cleaning import clean_code
+from bot.domain.source.models import LFS_POINTER_START, MAX_SOURCE_BYTES, SourceFile, SourceProblem
+
+
+def build_source_file(path: str, data: bytes) -> SourceFile:
+    """Return the file with its text, or with the reason why it has none.
+
+    A byte order mark is left out. Credentials are removed, and control characters replaced, as in patches.
+    """
+    problem = _find_problem(data)
+    if problem:
+        return SourceFile(path, problem=problem)
+    try:
+        text = data.removeprefix(codecs.BOM_UTF8).decode()
+    except UnicodeDecodeError:
+        return SourceFile(path, problem=SourceProblem.NOT_UTF8)
+    return SourceFile(path, clean_code(text))
+
+
+def _find_problem(data: bytes) -> SourceProblem | None:
+    if len(data) > MAX_SOURCE_BYTES:
+        return SourceProblem.TOO_LARGE
+    if b"\0" in data:
+        return SourceProblem.BINARY
+    return SourceProblem.LFS_POINTER if data.startswith(LFS_POINTER_START.encode()) else None

@@ -1,0 +1,1 @@
+"""Files of a repository at a commit, and the functions and classes around a change."""
