@@ -16,6 +16,7 @@ import pytest
 
 from bot.adapters.git.clone import parse_github_url
 from bot.adapters.git.diff_tree import parse_commits
+from bot.adapters.records.source_files import build_source_file
 from bot.adapters.redis.history import trim_pull_request
 from bot.domain.conversations.commands import (
     AllowedRepositories,
@@ -45,6 +46,9 @@ from bot.domain.pull_requests.path_classes import list_default_patterns
 from bot.domain.pull_requests.path_globs import PathGlobs
 from bot.domain.pull_requests.reference import parse_reference
 from bot.domain.risk.assessment import assess_pull_request
+from bot.domain.source.annotated_file import annotate_file
+from bot.domain.source.models import SourceFile
+from bot.domain.source.scopes import list_scopes
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector, parse_time
 from bot.domain.summaries.citations import Citation, verify_citation
 from bot.domain.summaries.diff_packing import Coverage, pack_diff
@@ -164,6 +168,10 @@ PARSERS: dict[str, Parser] = {
     "spoken_of": lambda text: detect_repository([commit(text)]),
     "git_records": lambda text: list(parse_commits([record_of(text)])),
     "brief": lambda text: trim_pull_request(pull(title=text, body=text, commit_message=f"Title\n\n{text}")),
+    "scopes-python": lambda text: list_scopes("a.py", text),
+    "scopes-braces": lambda text: list_scopes("a.cpp", text),
+    "annotated": lambda text: annotate_file(SourceFile("a.py", text), f"@@ -1 +1 @@\n {text}"),
+    "source": lambda text: build_source_file("a.py", text.encode("utf-8", "replace")),
     "pack": lambda text: pack_diff((changed_file(patch=text),), 30_000, 1),
     "find_quote": lambda text: find_quote(text, "never there"),
     "find_quote-long": lambda text: find_quote("@@ -1 +1 @@\n+one line", text),

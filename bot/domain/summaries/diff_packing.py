@@ -6,13 +6,23 @@ coverage is kept, so that readers know what the summary is based on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
-from bot.domain.pull_requests.diff import DiffLine, split_hunks
 from bot.domain.pull_requests.models import ChangedFile
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClass, PathClasses
+from bot.domain.source.change_context import ContextLevel
+from bot.domain.source.models import SourceFile
+from bot.domain.source.scopes import has_scopes
+from bot.domain.summaries.diff_sections import (
+    REST_NOTE,
+    DiffSection,
+    SectionSource,
+    estimate_tokens,
+    flatten_path,
+)
 
 _CLASS_RANK = {
     kind: rank
@@ -30,13 +40,23 @@ _CLASS_RANK = {
         )
     )
 }
-# git shows 3 lines of context around a change; 2 are as informative and save 9 %. Context is cut first when a diff
-# is too large (docs/decisions/0003-two-lines-of-context.md)
-_CONTEXT_STEPS = (2, 1, 0)
+# code whose functions and classes are shown around a change
+_EXPLAINED_CLASSES = frozenset({PathClass.PRODUCT, PathClass.BUILD, PathClass.SUPPORT})
+# GitHub sends 3 lines of context; functions are shown where there is room, and context is cut before files are
+_WHOLE_FUNCTIONS = ContextLevel(near=10, whole=100, has_heads=True)
+_SHORT_FUNCTIONS = ContextLevel(near=5, whole=40, has_heads=True)
+_HEADS = ContextLevel(near=3, has_heads=True)
+_PATCH = ContextLevel(near=3)
+_EXPLAINING_LEVELS = (_WHOLE_FUNCTIONS, _SHORT_FUNCTIONS, _HEADS)
+_PATCH_LEVELS = (_PATCH, ContextLevel(near=1), ContextLevel(near=0))
+# tokens that the functions around all changes of a pull request may take more than its patches: the diffs of a
+# day then take 2.5 times as many at most (docs/decisions/0052-whole-functions.md)
+_MAX_EXPLAINING_TOKENS = 6_000
+# files of one pull request that are read whole: the largest changes of 2025 have hundreds, and fit no prompt
+_MAX_SOURCES = 30
 # tokens: a shorter beginning of a file is not worth showing
 _MIN_PART_TOKENS = 100
 _TOO_LARGE, _UNREADABLE = "too large for this prompt", "not to be read or too large for this prompt"
-_REST_NOTE = "[the rest of this file is not shown: {} changed lines]"
 # tokens of the note on files beyond the 3,000 that GitHub lists
 _UNLISTED_NOTE_TOKENS = 25
 
@@ -58,42 +78,54 @@ class PackedDiff:
     left_out: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
-    file: ChangedFile
-    text: str
-    missing_lines: int = 0  # changed lines of the file that the text does not hold
-
-    @property
-    def tokens(self) -> int:
-        return estimate_tokens(self.text)
-
-
-def estimate_tokens(text: str) -> int:
-    """Return the approximate number of tokens: 4 characters each, accurate enough for budgets with any model."""
-    return -(-len(text) // 4)
+def list_source_paths(
+    files: Iterable[ChangedFile], classes: PathClasses = DEFAULT_PATH_CLASSES
+) -> tuple[str, ...]:
+    """Return the paths of the changed files that are worth reading whole, most informative first."""
+    explained = [file for file in files if _is_explained(file, classes)]
+    return tuple(file.path for file in _sort_files(explained, classes)[:_MAX_SOURCES])
 
 
 def pack_diff(
-    files: Iterable[ChangedFile], budget: int, total_files: int, classes: PathClasses = DEFAULT_PATH_CLASSES
+    files: Iterable[ChangedFile],
+    budget: int,
+    total_files: int,
+    classes: PathClasses = DEFAULT_PATH_CLASSES,
+    sources: Mapping[str, SourceFile] = MappingProxyType({}),
 ) -> PackedDiff:
-    """Pack patches into ``budget`` tokens.
+    """Pack the changes of files into ``budget`` tokens.
 
-    ``total_files`` is GitHub's own count, which exceeds the length of the list above 3,000 files. The coverage
-    is that of changed lines: a renamed or binary file without a text diff does not lower it.
+    ``total_files`` is GitHub's own count, which exceeds the length of the list above 3,000 files. ``sources`` has
+    files as they are after the change, by their paths; around changes of these, functions and classes are shown.
+    The coverage is that of changed lines: a renamed or binary file without a text diff does not lower it.
     """
-    ordered = sorted(
-        files, key=lambda file: (_CLASS_RANK[classes.classify_path(file.path)], -file.changed_lines, file.path)
-    )
+    ordered = _sort_files(files, classes)
     not_listed = total_files - len(ordered)
-    sections = _fit_sections(ordered, budget - (_UNLISTED_NOTE_TOKENS if not_listed > 0 else 0))
+    room = budget - (_UNLISTED_NOTE_TOKENS if not_listed > 0 else 0)
+    sections = _fit_sections([SectionSource.build(file, sources.get(file.path)) for file in ordered], room)
     notes = _render_notes(sections, not_listed, budget)
     text = "\n".join([section.text for section in sections if section.text] + notes)
     left_out = tuple(section.file.path for section in sections if section.missing_lines)
     return PackedDiff(text, _determine_coverage(ordered, sections, total_files), left_out)
 
 
-def _determine_coverage(files: list[ChangedFile], sections: list[_Section], total_files: int) -> Coverage:
+def _is_explained(file: ChangedFile, classes: PathClasses) -> bool:
+    # the patch of an added or a removed file is the whole file
+    return bool(
+        file.patch
+        and file.status not in ("added", "removed")
+        and classes.classify_path(file.path) in _EXPLAINED_CLASSES
+        and has_scopes(file.path)
+    )
+
+
+def _sort_files(files: Iterable[ChangedFile], classes: PathClasses) -> list[ChangedFile]:
+    return sorted(
+        files, key=lambda file: (_CLASS_RANK[classes.classify_path(file.path)], -file.changed_lines, file.path)
+    )
+
+
+def _determine_coverage(files: list[ChangedFile], sections: list[DiffSection], total_files: int) -> Coverage:
     unseen = sum(section.missing_lines for section in sections)
     if not unseen and total_files <= len(files):
         return Coverage.FULL
@@ -101,48 +133,33 @@ def _determine_coverage(files: list[ChangedFile], sections: list[_Section], tota
     return Coverage.CLIPPED if shown > 0 else Coverage.NONE
 
 
-def _fit_sections(files: list[ChangedFile], budget: int) -> list[_Section]:
-    for context in _CONTEXT_STEPS:
-        sections = [_build_section(file, context) for file in files]
-        if sum(section.tokens + 1 for section in sections) <= budget - _count_note_tokens(sections, budget):
+def _fit_sections(sources: list[SectionSource], budget: int) -> list[DiffSection]:
+    """Return the sections with the most context that fits; if none does, without context and cut."""
+    plain = [source.render_section(_PATCH) for source in sources]
+    if any(source.change for source in sources):
+        room = min(budget, _count_tokens(plain) + _MAX_EXPLAINING_TOKENS)
+        for level in _EXPLAINING_LEVELS:
+            sections = [source.render_section(level if source.change else _PATCH) for source in sources]
+            if _do_fit(sections, room):
+                return sections
+    for level in _PATCH_LEVELS:
+        sections = [source.render_section(level) for source in sources]
+        if _do_fit(sections, budget):
             return sections
     return _clip_sections(sections, budget - budget // 10)
 
 
-def _build_section(file: ChangedFile, context: int) -> _Section:
-    if file.patch is None:
-        return _Section(file, "", missing_lines=max(file.changed_lines, file.unread))
-    text = f"{_render_header(file)}\n{_trim_context(file.patch, context)}"
-    return _Section(file, f"{text}\n{_REST_NOTE.format(file.unread)}" if file.unread else text, file.unread)
+def _do_fit(sections: list[DiffSection], budget: int) -> bool:
+    return _count_tokens(sections) <= budget - _count_note_tokens(sections, budget)
 
 
-def _render_header(file: ChangedFile) -> str:
-    moved = f" from {_flatten_path(file.previous_path)}" if file.previous_path else ""
-    return f"=== {_flatten_path(file.path)} ({file.status}{moved}, +{file.additions} -{file.deletions})"
+def _count_tokens(sections: list[DiffSection]) -> int:
+    return sum(section.tokens + 1 for section in sections)
 
 
-def _flatten_path(path: str) -> str:
-    """Return a path on one line: a line break in it could forge lines of the diff."""
-    return " ".join(path.splitlines())
-
-
-def _trim_context(patch: str, context: int) -> str:
-    return "\n".join(
-        text for header, lines in split_hunks(patch) for text in (header, *_select_near_changes(lines, context))
-    )
-
-
-def _select_near_changes(lines: tuple[DiffLine, ...], context: int) -> Iterable[str]:
-    kept: set[int] = set()
-    for at, line in enumerate(lines):
-        if line.is_change:
-            kept.update(range(at - context, at + context + 1))
-    return [line.patch_text for at, line in enumerate(lines) if at in kept]
-
-
-def _clip_sections(sections: list[_Section], budget: int) -> list[_Section]:
+def _clip_sections(sections: list[DiffSection], budget: int) -> list[DiffSection]:
     """Select sections by first fit in order of rank; a file that does not fit gets at most half of the rest."""
-    packed: list[_Section] = []
+    packed: list[DiffSection] = []
     for section in sections:
         fitting = section if section.tokens < budget else _cut_section(section, budget // 2)
         packed.append(fitting)
@@ -150,9 +167,9 @@ def _clip_sections(sections: list[_Section], budget: int) -> list[_Section]:
     return packed
 
 
-def _cut_section(section: _Section, budget: int) -> _Section:
-    nothing = _Section(section.file, "", missing_lines=section.file.changed_lines)
-    room = 4 * budget - len(_REST_NOTE) - 8
+def _cut_section(section: DiffSection, budget: int) -> DiffSection:
+    nothing = DiffSection(section.file, "", missing_lines=section.file.changed_lines)
+    room = 4 * budget - len(REST_NOTE) - 8
     end = section.text.rfind("\n", 0, room) if budget >= _MIN_PART_TOKENS else -1
     start = section.text[: max(end, 0)]
     seen = sum(raw[:1] in ("+", "-") for raw in start.split("\n")[1:])
@@ -161,14 +178,14 @@ def _cut_section(section: _Section, budget: int) -> _Section:
     # the counts of a server may differ from its patch
     written = sum(raw[:1] in ("+", "-") for raw in section.text.split("\n")[1:])
     unseen = max(section.file.changed_lines - seen, written - seen, section.missing_lines)
-    return _Section(section.file, f"{start}\n{_REST_NOTE.format(unseen)}", unseen)
+    return DiffSection(section.file, f"{start}\n{REST_NOTE.format(unseen)}", unseen)
 
 
-def _count_note_tokens(sections: list[_Section], budget: int) -> int:
+def _count_note_tokens(sections: list[DiffSection], budget: int) -> int:
     return sum(estimate_tokens(note) + 1 for note in _render_notes(sections, 0, budget))
 
 
-def _render_notes(sections: list[_Section], not_listed: int, budget: int) -> list[str]:
+def _render_notes(sections: list[DiffSection], not_listed: int, budget: int) -> list[str]:
     """Return the notes for the model on files that it can't see, in at most a tenth of the budget."""
     unseen = [section.file for section in sections if section.missing_lines and not section.text]
     no_text = [section.file for section in sections if not section.missing_lines and not section.text]
@@ -188,7 +205,7 @@ def _render_file_list(lead: str, files: list[ChangedFile], budget: int) -> str:
     names: list[str] = []
     room = 4 * budget - len(lead) - 40
     for file in files:
-        name = f"{_flatten_path(file.path)} +{file.additions} -{file.deletions}"
+        name = f"{flatten_path(file.path)} +{file.additions} -{file.deletions}"
         room -= len(name) + 2
         if room < 0:
             break

@@ -6,7 +6,8 @@ import pytest
 
 from bot.domain.pull_requests.models import ChangedFile
 from bot.domain.pull_requests.path_classes import PathClass, PathClasses
-from bot.domain.summaries.diff_packing import Coverage, PackedDiff, estimate_tokens, pack_diff
+from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack_diff
+from bot.domain.summaries.diff_sections import estimate_tokens
 from tests.domain.summaries.packed_diff import long_file, shown_in, with_context
 from tests.helpers.builders import changed_file
 
@@ -51,8 +52,8 @@ def test_the_classes_of_a_repository_set_the_order() -> None:
     assert list(shown_in(diff.text)) == ["docs/guide.md", "engine/core.py"]
 
 
-def test_what_fits_is_shown_whole_with_two_lines_of_context() -> None:
-    file = with_context("engine/core.py", 4, around=2)
+def test_what_fits_is_shown_whole_with_all_context_that_github_sends() -> None:
+    file = with_context("engine/core.py", 4, around=3)
     assert packed(file) == PackedDiff(f"=== engine/core.py (modified, +4 -0)\n{file.patch}", Coverage.FULL)
 
 
@@ -106,7 +107,7 @@ def test_files_that_github_does_not_list_are_counted() -> None:
 @pytest.mark.parametrize(
     ("budget", "context"),
     [
-        pytest.param(AMPLE, 12, id="two-lines"),
+        pytest.param(AMPLE, 18, id="three-lines"),
         pytest.param(2_200, 6, id="a-line"),
         pytest.param(1_000, 0, id="none"),
     ],
@@ -130,11 +131,20 @@ def test_what_does_not_fit_is_clipped_named_and_counted() -> None:
 
 
 def test_a_file_of_which_no_start_fits_is_named_as_not_shown() -> None:
-    one_line = changed_file("engine/min.py", 1, patch="@@ -0,0 +1 @@\n+" + "x" * 50_000)
-    diff = packed(one_line, changed_file("engine/core.py", 1), budget=1_000)
-    assert list(shown_in(diff.text)) == ["engine/core.py"]
-    assert "[Not shown, too large for this prompt: engine/min.py +1 -0]" in diff.text
-    assert (diff.coverage, diff.left_out) == (Coverage.CLIPPED, ("engine/min.py",))
+    diff = packed(*(long_file(f"engine/{name}.py", 90) for name in "abcd"), budget=1_000)
+    assert list(shown_in(diff.text)) == ["engine/a.py", "engine/b.py", "engine/c.py"]
+    assert "[Not shown, too large for this prompt: engine/d.py +90 -0]" in diff.text
+    assert (diff.coverage, diff.left_out[-1]) == (Coverage.CLIPPED, "engine/d.py")
+
+
+@pytest.mark.parametrize("mark", ["+", "-", " "])
+def test_a_long_line_is_cut_with_a_mark_and_counts_as_not_shown_if_it_is_a_change(mark: str) -> None:
+    patch = f"@@ -1,2 +1,2 @@\n{mark}{'x' * 50_000}\n+y = 1"
+    file = changed_file("engine/min.py", 1 + (mark == "+"), mark == "-", patch=patch)
+    diff = packed(file)
+    assert diff.text.split("\n")[2] == f"{mark}{'x' * 999}… [49001 more characters of this line]"
+    assert diff.text.endswith("\n+y = 1")
+    assert diff.left_out == (() if mark == " " else ("engine/min.py",))
 
 
 def test_a_small_file_of_less_worth_still_fits_after_a_large_one() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import textwrap
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from bot.domain.pull_requests.diff import split_hunks
 from bot.domain.pull_requests.models import ChangedFile
-from bot.domain.summaries.diff_packing import Coverage, PackedDiff, estimate_tokens, pack_diff
+from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack_diff
+from bot.domain.summaries.diff_sections import estimate_tokens
 from tests.domain.summaries.packed_diff import files, long_file, many_files, shown_in
 from tests.helpers.builders import changed_file
 
@@ -24,6 +26,11 @@ def changes_of(file: ChangedFile) -> list[str]:
     return [
         f"{line.mark}{line.text}" for _, lines in split_hunks(file.patch or "") for line in lines if line.is_change
     ]
+
+
+def added(characters: int) -> str:
+    """So many characters in added lines, none of which is too long to be shown."""
+    return "\n".join(f"+{'x' * (len(part) - 1)}" for part in textwrap.wrap("x" * characters, 900))
 
 
 def packed(found: list[ChangedFile], budget: int) -> PackedDiff:
@@ -41,7 +48,7 @@ NOTE_IS_FREE = "the note on files that GitHub does not list is not counted again
 def test_the_budget_holds_where_github_lists_no_further_files() -> None:
     """One file after the other, each a character longer: one of them just fits without the note."""
     for width in range(3_850, 4_000):
-        file = changed_file("engine/core.py", patch="@@ -0,0 +1 @@\n+" + "x" * width)
+        file = changed_file("engine/core.py", patch=f"@@ -0,0 +1,5 @@\n{added(width)}")
         assert estimate_tokens(pack_diff([file], 1_000, 3_200).text) <= 1_000
 
 
@@ -49,7 +56,7 @@ def test_the_budget_holds_for_a_clipped_diff_where_github_lists_no_further_files
     large = [changed_file(f"{n}.c", 1, patch=None) for n in range(50)]
     binary = [changed_file(f"{n}.o", 0, patch=None) for n in range(50)]
     for width in range(3_500, 3_600):
-        shown = changed_file("c.py", 2, patch=f"@@ -0,0 +1,2 @@\n+{'x' * width}\n+y")
+        shown = changed_file("c.py", 6, patch=f"@@ -0,0 +1,6 @@\n{added(width)}\n+y")
         assert estimate_tokens(pack_diff([*large, *binary, shown], 1_000, 3_200).text) <= 1_000
 
 
