@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -15,7 +15,9 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.digest.models import CountCheck
 from bot.domain.errors import PrdigestError, PullRequestNotFound
 from bot.domain.operations.usage import Usage
+from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository, sort_newest_first
+from bot.domain.source.models import SourceFile, SourceProblem
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import Summary, build_fallback_summary
 from bot.domain.time.day import LocalDay
@@ -241,3 +243,24 @@ class Outbox(list[tuple[JobType[Any], Any]]):
     def of(self, job: JobType[P]) -> list[P]:
         """What the jobs of a kind carry."""
         return [payload for kind, payload in self if kind is job]
+
+
+@dataclass
+class FileTree:
+    """``SourceFiles`` of one commit; keeps what it was asked for."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    error: PrdigestError | None = None
+    asked: list[tuple[str, DiffSide, tuple[str, ...]]] = field(default_factory=list)
+
+    def read_files(
+        self, repository: Repository, commit: str, paths: Sequence[str], side: DiffSide = DiffSide.NEW
+    ) -> Mapping[str, SourceFile]:
+        self.asked.append((commit, side, tuple(paths)))
+        if self.error:
+            raise self.error
+        missing = SourceProblem.MISSING
+        return {
+            path: SourceFile(path, self.texts[path]) if path in self.texts else SourceFile(path, problem=missing)
+            for path in paths
+        }

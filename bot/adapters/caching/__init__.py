@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bot.adapters.caching.changed_files import FileCache
 from bot.adapters.caching.day_lists import DayListCache
+from bot.adapters.caching.source_files import SourceFileCache
 
 __all__ = [
     "DayListCache",
     "FileCache",
+    "SourceFileCache",
 ]

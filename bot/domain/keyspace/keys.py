@@ -138,6 +138,14 @@ CHANGED_FILES = ExpiringFamily(
     lifetime=30 * _DAY,
     survives_reset=True,
 )
+# summaries of a day are made once; what reads more asks again
+SOURCE_FILES = ExpiringFamily(
+    pattern="sources:{repository}:{commit}:{request}",
+    type="string",
+    content="files at a commit",
+    lifetime=2 * _DAY,
+    survives_reset=True,
+)
 # titles, labels and descriptions may still change; the merges of a past day do not
 DAY_LIST = ExpiringFamily(
     pattern="day:{repository}:{date}:{zone}",
@@ -213,6 +221,7 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     COMPLETION,
     SUMMARY_ENTRY,
     CHANGED_FILES,
+    SOURCE_FILES,
     DAY_LIST,
     SPENDING,
     BUDGET_HOLDS,

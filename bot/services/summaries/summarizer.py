@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.domain.errors import ModelError
-from bot.domain.pull_requests.models import PullRequest
+from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
-from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack_diff
+from bot.domain.source.models import SourceFile
+from bot.domain.summaries.diff_packing import Coverage, PackedDiff, list_source_paths, pack_diff
 from bot.domain.summaries.models import (
     NO_MODEL,
     UNREADABLE,
@@ -22,6 +24,8 @@ from bot.services.summaries.prompts import build_summary_prompt
 from bot.services.summaries.schemas import MAX_QUOTES, SummaryAnswer
 from bot.services.summaries.structured_completion import StructuredCompletion
 
+SourceLookup = Callable[[PullRequest, Sequence[str]], Mapping[str, SourceFile]]
+
 log = logging.getLogger(__name__)
 
 
@@ -34,12 +38,17 @@ class SummaryResult:
     cost: float | None = 0.0
 
 
+def read_nothing(pull: PullRequest, paths: Sequence[str]) -> Mapping[str, SourceFile]:
+    """Return no files: the diffs have to do."""
+    return {}
+
+
 class Summariser:
     """Summariser of pull requests whose files are loaded.
 
     ``completion`` is None if no model is set up: every summary then consists of facts. ``budget`` is in tokens and
     limits the diff in one prompt. With ``must_prove``, claims on which a reader would act are shown only with a
-    quote of the diff as evidence.
+    quote of the diff as evidence. ``read_sources`` reads files as they are after a change.
     """
 
     def __init__(
@@ -50,24 +59,33 @@ class Summariser:
         classes_of: PathClassesLookup = get_default_classes,
         *,
         must_prove: bool = True,
+        read_sources: SourceLookup = read_nothing,
     ) -> None:
         self._completion = completion
         self._model = model
         self._budget = budget
         self._classes_of = classes_of
         self._must_prove = must_prove
+        self._read_sources = read_sources
 
     def summarise_pull_request(self, pull: PullRequest) -> SummaryResult:
         """Summarise a pull request. Without an answer of the model, return a fallback, which is not cached."""
         if pull.files is None:
             return SummaryResult(self._build_fallback(pull, "its files could not be loaded", Coverage.NONE))
-        diff = pack_diff(pull.files, self._budget, pull.changed_files, self._classes_of(pull.repository))
+        diff = self._pack_diff(pull, pull.files)
         if diff.coverage is Coverage.NONE and any(file.is_unreadable for file in pull.files):
             log.warning("%s#%d could not be read (no diff of it is one)", pull.repository, pull.number)
             return SummaryResult(self._build_fallback(pull, UNREADABLE, diff.coverage))
         if self._completion is None:
             return SummaryResult(self._build_fallback(pull, NO_MODEL, diff.coverage))
         return self._ask_model(self._completion, pull, diff)
+
+    def _pack_diff(self, pull: PullRequest, files: Sequence[ChangedFile]) -> PackedDiff:
+        classes = self._classes_of(pull.repository)
+        # without a model, nobody reads what stands around the changes
+        paths = list_source_paths(files, classes) if self._completion else ()
+        sources = self._read_sources(pull, paths) if paths else {}
+        return pack_diff(files, self._budget, pull.changed_files, classes, sources)
 
     def _ask_model(self, completion: StructuredCompletion, pull: PullRequest, diff: PackedDiff) -> SummaryResult:
         try:

@@ -14,8 +14,9 @@ from typing import cast
 import pytest
 from redis import Redis
 
+from bot.adapters.caching import SourceFileCache
 from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.connection import connect_server
+from bot.adapters.redis.connection import RedisCache, connect_server
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.probe import RedisProbe
 from bot.adapters.redis.question_queue import RedisSpendingStore
@@ -29,7 +30,9 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
 from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
 from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.builders import REPOSITORY
 from tests.helpers.sample_team import ZONE, SampleTeam, start_bot
+from tests.services.doubles import FileTree
 
 pytestmark = pytest.mark.slow
 
@@ -128,12 +131,13 @@ def fail_a_digest(team: SampleTeam) -> None:
 
 
 def pay_and_lose(store: Redis) -> None:
-    """Write what the sample day, which costs nothing and loses no job, leaves out."""
+    """Write what the sample day leaves out: it costs nothing, loses no job and has no files."""
     spending, account = RedisSpendingStore(store), "2026-03-01:T0TEAM:U0YOU"
     spending.settle_hold(BudgetHold("first", 0.1, (account,)), 0.1)
     assert spending.reserve_budget(BudgetHold("second", 0.1, (account,)), [(account, 1.0)]) is None
     RedisLostJobStore(store).add(LostJob("7f", "summary", LossReason.ENDLESS, datetime.now(UTC)))
     RedisProbe(store).check_writing()
+    SourceFileCache(FileTree(), RedisCache(store)).read_files(REPOSITORY, "c0ffee", ["a.py"])
 
 
 @pytest.fixture(scope="module")

@@ -48,6 +48,7 @@ EXPIRING = {
     keys.COMPLETION.build_key("ab12"): ("llm:ab12", "string", 90 * DAY),
     keys.SUMMARY_ENTRY.build_key("ab12", "o/r#1"): ("entry:ab12:o/r#1", "string", 90 * DAY),
     keys.CHANGED_FILES.build_key("o/r", 1, "c0ffee"): ("files:o/r:1:c0ffee", "string", 30 * DAY),
+    keys.SOURCE_FILES.build_key("o/r", "c0ffee", "1a2b"): ("sources:o/r:c0ffee:1a2b", "string", 2 * DAY),
     keys.DAY_LIST.build_key("o/r", date(2026, 2, 28), "UTC"): ("day:o/r:2026-02-28:UTC", "string", 12 * HOUR),
     keys.SPENDING.build_key("2026-02-28"): ("spent:2026-02-28", "string", 2 * DAY),
     keys.BUDGET_HOLDS.build_key("2026-02-28"): ("held:2026-02-28", "zset", 10 * MINUTE),
@@ -59,7 +60,7 @@ EXPIRING = {
     keys.WRITE_PROBE.build_key(): ("doctor:written", "string", MINUTE),
 }
 # what is the same in every Slack
-SURVIVING = {"schema", "history:", "backfilled:", "llm:", "entry:", "files:", "day:", "spent:"}
+SURVIVING = {"schema", "history:", "backfilled:", "llm:", "entry:", "files:", "sources:", "day:", "spent:"}
 PART = st.text(st.characters(codec="utf-8", exclude_characters=":@"), min_size=1, max_size=8)
 
 
