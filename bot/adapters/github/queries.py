@@ -15,11 +15,16 @@ from bot.adapters.records.cleaning import (
     parse_instant,
     parse_node,
     parse_nodes,
+    parse_number,
 )
-from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.models import LinkedIssue, PullRequest, Repository
 
 _STATES = ("OPEN", "CLOSED", "MERGED")
 
+# as in the fragment: more issues say no more about the reason for a change
+_MAX_LINKED_ISSUES = 5
+# a pull request may close issues of other repositories, also of private ones that the token may see and readers of
+# the digest may not: the repositories are compared
 _FACTS_FRAGMENT = """
 fragment Facts on PullRequest {
   number title body state mergedAt updatedAt headRefOid baseRefName additions deletions changedFiles
@@ -27,6 +32,8 @@ fragment Facts on PullRequest {
   mergedBy { __typename login }
   mergeCommit { oid message }
   labels(first: 20) { nodes { name } }
+  repository { id }
+  closingIssuesReferences(first: 5) { nodes { number title repository { id } } }
 }
 """
 
@@ -129,4 +136,18 @@ def parse_pull_request(repository: Repository, node: Mapping[str, Any], number: 
         base=clean_line(node.get("baseRefName")),
         labels=tuple(name for label in parse_nodes(node.get("labels")) if (name := clean_line(label.get("name")))),
         commit_message=clean_text(commit.get("message")),
+        linked_issues=_parse_linked_issues(node),
+    )
+
+
+def _parse_linked_issues(node: Mapping[str, Any]) -> tuple[LinkedIssue, ...]:
+    """Return the issues of the pull request's own repository that it closes."""
+    repository = parse_node(node.get("repository")).get("id")
+    issues = parse_nodes(node.get("closingIssuesReferences"))[:_MAX_LINKED_ISSUES]
+    return tuple(
+        LinkedIssue(number, clean_title(issue.get("title")))
+        for issue in issues
+        if (number := parse_number(issue.get("number")))
+        and isinstance(repository, str)
+        and parse_node(issue.get("repository")).get("id") == repository
     )
