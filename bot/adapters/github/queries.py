@@ -17,6 +17,7 @@ from bot.adapters.records.cleaning import (
     parse_nodes,
     parse_number,
 )
+from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import LinkedIssue, PullRequest, Repository
 
 _STATES = ("OPEN", "CLOSED", "MERGED")
@@ -111,7 +112,43 @@ query One($owner: String!, $name: String!, $number: Int!) {
     + _FACTS_FRAGMENT
 )
 
-ALL_QUERIES = {"recent": RECENT_QUERY, "past": PAST_QUERY, "history": HISTORY_QUERY, "one": SINGLE_QUERY}
+# ``oid`` is the hash of the bytes: it shows whether ``text`` has all of them
+_SOURCE_FRAGMENT = """
+fragment Source on TreeEntry {
+  mode
+  object { __typename ... on Blob { oid byteSize isBinary isTruncated text } }
+}
+"""
+
+
+def build_source_query(count: int, side: DiffSide) -> str:
+    """Build the query for ``count`` files of the commit ``$commit``, or with ``DiffSide.OLD`` of its first parent.
+
+    The file at the path ``$p0`` is in the field ``f0``, and so on: no path is part of the query's text.
+    """
+    parameters = " ".join(f"$p{index}: String!" for index in range(count))
+    files = "\n".join(f"f{index}: file(path: $p{index}) {{ ...Source }}" for index in range(count))
+    if side is DiffSide.OLD:
+        files = f"parents(first: 1) {{ nodes {{\n{files}\n}} }}"
+    return f"""
+query Files($owner: String!, $name: String!, $commit: GitObjectID! {parameters}) {{
+  repository(owner: $owner, name: $name) {{
+    object(oid: $commit) {{ __typename ... on Commit {{
+{files}
+    }} }}
+  }}
+}}
+{_SOURCE_FRAGMENT}"""
+
+
+ALL_QUERIES = {
+    "recent": RECENT_QUERY,
+    "past": PAST_QUERY,
+    "history": HISTORY_QUERY,
+    "one": SINGLE_QUERY,
+    "files": build_source_query(2, DiffSide.NEW),
+    "files before": build_source_query(2, DiffSide.OLD),
+}
 
 
 def parse_pull_request(repository: Repository, node: Mapping[str, Any], number: int) -> PullRequest:
