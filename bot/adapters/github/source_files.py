@@ -22,7 +22,7 @@ from bot.domain.text.strings import quote_input
 
 # GitHub limits a call to ten seconds, and its connections to 500,000 nodes (docs.github.com, "Rate limits and
 # query limits for the GraphQL API"). Files are no connection, so only the time counts: sveltia-cms reads 250 texts
-# in a call. Fifty leave a margin, take at most 25 MB, and cover all but one of the 71 pull requests of three days
+# in a call. Fifty leave a margin, are 25 MB at most, and cover all but one of the 71 pull requests of three days
 # of vLLM
 MAX_PATHS = 50
 _COMMIT = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
