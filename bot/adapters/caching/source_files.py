@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from bot.domain.keyspace.keys import SOURCE_FILES
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.models import SourceFile
+from bot.domain.source.models import SourceFile, SourceProblem
 from bot.ports import Cache, SourceFiles
 from bot.ports.cached_json import load_or_none
 
@@ -33,7 +33,8 @@ class SourceFileCache:
         if cached is not None and set(cached) == set(paths):
             return cached
         files = dict(self._source.read_files(repository, commit, paths, side))
-        self._cache.put(key, _FILES.dump_json(files).decode(), SOURCE_FILES.lifetime)
+        if all(file.problem is not SourceProblem.UNAVAILABLE for file in files.values()):
+            self._cache.put(key, _FILES.dump_json(files).decode(), SOURCE_FILES.lifetime)
         return files
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 from redis import Redis
 
@@ -50,6 +53,16 @@ def test_a_failure_is_not_kept(cache: RedisCache) -> None:
         files.read_files(REPOSITORY, "c0ffee", ["a.py"])
     tree.error = None
     assert files.read_files(REPOSITORY, "c0ffee", ["a.py"])["a.py"].text == TEXT
+
+
+def test_a_file_that_could_not_be_had_this_time_is_asked_for_again(cache: RedisCache) -> None:
+    class Failing(FileTree):
+        def read_files(self, *request: Any) -> Mapping[str, SourceFile]:
+            return {"a.py": SourceFile("a.py", problem=SourceProblem.UNAVAILABLE)}
+
+    SourceFileCache(Failing(), cache).read_files(REPOSITORY, "c0ffee", ["a.py"])
+    files = SourceFileCache(FileTree({"a.py": TEXT}), cache).read_files(REPOSITORY, "c0ffee", ["a.py"])
+    assert files["a.py"].text == TEXT
 
 
 @pytest.mark.parametrize("value", ["", "{", "[]", '{"a.py": 1}', '{"b.py": {"path": "b.py"}}'])
