@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.adapters.caching import DayListCache, FileCache
+from bot.adapters.caching import DayListCache, FileCache, SourceFileCache
 from bot.container.costs import CostServices, build_cost_services
 from bot.container.foundation import Foundation
 from bot.container.from_settings import load_path_settings
@@ -16,6 +16,7 @@ from bot.services.digest.overview_writer import OverviewWriter, skip_overview
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.prompts import SUMMARY_VERSION
 from bot.services.summaries.reader import PullRequestReader
+from bot.services.summaries.source_reader import SourceReader
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
 
@@ -117,7 +118,13 @@ def _build_summariser(
         settings.prdigest_diff_tokens,
         paths.get_path_classes,
         must_prove=not base.sources.stands_in,
+        read_sources=_build_source_reader(base).read_sources,
     )
+
+
+def _build_source_reader(base: Foundation) -> SourceReader:
+    source_files = base.sources.source_files
+    return SourceReader(SourceFileCache(source_files, base.cache) if source_files else None)
 
 
 def _build_entries(

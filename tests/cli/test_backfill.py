@@ -98,8 +98,8 @@ class TestCommand:
             n: [f"of/{n}.py"] for n in range(1, 7)
         }
         assert len(there.claude.requests) == 6
-        # a search for each day and a call for each pull request count; looks at the limits are free
-        assert calls(there) == {"graphql": 3, "files": 6, "rate_limit": 6}
+        # a search for each day, and the patches and the files of each pull request; looks at the limits are free
+        assert calls(there) == {"graphql": 3 + 6, "files": 6, "rate_limit": 6}
 
     def test_run_again_it_asks_nobody(self, there: World, capsys: pytest.CaptureFixture[str]) -> None:
         run_cli(["backfill", *DAYS])
@@ -298,7 +298,7 @@ class TestReplay:
         assert {number: facts_of(each) for number, each in known.items()} == {
             number: facts_of_record(each) for number, each in records.items()
         }
-        assert calls(there) == {"graphql": 7, "files": 71, "rate_limit": 10}
+        assert calls(there) == {"graphql": 7 + 58, "files": 71, "rate_limit": 10}
         assert Counter(map(purpose, there.claude.requests)) == {"summary": 71}
         self._digests_ask_for_overviews_alone(there)
 

@@ -29,5 +29,5 @@ class SourceReader:
         try:
             return self._source_files.read_files(pull.repository, pull.commit, paths)
         except PrdigestError as error:
-            log.warning("%s#%d is read without its files: %s", pull.repository, pull.number, error)
+            log.info("%s#%d is read without its files: %s", pull.repository, pull.number, error)
             return {}

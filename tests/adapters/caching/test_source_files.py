@@ -10,7 +10,7 @@ from redis import Redis
 
 from bot.adapters.caching import SourceFileCache
 from bot.adapters.redis.connection import RedisCache
-from bot.domain.errors import GitHubUnavailable
+from bot.domain.errors import GitHubUnavailable, SourceUnavailable
 from bot.domain.keyspace.keys import SOURCE_FILES
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.source.models import SourceFile, SourceProblem
@@ -53,6 +53,14 @@ def test_a_failure_is_not_kept(cache: RedisCache) -> None:
         files.read_files(REPOSITORY, "c0ffee", ["a.py"])
     tree.error = None
     assert files.read_files(REPOSITORY, "c0ffee", ["a.py"])["a.py"].text == TEXT
+
+
+def test_a_commit_that_is_not_there_is_asked_for_once(cache: RedisCache) -> None:
+    tree = FileTree(error=SourceUnavailable("no such commit"))
+    for _ in range(2):
+        with pytest.raises(SourceUnavailable):
+            SourceFileCache(tree, cache).read_files(REPOSITORY, "c0ffee", ["a.py"])
+    assert len(tree.asked) == 1
 
 
 def test_a_file_that_could_not_be_had_this_time_is_asked_for_again(cache: RedisCache) -> None:

@@ -58,7 +58,7 @@ def test_of_an_open_pull_request_the_head_is_read() -> None:
     ids=lambda error: type(error).__name__,
 )
 def test_without_the_files_the_diff_has_to_do(error: PrdigestError, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING):
+    with caplog.at_level(logging.INFO, "bot.services.summaries.source_reader"):
         prompt = prompt_with(FileTree(TREE, error), changed(7))
     assert PATCH in prompt
     assert [record.getMessage() for record in caplog.records] == [
