@@ -33,7 +33,7 @@ def _answer(chunk: str) -> tuple[int, dict[str, Any]]:
         "headline": f"What pull request {number[1]} changes",
         "what_changed_and_why": text["what"],
         "technical_impact": text["impact"],
-        "potential_risks": text["risks"],
+        "risks": [{"claim": text["risks"], "where": "", "kind": "other"}],
         "key_insights": text["insights"],
         "risk_reason": "",
         "action": "",

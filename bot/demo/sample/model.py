@@ -13,7 +13,7 @@ from bot.domain.errors import ModelRequestRejected
 from bot.domain.operations.usage import NO_USAGE
 from bot.ports import Completion, Prompt
 from bot.services.summaries.prompts import OVERVIEW_VERSION, SUMMARY_VERSION
-from bot.services.summaries.schemas import OverviewAnswer, SummaryAnswer, ThemeAnswer
+from bot.services.summaries.schemas import OverviewAnswer, RiskAnswer, SummaryAnswer, ThemeAnswer
 
 # the beginnings of prompts (bot/services/summaries/prompts.py); the rest of a prompt is text of strangers
 _PULL_PATTERN = re.compile(r'<pull_request id="\w+">\n\S+ #(\d{1,9}): ')
@@ -43,9 +43,11 @@ class SampleModel:
         summary = self._summaries.get(int(match[1])) if match else None
         if summary is None:
             raise ModelRequestRejected("the sample has no summary of it")
-        fields: dict[str, Any] = {name: getattr(summary, name) for name in SummaryAnswer.model_fields}
+        names = SummaryAnswer.model_fields.keys() - {"evidence", "risks"}
+        fields: dict[str, Any] = {name: getattr(summary, name) for name in names}
         # evidence would be quotes of diffs, which the sample does not have
-        return SummaryAnswer(**fields | {"evidence": []})
+        risks = [RiskAnswer(claim=risk.claim, where=risk.where, kind=risk.kind) for risk in summary.risks]
+        return SummaryAnswer(**fields, risks=risks)
 
     def _answer_overview(self, prompt: str) -> BaseModel:
         """Return the overview, with the sentences about the prompt's pull requests."""

@@ -15,6 +15,8 @@ from bot.domain.summaries.quote_evidence import is_evidence
 from bot.domain.text.strings import collapse_lines, format_count, remove_comments, truncate_text
 
 MAX_HEADLINE_LENGTH = 120
+INSIGHTS_HEADING = "Key insights"
+NO_RISKS = "No particular risk stands out."
 # the reason for a fallback where no key is set, which is no failure
 NO_MODEL = "no model is set up"
 # the reason for a fallback where GitHub's record of the pull request is malformed
@@ -29,6 +31,25 @@ class ChangeType(StrEnum):
 
     TRIVIAL = "TRIVIAL"
     SUBSTANTIAL = "SUBSTANTIAL"
+
+
+class RiskKind(StrEnum):
+    """What a risk would break."""
+
+    CORRECTNESS = "correctness"
+    COMPATIBILITY = "compatibility"
+    PERFORMANCE = "performance"
+    SECURITY = "security"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRisk:
+    """Something that could break. ``where`` is the path of a changed file; it may be empty."""
+
+    claim: str
+    where: str = ""
+    kind: RiskKind = RiskKind.OTHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +83,8 @@ class Summary:
     """A summary of one pull request.
 
     ``fallback`` is empty for a summary by the model; otherwise it is the reason, as a clause, for a summary made
-    of facts. ``action`` and ``risk_reason`` may be empty.
+    of facts. ``action``, ``risk_reason`` and ``key_insights`` may be empty. ``potential_risks`` has the claims of
+    ``risks`` as one text; summaries of earlier versions have the text alone.
     """
 
     type: ChangeType
@@ -77,16 +99,18 @@ class Summary:
     coverage: Coverage = Coverage.FULL
     left_out: tuple[str, ...] = ()
     fallback: str = ""
+    risks: tuple[SummaryRisk, ...] = ()
 
     @property
     def sections(self) -> tuple[tuple[str, str], ...]:
-        """The four sections with their headings."""
-        return (
+        """The sections with their headings; the last one only if there is something to say."""
+        sections = (
             ("What changed and why", self.what_changed_and_why),
             ("Technical impact", self.technical_impact),
             ("Potential risks", self.potential_risks),
-            ("Key insights", self.key_insights),
+            (INSIGHTS_HEADING, self.key_insights),
         )
+        return tuple(section for section in sections if section[1])
 
     @property
     def is_trivial(self) -> bool:

@@ -29,6 +29,7 @@ def build_summary_json(entry: Entry) -> dict[str, Any]:
         "what_changed_and_why": summary.what_changed_and_why,
         "technical_impact": summary.technical_impact,
         "potential_risks": summary.potential_risks,
+        "risks": [{"claim": risk.claim, "where": risk.where, "kind": risk.kind} for risk in summary.risks],
         "key_insights": summary.key_insights,
         "risk_reason": summary.risk_reason,
         "action": summary.action,

@@ -17,7 +17,7 @@ from bot.domain.time.day import LocalDay
 from bot.ports import Prompt
 from bot.services.summaries.schemas import OverviewAnswer, SummaryAnswer, build_schema
 
-SUMMARY_VERSION = "summary.v1"
+SUMMARY_VERSION = "summary.v2"
 OVERVIEW_VERSION = "overview.v1"
 ANSWER_VERSION = "answer.v1"
 _AUTHOR_HEADING = "What the author says (nobody has verified it):"

@@ -17,12 +17,14 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from pydantic.json_schema import GenerateJsonSchema
 
 from bot.domain.digest.models import MAX_OVERVIEW_LENGTH
-from bot.domain.summaries.models import MAX_HEADLINE_LENGTH, ChangeType
+from bot.domain.summaries.models import MAX_HEADLINE_LENGTH, ChangeType, RiskKind
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import collapse_lines, truncate_text
 
 # each is searched in the diff; more would prove nothing more
 MAX_QUOTES = 12
+# more would be read by nobody; the prompt asks for four
+_MAX_RISKS = 8
 # far above the length that the prompt requests; Slack gets less
 _MAX_SECTION_LENGTH = 8_000
 _MAX_LINE_LENGTH = 1_000
@@ -39,6 +41,10 @@ def _require_text(text: str) -> str:
     return text
 
 
+def _drop_blank(text: str) -> str:
+    return text if collapse_lines(text) else ""
+
+
 def _limit_length(limit: int) -> AfterValidator:
     """Return a validator that cuts a text to ``limit`` characters; credentials must be removed before."""
     return AfterValidator(partial(truncate_text, limit=limit))
@@ -46,13 +52,14 @@ def _limit_length(limit: int) -> AfterValidator:
 
 NonEmpty = AfterValidator(_require_text)
 SafeLine = AfterValidator(_sanitize_line)
-Prose = Annotated[
+OptionalProse = Annotated[
     str,
     StringConstraints(strip_whitespace=True),
     AfterValidator(redact_text),
-    NonEmpty,
+    AfterValidator(_drop_blank),
     _limit_length(_MAX_SECTION_LENGTH),
 ]
+Prose = Annotated[OptionalProse, NonEmpty]
 SafeText = Annotated[str, SafeLine, _limit_length(_MAX_LINE_LENGTH)]
 
 
@@ -69,6 +76,18 @@ class QuoteAnswer(AnswerShape):
     quote: Annotated[str, AfterValidator(redact_text)]
 
 
+class RiskAnswer(AnswerShape):
+    """One thing that could break."""
+
+    claim: OptionalProse
+    where: SafeText = ""
+    kind: RiskKind = RiskKind.OTHER
+
+
+def _select_risks(risks: list[RiskAnswer]) -> list[RiskAnswer]:
+    return [risk for risk in risks if collapse_lines(risk.claim)][:_MAX_RISKS]
+
+
 class SummaryAnswer(AnswerShape):
     """The summary of one pull request."""
 
@@ -76,8 +95,8 @@ class SummaryAnswer(AnswerShape):
     headline: Annotated[str, SafeLine, NonEmpty, _limit_length(MAX_HEADLINE_LENGTH)]
     what_changed_and_why: Prose
     technical_impact: Prose
-    potential_risks: Prose
-    key_insights: Prose
+    risks: Annotated[list[RiskAnswer], AfterValidator(_select_risks)] = Field(default_factory=list)
+    key_insights: OptionalProse = ""
     risk_reason: SafeText = ""
     action: SafeText = ""
     evidence: list[QuoteAnswer] = Field(default_factory=list)

@@ -13,9 +13,11 @@ from bot.domain.source.models import SourceFile
 from bot.domain.summaries.diff_packing import Coverage, PackedDiff, list_source_paths, pack_diff
 from bot.domain.summaries.models import (
     NO_MODEL,
+    NO_RISKS,
     UNREADABLE,
     Quote,
     Summary,
+    SummaryRisk,
     build_fallback_summary,
     remove_unproven_claims,
     verify_quotes,
@@ -109,11 +111,20 @@ def _build_summary(answer: SummaryAnswer, pull: PullRequest, diff: PackedDiff) -
         headline=answer.headline,
         what_changed_and_why=answer.what_changed_and_why,
         technical_impact=answer.technical_impact,
-        potential_risks=answer.potential_risks,
+        potential_risks=" ".join(risk.claim for risk in answer.risks) or NO_RISKS,
         key_insights=answer.key_insights,
         risk_reason=answer.risk_reason,
         action=answer.action,
         evidence=verify_quotes(quotes, pull),
         coverage=diff.coverage,
         left_out=diff.left_out,
+        risks=_build_risks(answer, pull),
+    )
+
+
+def _build_risks(answer: SummaryAnswer, pull: PullRequest) -> tuple[SummaryRisk, ...]:
+    """Return the risks; a place that is no file of the pull request is left out."""
+    paths = {file.path for file in pull.files or ()}
+    return tuple(
+        SummaryRisk(risk.claim, risk.where if risk.where in paths else "", risk.kind) for risk in answer.risks
     )

@@ -35,9 +35,8 @@ def formatted(schema: dict[str, Any]) -> dict[str, Any]:
 TEXT = {"type": "string"}
 SUMMARY = closed(
     type={"enum": ["TRIVIAL", "SUBSTANTIAL"]},
-    **dict.fromkeys(
-        ["headline", "what_changed_and_why", "technical_impact", "potential_risks", "key_insights"], TEXT
-    ),
+    **dict.fromkeys(["headline", "what_changed_and_why", "technical_impact", "key_insights"], TEXT),
+    risks={"type": "array", "items": closed(claim=TEXT, where=TEXT, kind=TEXT)},
     risk_reason=TEXT,
     action=TEXT,
     evidence={"type": "array", "items": closed(path=TEXT, quote=TEXT)},

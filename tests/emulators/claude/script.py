@@ -137,12 +137,11 @@ def summary_answer(**overrides: Any) -> dict[str, Any]:
         "headline": "A small change to one part",
         "what_changed_and_why": "One part of the code was changed to make it simpler.",
         "technical_impact": "Callers see the same behaviour as before.",
-        "potential_risks": "No particular risk stands out.",
         "key_insights": "The change is contained.",
         "risk_reason": "",
         "action": "",
     }
-    return {"type": "SUBSTANTIAL", **words, "evidence": [], **overrides}
+    return {"type": "SUBSTANTIAL", **words, "risks": [], "evidence": [], **overrides}
 
 
 def overview_answer(**overrides: Any) -> dict[str, Any]:

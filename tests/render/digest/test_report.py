@@ -103,6 +103,10 @@ Read the counter.
 """
 
 
+def test_a_report_has_four_sections_also_where_there_is_no_insight() -> None:
+    assert format_sections(summary(key_insights="")).endswith("**Key insights**  \nNone beyond the above.")
+
+
 def test_a_small_report_is_exactly_this() -> None:
     assert render_report(digest(FIRST, SECOND)) == SMALL
 

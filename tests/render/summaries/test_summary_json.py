@@ -12,7 +12,7 @@ from bot.domain.digest.models import Digest
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import Evidence
+from bot.domain.summaries.models import Evidence, RiskKind, SummaryRisk
 from bot.render.summaries.summary_json import build_summary_json
 from tests.helpers.builders import changed_file, entry, pull, summary
 from tests.render.hostile_days import digests
@@ -21,11 +21,12 @@ PROOF = (
     Evidence("engine/a b#c.py", "return new_count", DiffSide.NEW, 7),
     Evidence("engine/core.py", "return old_count", DiffSide.OLD, 9),
 )
+RISK = SummaryRisk("It may count twice.", "engine/core.py", RiskKind.CORRECTNESS)
 MADE = entry(
     12,
     files=[changed_file("engine/core.py", 12, 3), changed_file("docs/a.md")],
     merge_commit="abc123",
-    said=summary(action="Set the flag", risk_reason="It may count twice", evidence=PROOF),
+    said=summary(action="Set the flag", risk_reason="It may count twice", evidence=PROOF, risks=(RISK,)),
 )
 
 
@@ -48,6 +49,7 @@ def test_a_summary_is_exactly_this() -> None:
         "what_changed_and_why": "The counter moved.",
         "technical_impact": "One place counts.",
         "potential_risks": "None stand out.",
+        "risks": [{"claim": "It may count twice.", "where": "engine/core.py", "kind": "correctness"}],
         "key_insights": "Read the counter.",
         "risk_reason": "It may count twice",
         "action": "Set the flag",

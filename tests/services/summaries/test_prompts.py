@@ -146,8 +146,9 @@ def test_the_same_pull_request_is_the_same_question() -> None:
     ("version", "shape"), [(SUMMARY_VERSION, SummaryAnswer), (OVERVIEW_VERSION, OverviewAnswer)]
 )
 def test_instructions_and_schema_stay_lean(version: str, shape: type[AnswerShape]) -> None:
+    """Each pull request pays for them."""
     characters = len(read_instructions(version)) + len(json.dumps(build_schema(shape)))
-    assert characters / 4 < 650
+    assert characters / 4 < 1_100
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ CUT = {
     ("summary", "headline"): 120,
     ("summary", "what_changed_and_why"): SECTION,
     ("summary", "technical_impact"): SECTION,
-    ("summary", "potential_risks"): SECTION,
     ("summary", "key_insights"): SECTION,
     ("summary", "risk_reason"): LINE,
     ("summary", "action"): LINE,
@@ -38,12 +37,10 @@ REFUSED = [
     ("summary", "headline"),
     ("summary", "what_changed_and_why"),
     ("summary", "technical_impact"),
-    ("summary", "potential_risks"),
-    ("summary", "key_insights"),
     ("overview", "overview"),
 ]
 # shown only where there is something
-MAY_BE_EMPTY = [("summary", "risk_reason"), ("summary", "action")]
+MAY_BE_EMPTY = [("summary", "key_insights"), ("summary", "risk_reason"), ("summary", "action")]
 EMPTY = ["", " \n", "\t", "\u200b"]
 
 
@@ -61,6 +58,13 @@ def test_what_is_too_long_is_cut(shape: str, field: str, more: int) -> None:
     assert len(got) <= limit
     assert got == text if not more else got.endswith("…")
     assert text.startswith(got.removesuffix("…").rstrip())
+
+
+@pytest.mark.parametrize(("count", "length"), [(3, 10), (9, 10), (1, 9_000)])
+def test_risks_that_are_too_many_or_too_long_are_cut(count: int, length: int) -> None:
+    made = answered("summary", risks=[{"claim": "x" * length, "where": "a.py", "kind": "other"}] * count)
+    assert isinstance(made, SummaryAnswer)
+    assert [len(risk.claim) for risk in made.risks] == [min(length, SECTION)] * min(count, 8)
 
 
 @pytest.mark.parametrize("length", [81, 5_000])

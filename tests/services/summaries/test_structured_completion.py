@@ -25,7 +25,7 @@ from bot.services.summaries.structured_completion import StructuredAnswer, Struc
 from tests.emulators.claude.server import summary_answer
 from tests.services.doubles import MemoryCache, ScriptedModel, Sleeps
 
-PROMPT = Prompt("claude-haiku-5-5", "summary.v1", "Be brief.", "What changed?", build_schema(SummaryAnswer), 1_000)
+PROMPT = Prompt("claude-haiku-5-5", "summary.v2", "Be brief.", "What changed?", build_schema(SummaryAnswer), 1_000)
 
 
 def answer(**fields: Any) -> str:
@@ -66,7 +66,7 @@ def test_a_question_asked_before_makes_no_call() -> None:
 
 CHANGES: dict[str, Callable[[Prompt], Prompt]] = {
     "model": lambda prompt: replace(prompt, model="claude-sonnet-5-5"),
-    "version": lambda prompt: replace(prompt, version="summary.v2"),
+    "version": lambda prompt: replace(prompt, version="summary.v0"),
     "system": lambda prompt: replace(prompt, system="Be long."),
     "user": lambda prompt: replace(prompt, user="What else changed?"),
     "schema": lambda prompt: replace(prompt, schema={"type": "object", "properties": {}}),
@@ -115,7 +115,7 @@ WRONG = {
     "a field missing": json.dumps({"type": "TRIVIAL"}),
     "an unknown type": answer(type="HUGE"),
     "a headline of blanks": answer(headline=" \n "),
-    "an empty section": answer(potential_risks="  "),
+    "an empty section": answer(technical_impact="  "),
     "a section of what nobody sees": answer(technical_impact="\u200b"),
 }
 
@@ -139,10 +139,10 @@ def test_the_problem_names_the_field_and_not_its_text() -> None:
 
 
 def test_of_several_wrong_answers_only_the_last_problem_is_told() -> None:
-    bench = Bench(answer(headline=""), answer(key_insights=""), answer())
+    bench = Bench(answer(headline=""), answer(technical_impact=""), answer())
     bench.ask()
     assert "headline" not in bench.model.prompts[2].user
-    assert "key_insights" in bench.model.prompts[2].user
+    assert "technical_impact" in bench.model.prompts[2].user
 
 
 def test_an_answer_wrong_each_time_is_an_error_that_names_the_field() -> None:

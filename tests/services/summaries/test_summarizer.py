@@ -11,7 +11,7 @@ from bot.adapters.claude import CLAUDE
 from bot.domain.errors import ModelRefusal, StoreUnavailable
 from bot.domain.operations.usage import Usage
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import ChangeType
+from bot.domain.summaries.models import ChangeType, RiskKind, SummaryRisk
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
 from tests.emulators.claude.server import summary_answer
@@ -91,6 +91,30 @@ def test_claims_without_a_quote_of_the_diff_are_dropped(quote: dict[str, str]) -
         0
     ].summarise_pull_request(pull())
     assert (done.summary.evidence, done.summary.action, done.summary.risk_reason) == ((), "", "")
+
+
+def test_risks_are_a_list_and_one_text_for_the_report() -> None:
+    risks = [
+        {"claim": "Callers that pass None fail.", "where": "engine/core.py", "kind": "compatibility"},
+        {"claim": "  ", "where": "engine/core.py", "kind": "other"},
+        {"claim": "The loop may end early.", "where": "../../etc/passwd", "kind": "correctness"},
+    ]
+    summary = summariser(answer(risks=risks))[0].summarise_pull_request(pull()).summary
+    assert summary.risks == (
+        SummaryRisk("Callers that pass None fail.", "engine/core.py", RiskKind.COMPATIBILITY),
+        SummaryRisk("The loop may end early.", "", RiskKind.CORRECTNESS),
+    )
+    assert summary.potential_risks == "Callers that pass None fail. The loop may end early."
+
+
+def test_where_nothing_is_to_be_said_of_risks_or_insights_a_reader_sees_no_empty_section() -> None:
+    summary = summariser(answer(risks=[], key_insights=" "))[0].summarise_pull_request(pull()).summary
+    assert [name for name, _ in summary.sections] == [
+        "What changed and why",
+        "Technical impact",
+        "Potential risks",
+    ]
+    assert summary.potential_risks == "No particular risk stands out."
 
 
 def test_without_a_model_there_are_facts_and_the_reason() -> None:
