@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import update_wrapper
+from inspect import Signature
 from itertools import product
 from typing import Any
 
@@ -35,8 +36,8 @@ def check_rows(
             assert not failures, "\n\n".join(failures)
 
         update_wrapper(whole, check)
-        # its arguments are no fixtures
-        del whole.__wrapped__  # type: ignore[attr-defined]
+        # the values of a row are no fixtures
+        whole.__signature__ = Signature()  # type: ignore[attr-defined]
         return whole
 
     return decorate
