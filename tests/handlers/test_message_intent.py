@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from handlers import message_intent
 from handlers.commands.registry import COMMANDS as DECLARED
 from handlers.commands.summary import is_only_references
 from tests.handlers.intakes import Office, written
+from tests.helpers.tables import check_rows
 
 THREAD = "1772300000.000100"
 
@@ -126,20 +126,17 @@ MISTAKEN_AT_TOP = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("text", SENTENCES)
+@check_rows(SENTENCES, PLACES)
 def test_a_sentence_that_begins_like_a_command_is_a_question(text: str, place: Callable[[], SlackRequest]) -> None:
     assert heard(text, place()) == ("questions",)
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("text", COMMANDS)
+@check_rows(list(COMMANDS), PLACES)
 def test_a_command_is_one_wherever_it_is_written(text: str, place: Callable[[], SlackRequest]) -> None:
     assert heard(text, place()) == (COMMANDS[text],)
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("text", MISTAKEN)
+@check_rows(list(MISTAKEN), PLACES)
 def test_an_option_makes_it_a_command_and_a_mistake_in_it_is_told(
     text: str, place: Callable[[], SlackRequest]
 ) -> None:
@@ -147,7 +144,7 @@ def test_an_option_makes_it_a_command_and_a_mistake_in_it_is_told(
     assert (how, MISTAKEN[text] in said) == ("refused", True), said
 
 
-@pytest.mark.parametrize("text", MISTAKEN_AT_TOP)
+@check_rows(list(MISTAKEN_AT_TOP))
 def test_at_top_level_the_words_of_a_command_alone_are_one(text: str) -> None:
     for place in (at_top, in_direct):
         how, said = heard(text, place())
@@ -176,10 +173,7 @@ def test_no_sentence_without_an_option_is_refused_in_a_thread(
     assert heard(text, place())[0] != "refused"
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize(
-    "text", ["hi", "Hello!", "hey there", "Hello there!", "", "good morning", "help", "Help?"]
-)
+@check_rows(["hi", "Hello!", "hey there", "Hello there!", "", "good morning", "help", "Help?"], PLACES)
 def test_greetings_are_returned(text: str, place: Callable[[], SlackRequest]) -> None:
     assert heard(text, place()) == ("greet",)
 

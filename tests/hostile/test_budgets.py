@@ -43,8 +43,11 @@ pytestmark = pytest.mark.slow
 OWN = 0.1
 SUMMARY = "A small change to one part"
 FACTS = "No model summary: whoever asked has used up their budget for today."
-# a size at which nobody takes it for a small one
-BIG = "@@ -1,1 +1,61 @@\n one\n" + "\n".join(f"+line {number} is " + "new " * 200 for number in range(60))
+
+
+def patch(words: int) -> str:
+    """Sixty lines, a size at which nobody takes it for a small one, each with so many words."""
+    return "@@ -1,1 +1,61 @@\n one\n" + "\n".join(f"+line {number} is " + "new " * words for number in range(60))
 
 
 @dataclass
@@ -108,12 +111,12 @@ def desk(bot: Bot, store: Redis) -> Iterator[Desk]:
         jobs.close()
 
 
-def fill(bot: Bot, count: int = MANY, first: int = 1_001) -> list[int]:
-    """So many pull requests of the day before yesterday."""
+def fill(bot: Bot, count: int, first: int = 1_001, words: int = 10) -> list[int]:
+    """So many pull requests of the day before yesterday; a summary costs by their words."""
     numbers = list(range(first, first + count))
     merged = NOON - timedelta(days=1)
     for number in numbers:
-        files = (changed_file(f"engine/{number}.py", additions=60, patch=BIG),)
+        files = (changed_file(f"engine/{number}.py", additions=60, patch=patch(words)),)
         bot.github.add(REPO, pull(number, merged_at=merged, additions=60, files=files))
     return numbers
 
@@ -129,7 +132,7 @@ def test_one_person_spends_what_is_theirs_and_is_told_once(
     bot: Callable[..., Bot], store: Redis, kind: str
 ) -> None:
     made = bot(PRDIGEST_USER_BUDGET=str(OWN), PRDIGEST_USER_CALLS="1000", PRDIGEST_USER_LIMIT="1000")
-    numbers = fill(made)
+    numbers = fill(made, MANY, words=200)
     with desk(made, store) as there:
         channels = there.take_all("U0EVE", SPREES[kind](numbers))
         there.settle()
@@ -148,7 +151,7 @@ def test_one_person_spends_what_is_theirs_and_is_told_once(
         there.settle()
         assert (FACTS in there.texts()[-1], len(made.claude.requests)) == (False, calls)
         # and others have their own
-        unread = fill(made, 1, 9_001)
+        unread = fill(made, 1, 9_001, 200)
         there.take("U0BEN", "/prsummary", str(unread[0]))
         there.settle()
         assert (FACTS in there.texts()[-1], len(made.claude.requests)) == (False, calls + 1)
@@ -209,7 +212,7 @@ def test_small_ones_are_given_up_next(bot: Callable[..., Bot]) -> None:
     made = bot(PRDIGEST_DAILY_BUDGET="10")
     made.github.add(
         REPO,
-        pull(9, merged_at=NOON, additions=60, files=(changed_file("engine/9.py", additions=60, patch=BIG),)),
+        pull(9, merged_at=NOON, additions=60, files=(changed_file("engine/9.py", additions=60, patch=patch(10)),)),
     )
     made.services.digests.costs.budget.settle_cost(
         made.services.digests.costs.budget.reserve_cost("", CallPurpose.USUAL, 0.0), 9.6

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,10 +23,9 @@ from bot.render.summaries.post import render_summary
 from bot.services.summaries.prompts import build_overview_prompt, build_summary_prompt
 from bot.services.summaries.schemas import OverviewAnswer, SummaryAnswer
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, digest, entry, pull, summary
+from tests.helpers.tables import check_rows
 from tests.hostile.tables.credentials import CREDENTIALS, PLAUSIBLE
 
-each_credential = pytest.mark.parametrize(("text", "hidden"), CREDENTIALS.values(), ids=CREDENTIALS)
-each_plausible = pytest.mark.parametrize("text", PLAUSIBLE.values(), ids=PLAUSIBLE)
 NOWHERE = Links(lambda _: None, lambda _: None)
 
 
@@ -36,7 +34,7 @@ def diff(text: str) -> str:
     return f"@@ -1,2 +1,3 @@\n import os\n{added}\n-gone\n end"
 
 
-@each_credential
+@check_rows(CREDENTIALS)
 def test_what_enters_from_github_is_cleaned(text: str, hidden: str) -> None:
     item = {"filename": f"conf/{text}.env", "previous_filename": f"{text}.old", "patch": diff(text)}
     for shown in (
@@ -50,20 +48,20 @@ def test_what_enters_from_github_is_cleaned(text: str, hidden: str) -> None:
         assert REDACTED in shown
 
 
-@each_credential
+@check_rows(CREDENTIALS)
 def test_a_credential_that_is_cut_is_none_either(text: str, hidden: str) -> None:
     for room in (8, 20, 40):
         assert hidden[:32] not in clean_text(f"{'a ' * 500}{text}", 1_000 + room)
 
 
-@each_credential
+@check_rows(CREDENTIALS)
 def test_a_diff_keeps_its_lines(text: str, hidden: str) -> None:
     cleaned = redact_patch(diff(text))
     assert hidden not in cleaned
     assert [line[:1] for line in cleaned.split("\n")] == [line[:1] for line in diff(text).split("\n")]
 
 
-@each_credential
+@check_rows(CREDENTIALS)
 def test_no_prompt_holds_one(text: str, hidden: str) -> None:
     made = pull(title=text, body=text, files=[changed_file(f"{text}.py", patch=diff(text))])
     prompt = build_summary_prompt("m", made, pack_diff(made.files or (), 9_000, 1))
@@ -78,7 +76,7 @@ def told(text: str) -> Summary:
     return summary(headline=text, what_changed_and_why=text, technical_impact=text, risk_reason=text, action=text)
 
 
-@each_credential
+@check_rows(CREDENTIALS)
 def test_no_word_of_a_model_holds_one(text: str, hidden: str) -> None:
     said = {"type": "TRIVIAL", "headline": text[:110], "risk_reason": text, "action": text}
     said |= dict.fromkeys(("what_changed_and_why", "technical_impact", "potential_risks", "key_insights"), text)
@@ -88,9 +86,8 @@ def test_no_word_of_a_model_holds_one(text: str, hidden: str) -> None:
     assert hidden not in repr(OverviewAnswer.model_validate(overview))
 
 
-@each_credential
-@pytest.mark.parametrize("step", [1, 7, 10_000])
-def test_no_answer_holds_one_wherever_it_is_cut_into_pieces(step: int, text: str, hidden: str) -> None:
+@check_rows(CREDENTIALS, [1, 7, 10_000])
+def test_no_answer_holds_one_wherever_it_is_cut_into_pieces(text: str, hidden: str, step: int) -> None:
     answer = AnswerMarkdown(NOWHERE)
     said = f"<answer>It is {text} as you see.</answer>"
     shown = [answer.feed(said[at : at + step]) for at in range(0, len(said), step)]
@@ -100,7 +97,7 @@ def test_no_answer_holds_one_wherever_it_is_cut_into_pieces(step: int, text: str
     assert hidden not in answer.raw_text
 
 
-@each_credential
+@check_rows(CREDENTIALS)
 def test_nothing_that_is_shown_holds_one(text: str, hidden: str) -> None:
     """Also of what was kept before it was cleaned on its way in."""
     plain = pull(3, title=text, body=text, files=[changed_file(f"{text}.py")])
@@ -120,20 +117,20 @@ def shown_of(one: Entry) -> tuple[str, ...]:
     return in_terminal(one), repr(render_summary(one)), repr(render_details_view(one))
 
 
-@each_credential
+@check_rows(CREDENTIALS)
 def test_no_thread_is_remembered_with_one(text: str, hidden: str) -> None:
     assert hidden not in repr(
         ThreadMemory("days").add_messages(RememberedMessage("person", text), RememberedMessage("bot", text))
     )
 
 
-@each_plausible
+@check_rows(PLAUSIBLE)
 def test_what_looks_like_one_stays(text: str) -> None:
     assert redact_text(text) == text
     assert redact_patch(diff(text)) == diff(text)
 
 
-@each_plausible
+@check_rows(PLAUSIBLE)
 def test_what_is_shown_of_what_looks_like_one_stays(text: str) -> None:
     line = text.partition("\n")[0]
     assert line in clean_text(text)

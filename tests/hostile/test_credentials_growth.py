@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import pytest
-
 from bot.domain.text.redaction import redact_patch, redact_text
+from tests.helpers.tables import check_rows
 from tests.hostile.tables.credentials import CREDENTIALS
 from tests.project.test_linear_time import (
     FLOOR,
@@ -41,9 +40,8 @@ def is_slow(parse: Parser, piece: str) -> bool:
     return grows(parse, piece, SHORT, LONG, USUAL_GROWTH) and grows(parse, piece, LONG, LONGEST, MOST_GROWTH)
 
 
-@pytest.mark.parametrize("text", [text for text, _ in CREDENTIALS.values()], ids=CREDENTIALS)
-@pytest.mark.parametrize("parse", [redact_text, redact_patch])
-def test_none_that_begins_again_and_again_takes_the_square_of_its_length(parse: Parser, text: str) -> None:
+@check_rows({name: text for name, (text, _) in CREDENTIALS.items()}, [redact_text, redact_patch])
+def test_none_that_begins_again_and_again_takes_the_square_of_its_length(text: str, parse: Parser) -> None:
     assert [piece for piece in pieces(text) if is_slow(parse, piece)] == []
 
 

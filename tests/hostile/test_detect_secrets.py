@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-import pytest
-
 from bot.domain.text.redaction import redact_patch, redact_text
+from tests.helpers.tables import check_rows
 from tests.hostile.tables.credentials import CREDENTIALS
 
 # public addresses of machines are no credentials; entropy and key words are no patterns, and guess
@@ -44,7 +43,7 @@ def test_the_table_has_a_credential_for_each_of_its_patterns() -> None:
     assert (missing, len(find_patterns()) > 40) == ([], True)
 
 
-@pytest.mark.parametrize(("text", "hidden"), CREDENTIALS.values(), ids=CREDENTIALS)
+@check_rows(CREDENTIALS)
 def test_it_finds_nothing_in_what_is_left(text: str, hidden: str) -> None:
     added = "\n".join(f"+{line}" for line in text.split("\n"))
     for left in (redact_text(f"See {text} there"), redact_patch(f"@@ -1 +1,9 @@\n{added}")):

@@ -19,6 +19,7 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import build_fallback_summary
 from bot.render.digest.report import render_report
 from tests.helpers.builders import changed_file, digest, entry, pull, summary
+from tests.helpers.tables import check_rows
 from tests.hostile.tables.markdown import LINES, PATHS, TEXTS
 from tests.render.hostile_days import digests
 
@@ -75,25 +76,25 @@ def require_harmless(text: str, like: str) -> None:
 HARMLESS = render_report(three(entry(2)))
 
 
-@pytest.mark.parametrize("title", LINES.values(), ids=LINES)
+@check_rows(LINES)
 def test_no_title_forges_the_report(title: str) -> None:
     require_harmless(render_report(three(entry(2, title=title))), HARMLESS)
 
 
-@pytest.mark.parametrize("said", TEXTS.values(), ids=TEXTS)
+@check_rows(TEXTS)
 def test_no_word_of_the_model_forges_the_report(said: str) -> None:
     told = summary(what_changed_and_why=said, technical_impact=said, potential_risks=said, key_insights=said)
     require_harmless(render_report(three(entry(2, said=told))), HARMLESS)
 
 
-@pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
+@check_rows(PATHS)
 def test_no_name_of_a_file_forges_the_report(path: str) -> None:
     text = render_report(three(entry(2, files=[changed_file(path), changed_file("b.py")])))
     require_harmless(text, render_report(three(entry(2, files=[changed_file("a.py"), changed_file("b.py")]))))
     assert len(code(text)) == len(code(HARMLESS)) + 1
 
 
-@pytest.mark.parametrize("title", LINES.values(), ids=LINES)
+@check_rows(LINES)
 def test_what_stands_in_for_the_model_forges_nothing(title: str) -> None:
     made = pull(2, title=title, body=f"{title}\n\n{title}", files=[changed_file("a`b](c).py")])
     told = replace(entry(2), pull=made, summary=build_fallback_summary(made, title or "away", Coverage.FULL))
@@ -101,7 +102,7 @@ def test_what_stands_in_for_the_model_forges_nothing(title: str) -> None:
     require_harmless(render_report(three(told)), render_report(three(like)))
 
 
-@pytest.mark.parametrize("name", LINES.values(), ids=LINES)
+@check_rows(LINES)
 def test_no_name_of_a_digest_forges_the_report(name: str) -> None:
     require_harmless(render_report(replace(three(entry(2)), name=name)), HARMLESS)
 

@@ -266,11 +266,13 @@ NOT_THEIRS = {
     "other workspace, in it",
     "other workspace, allowed, in it",
 }
+# to the bot a guest of several channels is as much a guest as one of a single channel: both in public channels
+SEVERAL = {"multi-channel guest of it", "multi-channel guest of others"}
 CASES = [
     ("http", kind, name)
     for kind, rows in ALLOWED.items()
     for name in rows
-    if kind is not Kind.DIRECT or name in NOT_THEIRS
+    if not (kind is Kind.DIRECT and name not in NOT_THEIRS) and not (kind is Kind.PRIVATE and name in SEVERAL)
 ]
 # who may do what is decided by the same code on the same store wherever it runs: who may do all, and who some
 CASES += [(APART, Kind.PUBLIC, "maker"), (APART, Kind.PRIVATE, "admin")]

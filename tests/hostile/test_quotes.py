@@ -11,6 +11,7 @@ from bot.domain.summaries.models import Quote, remove_unproven_claims, verify_qu
 from bot.domain.summaries.quote_evidence import is_evidence
 from bot.render.conversations.answers import label_citation
 from tests.helpers.builders import changed_file, pull, summary
+from tests.helpers.tables import check_rows
 from tests.hostile.tables.quotes import GOOD, PATCH, PATH, TRIVIAL, UNCHANGED
 
 CHANGE = pull(7, files=[changed_file(PATH, patch=PATCH)])
@@ -23,13 +24,13 @@ def told_with(quote: str) -> tuple[str, str]:
     return left.risk_reason, left.action
 
 
-@pytest.mark.parametrize("quote", TRIVIAL.values(), ids=TRIVIAL)
+@check_rows(TRIVIAL)
 def test_what_says_nothing_proves_nothing(quote: str) -> None:
     assert told_with(quote) == ("", "")
     assert verify_citation(Citation("7", PATH, quote), CHANGE) is None
 
 
-@pytest.mark.parametrize("quote", UNCHANGED.values(), ids=UNCHANGED)
+@check_rows(UNCHANGED)
 def test_what_was_there_before_proves_no_change_and_is_named_so(quote: str) -> None:
     assert told_with(quote) == ("", "")
     found = verify_citation(Citation("7", PATH, quote), CHANGE)
@@ -37,7 +38,7 @@ def test_what_was_there_before_proves_no_change_and_is_named_so(quote: str) -> N
     assert label_citation(CHANGE, found)[0].endswith(" (unchanged)")
 
 
-@pytest.mark.parametrize("quote", GOOD.values(), ids=GOOD)
+@check_rows(GOOD)
 def test_what_says_something_of_the_change_proves_it(quote: str) -> None:
     assert told_with(quote) == (CLAIM.risk_reason, CLAIM.action)
     found = verify_citation(Citation("7", PATH, quote), CHANGE)

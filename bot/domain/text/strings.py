@@ -14,14 +14,18 @@ _COMMENT = re.compile(r"<!--.*?(-->|\Z)", re.S)
 
 def collapse_lines(text: str) -> str:
     """Return the text on one line: runs of white space become one blank, control characters are removed."""
-    # nearly every text is printable, and then there is nothing to remove
-    shown = text if text.isprintable() else "".join(char for char in text if char.isspace() or _is_visible(char))
-    return " ".join(shown.split())
+    line = " ".join(text.split())
+    # nearly every line is printable, and then there is nothing to remove
+    if line.isprintable():
+        return line
+    return " ".join("".join(char for char in text if char.isspace() or _is_visible(char)).split())
 
 
 def remove_invisible(text: str) -> str:
     """Remove control and invisible characters, which could affect a terminal or hide text; keep line breaks."""
-    return text if text.isprintable() else "".join(char for char in text if char == "\n" or _is_visible(char))
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(char for char in text if char == "\n" or _is_visible(char))
 
 
 def _is_visible(char: str) -> bool:

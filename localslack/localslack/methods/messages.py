@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import json
 
 from localslack.errors import SlackError, raise_error
 from localslack.methods.pagination import make_time_filter, paginate, parse_flag
 from localslack.rules.blocks import read_blocks
 from localslack.rules.messages import UPDATE_TEXT, check_message
-from localslack.state.channel import Channel, is_reply
+from localslack.state.channel import Channel, copy_json, is_reply
 from localslack.state.identity import BOT_ID, BOT_USER, TEAM_URL
 from localslack.state.workspace import Json, Workspace
 
@@ -36,7 +35,7 @@ def post_message(team: Workspace, arguments: Json) -> Json:
     message = team.add_bot_message(
         channel, read_text(arguments), thread, subtype=broadcast, **read_content(arguments)
     )
-    return {"channel": channel.id, "ts": message["ts"], "message": copy.deepcopy(message)}
+    return {"channel": channel.id, "ts": message["ts"], "message": copy_json(message)}
 
 
 def find_own_message(team: Workspace, arguments: Json, error: str) -> tuple[Channel, Json]:
@@ -62,10 +61,10 @@ def update_message(team: Workspace, arguments: Json) -> Json:
     for key in {"blocks", "metadata"} & arguments.keys() - changed.keys():
         message.pop(key, None)
     edited = {"user": BOT_USER, "ts": team.make_ts()}
-    message |= {"text": read_text(arguments), "edited": edited, **copy.deepcopy(changed)}
+    message |= {"text": read_text(arguments), "edited": edited, **copy_json(changed)}
     if stream := team.streams.find_stream(channel.id, message):
         stream.record_live_parts()
-    shown = copy.deepcopy(message)
+    shown = copy_json(message)
     return {"channel": channel.id, "ts": message["ts"], "text": message["text"], "message": shown}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -10,6 +9,13 @@ from typing import Any
 from localslack.errors import SlackError
 
 Json = dict[str, Any]
+
+
+def copy_json(value: Any) -> Any:
+    """Return a copy of a value of JSON, several times as fast as ``copy.deepcopy``."""
+    if isinstance(value, dict):
+        return {key: copy_json(each) for key, each in value.items()}
+    return [copy_json(each) for each in value] if isinstance(value, list) else value
 
 
 def parse_ts(ts: object, error: str = "message_not_found") -> Decimal:
@@ -105,7 +111,7 @@ class Channel:
             "reply_users_count": len(users),
             "latest_reply": replies[-1]["ts"] if replies else None,
         }
-        return copy.deepcopy(message) | (counted if replies else {})
+        return {**copy_json(message), **(counted if replies else {})}
 
 
 def get_direct_id(user: str) -> str:

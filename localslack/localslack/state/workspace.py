@@ -11,7 +11,7 @@ from typing import Any
 
 from localslack.errors import SlackError, raise_error
 from localslack.rules.elements import USER
-from localslack.state.channel import Channel, get_direct_id, is_reply
+from localslack.state.channel import Channel, copy_json, get_direct_id, is_reply
 from localslack.state.element_values import ElementState
 from localslack.state.identity import APP_ID, BOT_ID, BOT_USER, TEAM_URL
 from localslack.state.profiles import Profile
@@ -146,7 +146,7 @@ class Workspace:
         if thread_ts:
             root = channel.find_parent(thread_ts)
             message |= {"thread_ts": root["ts"], "parent_user_id": root["user"]}
-        message |= {key: copy.deepcopy(value) for key, value in more.items() if value is not None}
+        message |= {key: copy_json(value) for key, value in more.items() if value is not None}
         channel.messages.append(message)
         return message
 

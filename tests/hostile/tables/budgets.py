@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-MANY = 110
+MANY = 75
 Spree = Callable[[Sequence[int]], list[tuple[str, str]]]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.thread_subject import ThreadSubject
+from bot.domain.digest.models import Entry
 from bot.domain.errors import AnswerCancelled, ModelBusy, PrdigestError
 from bot.domain.operations.usage import Usage
 from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository
@@ -51,6 +52,7 @@ class Shelf:
     summaries: Summaries = field(default_factory=Summaries)
     workers: int = 4
     repositories: AllowedRepositories = REPOSITORIES
+    make_archive: type[PullRequestArchive] = PullRequestArchive
 
     @property
     def entries(self) -> EntryCache:
@@ -60,7 +62,7 @@ class Shelf:
 
     @property
     def archive(self) -> PullRequestArchive:
-        return PullRequestArchive(
+        return self.make_archive(
             self.pulls, PullRequestReader(self.pulls, self.summaries), self.entries, self.workers
         )
 
@@ -151,9 +153,24 @@ def replayed_shelf(pulls: PullRequests | None = None) -> Shelf:
     return Shelf(pulls or KnownPulls(_replayed()), repositories=AllowedRepositories(VLLM))
 
 
+_entries: dict[int, Entry] = {}
+
+
+class ReadOnce(PullRequestArchive):
+    """The real days, for which no summary is kept: each pull request is cleaned and rated once for all tests."""
+
+    def build_entry(self, pull: PullRequest) -> Entry:
+        if pull.number not in _entries:
+            _entries[pull.number] = super().build_entry(pull)
+        return _entries[pull.number]
+
+
 def replayed(date: str, pulls: PullRequests | None = None) -> Toolbox:
-    """The tools for a thread about one of the real days, over all three."""
-    return replayed_shelf(pulls).toolbox(ThreadSubject(VLLM, days(date)))
+    """The tools for a thread about one of the real days, over all three; other ``pulls`` are read each time."""
+    there = replayed_shelf(pulls)
+    if pulls is None:
+        there.make_archive = ReadOnce
+    return there.toolbox(ThreadSubject(VLLM, days(date)))
 
 
 # the talk with the model

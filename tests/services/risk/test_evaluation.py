@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import cache
 
 import pytest
 
@@ -46,9 +47,14 @@ def eventful(count: int = 60, *, large: bool = True) -> list[Commit]:
     return sorted(made, key=lambda each: each.committed_at)
 
 
+@cache
+def usual() -> Evaluation:
+    return measured(eventful())
+
+
 class TestFigures:
     def test_a_list_that_foresees_what_happens_is_a_signal(self) -> None:
-        found = measured(eventful())
+        found = usual()
         assert labels(found) == {"R": (30, 30), "H": (30, 30)}
         rules = next(row for row in found.rows if (row.ranking, row.label) == ("rules", "H"))
         assert rules.auc.value == 1.0
@@ -64,21 +70,21 @@ class TestFigures:
         assert measured(eventful(20)).verdict.signal is RankingSignal.TOO_FEW
 
     def test_rankings_stand_beside_each_other_for_each_label(self) -> None:
-        found = measured(eventful())
+        found = usual()
         rankings = {(row.label, row.ranking) for row in found.rows}
         assert rankings == {(label, name) for label in "RH" for name in ("rules", "lines added", "random")}
         chance = [row for row in found.rows if row.ranking == "random"]
         assert all((row.auc.value, row.auc_all) == (0.5, 0.5) for row in chance)
 
     def test_bands_hold_every_pull_request_once(self) -> None:
-        found = measured(eventful())
+        found = usual()
         assert [each.band for each in found.bands] == [band.label for band in RiskBand]
         assert sum(each.share for each in found.bands) == pytest.approx(1)
         hit = sum(each.share * each.rates["R"] for each in found.bands if each.share)
         assert hit * found.pulls == pytest.approx(30)
 
     def test_a_rule_has_the_share_of_what_it_fired_on_and_what_it_adds(self) -> None:
-        found = {each.rule: each for each in measured(eventful()).effects}
+        found = {each.rule: each for each in usual().effects}
         assert (found["critical"].fired, found["critical"].rates) == (30, {"R": 1.0, "H": 1.0})
         # any one of them can be left out: the others still tell large from small
         assert found["critical"].effect["H"].value == 0.0

@@ -672,7 +672,7 @@ def lived(tower: Tower, first: DigestScheduler) -> Tower:
     with suppress(StoreUnavailable):
         tower.tick(schedule=first)
     clock = tower.started()
-    for after in (*[MINUTE] * 14, 20 * MINUTE):
+    for after in (MINUTE, MINUTE, 6 * MINUTE, 6 * MINUTE, 20 * MINUTE):
         tower.tick(after, clock)
     return tower
 
@@ -685,20 +685,16 @@ def steps(store: Redis) -> Sequence[str]:
     return fuse.calls
 
 
-MOST_STEPS = 44
-
-
-def test_the_steps_of_a_tick_are_no_more_than_are_tried(store: Redis) -> None:
-    assert 15 < len(steps(store)) <= MOST_STEPS
-
-
 @pytest.mark.parametrize("with_effect", [False, True], ids=["before", "after"])
 @pytest.mark.slow
 def test_a_store_that_goes_away_at_any_step_loses_nothing(store: Redis, with_effect: bool) -> None:
+    count = len(steps(store))
+    assert count > 15
+    store.flushall()
     calm = Tower(store)
     whole = outcome(lived(calm, calm.started()))
     assert whole["told"] == len(calm.skipped) == 3
-    for step in range(1, MOST_STEPS + 1):
+    for step in range(1, count + 1):
         store.flushall()
         tower = Tower(store)
         fuse = Fuse(step, with_effect, error=StoreUnavailable)

@@ -24,8 +24,8 @@ from tests.helpers.builders import REPOSITORY
 from tests.services.doubles import slack_request
 from tests.services.subscriptions.year import AWAY, BACK, DAY, END, FIXED, HOUR, START, WINDOW, Year
 
-# more of the same where there is time for it: with eighty, each zone and time is there three times
-CHANNELS = 200 if settings.get_current_profile_name() == "search" else 80
+# more of the same where there is time for it: with 48, each zone and time is there twice
+CHANNELS = 200 if settings.get_current_profile_name() == "search" else 48
 # each with two times at which digests are due: those that come twice or never on some nights, or off the hour
 TIMES = {
     "America/Los_Angeles": ("09:00", "02:30"),
@@ -230,7 +230,7 @@ class People:
 
     def _new(self, n: int, when: datetime, view: str = "") -> Subscriber:
         zone, turn = list(TIMES)[n % len(TIMES)], n // len(TIMES)
-        wanted = Wanted(TIMES[zone][turn % 2], zone, weekdays=turn % 5 < 4, view=view or VIEWS[n % len(VIEWS)])
+        wanted = Wanted(TIMES[zone][turn % 2], zone, weekdays=n % 7 < 5, view=view or VIEWS[n % len(VIEWS)])
         made = Subscriber(self._year.parts.people, f"C{n:04}", f"U{n:04}")
         self._year.people(when, lambda: made.begin(wanted, self._year.now()))
         return made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.models import PullRequest
@@ -76,10 +77,21 @@ def format_entries(
     """Return the entries in the first form in which all fit; in the last, as many as fit."""
     listed = tuple(entries)
     for form in forms:
-        text = "\n".join([*head, *map(form, listed)])
-        if len(text) <= most:
+        text = _join_within(chain(head, map(form, listed)), most)
+        if text is not None:
             return BoundedText(text)
     return limit_lines([*head, *map(forms[-1], listed)], most, "pull request", "narrow it with filters")
+
+
+def _join_within(lines: Iterable[str], most: int) -> str | None:
+    """Join all lines, or return None as soon as they exceed ``most`` characters."""
+    kept, length = [], -1
+    for line in lines:
+        length += len(line) + 1
+        if length > most:
+            return None
+        kept.append(line)
+    return "\n".join(kept)
 
 
 def join_items(items: list[str], most: int) -> str:
