@@ -28,8 +28,14 @@ class Bots:
     A bot is one process, ``prdigest run``, and three of them where the transport is ``APART``.
     """
 
-    def __init__(self, folder: Path, store_url: str, together: Sequence[str] = TRANSPORTS) -> None:
-        """Those of transports that are used ``together`` start together, as each takes two seconds."""
+    def __init__(
+        self, folder: Path, store_url: str, together: Sequence[str] = TRANSPORTS, module: str = "bot"
+    ) -> None:
+        """Those of transports that are used ``together`` start together, as each takes two seconds.
+
+        ``module`` is the one whose ``run`` is started.
+        """
+        self._module = module
         self._folder = folder
         self._store_url = store_url
         self._together = together
@@ -76,7 +82,10 @@ class Bots:
         with log.open("ab") as file:
             files = (0, 1, file.fileno())
             names = _PARTS if transport == APART else ("run",)
-            found = [started(each, settings=own.settings, folder=self._folder, files=files) for each in names]
+            found = [
+                started(each, settings=own.settings, folder=self._folder, module=self._module, files=files)
+                for each in names
+            ]
         self._processes += found
         return Bot(transport, own, store, found[0], log, zone, self._supply)
 
@@ -99,12 +108,12 @@ def unharmed(bot: Bot) -> Iterator[Bot]:
 
 
 @contextmanager
-def bots_in(folder: Path, together: Sequence[str] = TRANSPORTS) -> Iterator[Bots]:
+def bots_in(folder: Path, together: Sequence[str] = TRANSPORTS, module: str = "bot") -> Iterator[Bots]:
     """Bots on a store in a folder, which end with the block."""
     url = start_embedded_url(folder / "store")
     with connect_server(url) as keeper:
         keeper.ping()
-        found = Bots(folder, url, together)
+        found = Bots(folder, url, together, module)
         try:
             yield found
         finally:
@@ -114,7 +123,7 @@ def bots_in(folder: Path, together: Sequence[str] = TRANSPORTS) -> Iterator[Bots
 @pytest.fixture(scope="package")
 def bots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bots]:
     """They end with the last scenario: a bot that nobody asks looks for work several times a second."""
-    with bots_in(tmp_path_factory.mktemp("scenarios")) as found:
+    with bots_in(tmp_path_factory.mktemp("scenarios"), module="tests.helpers.quick_posts") as found:
         yield found
 
 
