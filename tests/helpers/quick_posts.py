@@ -1,7 +1,7 @@
 """``prdigest run`` whose posts to a channel come fifty times as quickly: ``python -m tests.helpers.quick_posts``.
 
-A conversation has several posts to one channel, and the product lets a second pass between two of them. That second
-has its own tests (``adapters/slack/test_post_throttle.py``); a scenario looks at what is posted.
+A conversation has several posts to one channel, and the product lets a second pass between two of them. That has
+its own tests (``adapters/slack/test_post_throttle.py``); a scenario looks at what is posted.
 """
 
 from __future__ import annotations

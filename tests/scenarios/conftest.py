@@ -50,7 +50,7 @@ class Bots:
         return found
 
     def end(self, kind: str) -> None:
-        """Tell those of a kind to end, as nobody asks them any more: one that waits looks for work all the time."""
+        """Tell those of a kind to end, as nobody asks them any more: who waits looks for work all the time."""
         for key in [key for key in self._started if key[1] == kind]:
             self._started.pop(key).process.terminate()
 
