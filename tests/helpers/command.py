@@ -59,7 +59,9 @@ def command(*arguments: str, module: str = "bot") -> list[str]:
     return [sys.executable, "-m", module, *arguments]
 
 
-_forks = Forks(ROOT, environment())
+# a worker that lost its store looks for it after that many milliseconds; three seconds if nothing is said.
+# Dramatiq reads it when it is imported, so that the forks have what their server was given
+_forks = Forks(ROOT, environment(dramatiq_restart_delay="200"))
 
 
 def forked(

@@ -12,7 +12,7 @@ from tests.scenarios.conftest import APART, Bots, bots_in, unharmed
 
 @pytest.fixture(scope="package")
 def bots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bots]:
-    with bots_in(tmp_path_factory.mktemp("hostile"), together=()) as found:
+    with bots_in(tmp_path_factory.mktemp("hostile")) as found:
         yield found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -46,46 +47,88 @@ def lines(limit: int) -> st.SearchStrategy[str]:
     return texts(limit - 1).map(lambda text: f"x{text}")
 
 
-summaries: st.SearchStrategy[Summary] = st.builds(
-    summary,
-    type=st.sampled_from(ChangeType),
-    headline=texts(120),
-    action=texts(240),
-    risk_reason=texts(240),
-    coverage=st.sampled_from(Coverage),
-    fallback=st.just("") | lines(200),
-)
+# a few texts for all fields: to draw each anew takes longer than to render it and to look at the message
+_pools = st.lists(texts(700), min_size=6, max_size=10).map(tuple)
+_types, _coverages = st.sampled_from(ChangeType), st.sampled_from(Coverage)
+_areas = st.sampled_from(["Models", "LoRA", "Documentation", ""])
+_points, _costs = st.floats(-6, 25), st.none() | st.floats(0, 2)
+_fates = st.tuples(st.sampled_from(OutcomeKind), st.booleans())
+
+
+class _Writer:
+    """Draws what stands in the fields of a day from a few hostile texts."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self._draw = draw
+        self._texts = st.sampled_from(draw(_pools))
+
+    def text(self, limit: int) -> str:
+        return self._draw(self._texts)[:limit]
+
+    def line(self, limit: int) -> str:
+        """With something to see in it, as the model's answers are checked to have."""
+        return f"x{self.text(limit - 1)}"
+
+    def count(self, least: int, most: int) -> range:
+        return range(self._draw(st.integers(least, most)))
+
+    def is_so(self) -> bool:
+        return self._draw(st.booleans())
+
+    def account(self) -> Account:
+        return Account(self.text(39), self.is_so())
+
+    def summary(self) -> Summary:
+        return summary(
+            type=self._draw(_types),
+            headline=self.text(120),
+            action=self.text(240),
+            risk_reason=self.text(240),
+            coverage=self._draw(_coverages),
+            fallback=self.line(200) if self.is_so() else "",
+        )
+
+    def entry(self, number: int) -> Entry:
+        """An entry as hostile as GitHub and the model's schema let it be."""
+        made = entry(
+            number,
+            said=self.summary(),
+            title=self.text(256),
+            author=self.account(),
+            merged_by=self.account(),
+        )
+        reasons = tuple(self.line(120) for _ in self.count(1, 6))  # points have a reason
+        area = self._draw(_areas) or self.line(80)
+        return replace(made, risk=Risk(self._draw(_points), reasons), area=area, cost=self._draw(_costs))
+
+    def theme(self, numbers: Sequence[int]) -> Theme:
+        known = st.lists(st.sampled_from(numbers), min_size=1, max_size=5, unique=True)
+        return Theme(self.line(80), tuple(self._draw(known)))
+
+    def overview(self, numbers: Sequence[int]) -> Overview:
+        return Overview(
+            text=self.text(600),
+            themes=tuple(self.theme(numbers) for _ in self.count(0, 6)) if numbers else (),
+            fallback=self.text(400) if self.is_so() else "",
+        )
+
+    def digest(self, most: int) -> Digest:
+        numbers = [place + 1 for place in reversed(self.count(0, most))]
+        made = digest(*map(self.entry, numbers), overview=self.overview(numbers))
+        taken = [MergeOutcome(each.pull, made.entries[0].pull, *self._draw(_fates)) for each in made.entries[1:3]]
+        return replace(made, outcomes=tuple(taken) if self.is_so() else (), name=self.text(100))
 
 
 @st.composite
 def entries(draw: st.DrawFn, number: int) -> Entry:
     """An entry as hostile as GitHub and the model's schema let it be."""
-    account = st.builds(Account, texts(39), st.booleans())
-    made = entry(
-        number, said=draw(summaries), title=draw(texts(256)), author=draw(account), merged_by=draw(account)
-    )
-    reasons = tuple(draw(st.lists(lines(120), min_size=1, max_size=6)))  # points have a reason
-    area = draw(st.sampled_from(["Models", "LoRA", "Documentation"]) | lines(80))
-    cost = draw(st.none() | st.floats(0, 2))
-    return replace(made, risk=Risk(draw(st.floats(-6, 25)), reasons), area=area, cost=cost)
+    return _Writer(draw).entry(number)
 
 
 @st.composite
 def digests(draw: st.DrawFn, most: int = 6) -> Digest:
     """A day of a few such pull requests."""
-    numbers = list(range(draw(st.integers(0, most)), 0, -1))
-    known = st.sampled_from(numbers) if numbers else st.nothing()
-    themes = st.builds(Theme, lines(80), st.lists(known, min_size=1, max_size=5, unique=True).map(tuple))
-    overview = Overview(
-        text=draw(texts(600)),
-        themes=tuple(draw(st.lists(themes, max_size=6))) if numbers else (),
-        fallback=draw(st.just("") | texts(400)),
-    )
-    made = digest(*(draw(entries(number)) for number in numbers), overview=overview)
-    fates = st.tuples(st.sampled_from(OutcomeKind), st.booleans())
-    taken = [MergeOutcome(each.pull, made.entries[0].pull, *draw(fates)) for each in made.entries[1:3]]
-    made = replace(made, outcomes=tuple(taken) if draw(st.booleans()) else ())
-    return replace(made, name=draw(texts(100)))
+    return _Writer(draw).digest(most)
 
 
 WORST = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import count
@@ -15,7 +15,7 @@ from bot.adapters.redis.connection import connect_server
 from tests.helpers.checks import closed_port
 from tests.helpers.command import Process, started
 from tests.helpers.world import World, world
-from tests.scenarios import REPO, SECRET, TRANSPORTS, Bot, Supply, allowed_repositories, noon_zone
+from tests.scenarios import REPO, SECRET, Bot, Supply, allowed_repositories, noon_zone
 
 # over HTTP, as a larger installation runs it: a process for each task
 APART = "apart"
@@ -28,11 +28,11 @@ class Bots:
     A bot is one process, ``prdigest run``, and three of them where the transport is ``APART``.
     """
 
-    def __init__(self, folder: Path, store_url: str, together: Sequence[str] = TRANSPORTS) -> None:
-        """Those of transports that are used ``together`` start together, as each takes two seconds."""
+    def __init__(self, folder: Path, store_url: str, module: str = "bot") -> None:
+        """``module`` is the one whose commands are started."""
+        self._module = module
         self._folder = folder
         self._store_url = store_url
-        self._together = together
         self._databases = count()
         self._started: dict[tuple[str, str], Bot] = {}
         self._worlds: dict[str, World] = {}
@@ -44,11 +44,15 @@ class Bots:
         """The bot of that kind, ready."""
         if (transport, kind) not in self._started:
             there = self._world(kind)
-            for each in self._together if transport in self._together else [transport]:
-                self._started[each, kind] = self._start(each, f"{kind}-{each}", there, settings)
+            self._started[transport, kind] = self._start(transport, f"{kind}-{transport}", there, settings)
         found = self._started[transport, kind]
         found.wait()
         return found
+
+    def end(self, kind: str) -> None:
+        """Tell those of a kind to end, as nobody asks them any more: who waits looks for work all the time."""
+        for key in [key for key in self._started if key[1] == kind]:
+            self._started.pop(key).process.terminate()
 
     def _world(self, kind: str) -> World:
         if kind not in self._worlds:
@@ -76,7 +80,10 @@ class Bots:
         with log.open("ab") as file:
             files = (0, 1, file.fileno())
             names = _PARTS if transport == APART else ("run",)
-            found = [started(each, settings=own.settings, folder=self._folder, files=files) for each in names]
+            found = [
+                started(each, settings=own.settings, folder=self._folder, module=self._module, files=files)
+                for each in names
+            ]
         self._processes += found
         return Bot(transport, own, store, found[0], log, zone, self._supply)
 
@@ -99,12 +106,12 @@ def unharmed(bot: Bot) -> Iterator[Bot]:
 
 
 @contextmanager
-def bots_in(folder: Path, together: Sequence[str] = TRANSPORTS) -> Iterator[Bots]:
+def bots_in(folder: Path, module: str = "bot") -> Iterator[Bots]:
     """Bots on a store in a folder, which end with the block."""
     url = start_embedded_url(folder / "store")
     with connect_server(url) as keeper:
         keeper.ping()
-        found = Bots(folder, url, together)
+        found = Bots(folder, url, module)
         try:
             yield found
         finally:
@@ -114,7 +121,7 @@ def bots_in(folder: Path, together: Sequence[str] = TRANSPORTS) -> Iterator[Bots
 @pytest.fixture(scope="package")
 def bots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bots]:
     """They end with the last scenario: a bot that nobody asks looks for work several times a second."""
-    with bots_in(tmp_path_factory.mktemp("scenarios")) as found:
+    with bots_in(tmp_path_factory.mktemp("scenarios"), module="tests.helpers.quick_posts") as found:
         yield found
 
 

@@ -93,7 +93,12 @@ def make_plain_text(content: str, limit: int) -> Element:
 
 def count_characters(node: Any) -> int:
     """Count what a block adds to the limit of a message: its texts and addresses."""
-    if isinstance(node, dict):
-        own = sum(len(node[name]) for name in ("text", "url") if isinstance(node.get(name), str))
-        return own + sum(count_characters(value) for value in node.values() if isinstance(value, dict | list))
-    return sum(map(count_characters, node)) if isinstance(node, list) else 0
+    count, pending = 0, [node]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, dict):
+            count += sum(len(current[name]) for name in ("text", "url") if isinstance(current.get(name), str))
+            current = list(current.values())
+        if isinstance(current, list):
+            pending += [value for value in current if isinstance(value, dict | list)]
+    return count

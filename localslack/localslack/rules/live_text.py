@@ -105,15 +105,14 @@ def _is_repeated(text: str, arguments: Json) -> bool:
 
 def _iterate_nodes(arguments: Json) -> Iterator[Json]:
     """Yield every object in the blocks, in reading order."""
-
-    def walk_nodes(value: object) -> Iterator[Json]:
+    pending: list[object] = [read_blocks(arguments)]
+    while pending:
+        value = pending.pop()
         if isinstance(value, dict):
             yield value
-        parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        for part in parts:
-            yield from walk_nodes(part)
-
-    return walk_nodes(read_blocks(arguments))
+            value = list(value.values())
+        if isinstance(value, list):
+            pending += [part for part in reversed(value) if isinstance(part, dict | list)]
 
 
 def _iterate_strings(value: object) -> Iterator[str]:

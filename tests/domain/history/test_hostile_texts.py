@@ -69,10 +69,12 @@ def test_a_description_of_one_piece_over_and_over_is_read_soon(work: Callable[[s
     assert takes_less(1.0, lambda: work(piece * (BODY // len(piece))))
 
 
-def _among_others(find: Callable[[RevertIndex], object], text: str) -> None:
+def _find_all_among_others(text: str) -> None:
     title = f"Fix {text}"[:TITLE]
     found = pull(3, title=title, body=text, commit_message=text, merged_at=NOON)
-    find(RevertIndex([pull(1), pull(2, title=title, body=text), found]))
+    index = RevertIndex([pull(1), pull(2, title=title, body=text), found])
+    for find in (find_outcomes, find_relands, find_repairs):
+        find(index)
 
 
 @pytest.mark.parametrize(
@@ -104,8 +106,5 @@ def _among_others(find: Callable[[RevertIndex], object], text: str) -> None:
         "not ",
     ],
 )
-@pytest.mark.parametrize("find", [find_outcomes, find_relands, find_repairs])
-def test_what_was_taken_back_is_found_soon_in_one_piece_over_and_over(
-    find: Callable[[RevertIndex], object], piece: str
-) -> None:
-    assert takes_less(1.5, lambda: _among_others(find, piece * (BODY // len(piece))))
+def test_what_was_taken_back_is_found_soon_in_one_piece_over_and_over(piece: str) -> None:
+    assert takes_less(1.5, lambda: _find_all_among_others(piece * (BODY // len(piece))))

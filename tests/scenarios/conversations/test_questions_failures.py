@@ -137,6 +137,7 @@ def test_without_claude_a_plain_search_answers_and_says_so(step: Step, http_bot:
 @pytest.fixture
 def keyless(bots: Bots) -> Iterator[Bot]:
     yield from unharmed(bots.bot("http", "keyless", ANTHROPIC_API_KEY=""))
+    bots.end("keyless")
 
 
 def test_without_a_key_a_plain_search_answers_and_says_so(keyless: Bot) -> None:

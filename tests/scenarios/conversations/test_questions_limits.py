@@ -22,8 +22,14 @@ TOO_FAST = "That was a lot in a minute: give me a moment, then ask again."
 _seats = count(1)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _end_frugal(bots: Bots) -> Iterator[None]:
+    yield
+    bots.end("frugal")
+
+
 @pytest.fixture
-def frugal(bots: Bots, transport: str) -> Iterator[Bot]:
+def frugal(bots: Bots) -> Iterator[Bot]:
     """A bot of which nobody gets a second answer by the model, and which answers only some."""
     settings = {
         "PRDIGEST_USER_BUDGET": "0.000001",
@@ -31,7 +37,7 @@ def frugal(bots: Bots, transport: str) -> Iterator[Bot]:
         "PRDIGEST_ALLOWED_USERS": ",".join(f"U0SEAT{seat}" for seat in range(1, 60)),
         "PRDIGEST_USER_LIMIT": str(LIMIT),
     }
-    found = bots.bot(transport, "frugal", **settings)
+    found = bots.bot("http", "frugal", **settings)
     found.world.github.add(REPO, pull(9_001, title="Count the frobnications", merged_at=found.noon(1)))
     yield from unharmed(found)
 

@@ -37,6 +37,12 @@ Ask = Callable[[Person, str], Delivery]
 kinds = pytest.mark.parametrize("ask", [command, mention, click])
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _end_guarded(bots: Bots) -> Iterator[None]:
+    yield
+    bots.end("guarded")
+
+
 @pytest.fixture
 def guarded(bots: Bots, transport: str) -> Iterator[Bot]:
     """A bot that is choosy, and whose environment holds what Bolt would take for an app of many workspaces."""

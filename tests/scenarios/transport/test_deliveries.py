@@ -12,7 +12,7 @@ from tests.scenarios import Bot, both_transports, old_button, slow_claude
 
 pytestmark = both_transports
 
-CROWD = 50
+CROWD = 20
 
 
 def command(person: Person, number: int, channel: str) -> Delivery:

@@ -8,6 +8,19 @@ from tests.hostile.tables.payloads import BODIES, CHANGES, changed
 from tests.scenarios import Bot, both_transports
 
 REFUSED = "WARNING bot.web: a request that can't be used: "
+# Both transports check a payload by the same function. Over Socket Mode are tried one of each kind, and those that
+# break before that function: on the way, or as Bolt looks for the user and the team
+IN_SOCKET_MODE = {
+    *{make: name for name, (make, _) in reversed(CHANGES.items())}.values(),
+    "event that is no object",
+    "mention with half a character",
+    "authorizations of numbers",
+    "click by a user that is no object",
+    "click of a team that is a number",
+    "form with a view that is a list",
+    "form with metadata nested deeply",
+    "form with a long number in its metadata",
+}
 
 
 def refusals(bot: Bot, before: int) -> list[str]:
@@ -38,7 +51,7 @@ def test_a_payload_that_lacks_something_is_a_bad_request_and_one_line(name: str,
     assert len(http_bot.log()[before:].splitlines()) == 1
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("name", sorted(IN_SOCKET_MODE))
 def test_in_socket_mode_it_is_acknowledged_and_dropped(name: str, socket_bot: Bot) -> None:
     ada = socket_bot.person()
     kind, payload = changed(name, ada)

@@ -74,8 +74,7 @@ def own_bots(redis: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture
 def bot(own_bots: Bots, transport: str) -> Bot:
-    # a worker that lost its store looks for it after that many milliseconds; three seconds if nothing is said
-    return own_bots.bot(transport, dramatiq_restart_delay="200")
+    return own_bots.bot(transport)
 
 
 def test_a_command_is_told_to_come_again_and_the_next_one_is_answered(bot: Bot, redis: Store) -> None:

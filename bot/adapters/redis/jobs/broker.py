@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from copy import copy
+from typing import cast
 from uuid import uuid4
 
 from dramatiq import MessageProxy
@@ -30,7 +31,7 @@ def make_broker(store: Redis, on_loss: LossHandler, keys: Keyspace = UNPREFIXED)
     retrying = [PersistentRetries(on_loss) if kind is Retries else kind() for kind in default_middleware]
     # the first middleware is the last to hear how a job ended: a job to try again is on its queue by then
     middleware = [AttemptCounter(store, keys), *retrying]
-    return _Broker(
+    return _Broker(  # type: ignore[no-untyped-call]
         client=store,
         namespace=keys.add_prefix(JOBS_NAMESPACE),
         heartbeat_timeout=10_000,
@@ -52,11 +53,20 @@ def _translate_store_faults() -> Iterator[None]:
 
 
 class _Consumer(_RedisConsumer):
-    """A consumer that waits out every fault of the store.
+    """A consumer that waits out every fault of the store, under a worker id of its own.
 
     Another error would end the consumer's thread for good when it can't hand its jobs back. A finished job would
     stay on the worker's list until the worker ends, and then run again.
+
+    A consumer forgets its jobs when its connection breaks, while they stay listed under its id. The consumer that
+    replaces it has another id; the old one, without a heartbeat, counts as dead, and a worker takes over its jobs.
+    The other consumers of the broker keep their ids: only under the id that took a job is it acknowledged.
     """
+
+    def __init__(self, broker: RedisBroker, queue_name: str, prefetch: int, timeout: int) -> None:
+        identity = copy(broker)
+        identity.broker_id = str(uuid4())
+        super().__init__(identity, queue_name, prefetch, timeout)  # type: ignore[no-untyped-call]
 
     def __next__(self) -> MessageProxy | None:
         with _translate_store_faults():
@@ -76,20 +86,6 @@ class _Consumer(_RedisConsumer):
 
 
 class _Broker(RedisBroker):
-    """A broker that takes a new id when a consumer starts again.
-
-    A consumer forgets its jobs when its connection breaks, while they stay listed under the broker's id, whose
-    heartbeat continues. Under a new id the old one counts as dead, and a worker takes over its jobs.
-    """
+    """A broker with such consumers."""
 
     consumer_class = _Consumer
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)  # type: ignore[no-untyped-call]
-        self._started_queues: set[str] = set()
-
-    def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5_000) -> Any:
-        if queue_name in self._started_queues:
-            self.broker_id = str(uuid4())
-        self._started_queues.add(queue_name)
-        return super().consume(queue_name, prefetch, timeout)

@@ -1,0 +1,45 @@
+"""Consumers of one broker, as a worker has them for a queue and for what is delayed on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from dramatiq import Message
+from dramatiq.brokers.redis import RedisBroker
+from redis import Redis
+
+from bot.adapters.redis.jobs.broker import make_broker
+
+
+@pytest.fixture
+def broker(store: Redis) -> Iterator[RedisBroker]:
+    with closing(make_broker(store, lambda message, loss: None)) as made:
+        made.declare_queue("jobs")
+        yield made
+
+
+def test_a_job_leaves_its_queue_though_another_consumer_starts_again_meanwhile(
+    broker: RedisBroker, store: Redis
+) -> None:
+    """Else it would run again once the id under which it was taken counts as dead."""
+    consumer = broker.consume("jobs")
+    broker.enqueue(Message("jobs", "work", (), {}, {}))
+    message = next(consumer)
+    assert message is not None
+    for _ in range(2):
+        next(broker.consume("jobs.DQ"))
+    consumer.ack(message)
+    assert not store.exists("dramatiq:jobs.msgs")
+
+
+def test_what_a_consumer_had_is_not_acknowledged_by_the_one_that_replaces_it(
+    broker: RedisBroker, store: Redis
+) -> None:
+    """It stays listed under the id of the first, which counts as dead: that gives it to a worker again."""
+    broker.enqueue(Message("jobs", "work", (), {}, {}))
+    message = next(broker.consume("jobs"))
+    assert message is not None
+    broker.consume("jobs").ack(message)
+    assert store.hlen("dramatiq:jobs.msgs") == 1

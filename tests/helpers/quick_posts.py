@@ -1,0 +1,33 @@
+"""``prdigest run`` whose posts to a channel come fifty times as quickly: ``python -m tests.helpers.quick_posts``.
+
+A conversation has several posts to one channel, and the product lets a second pass between two of them. That has
+its own tests (``adapters/slack/test_post_throttle.py``); a scenario looks at what is posted.
+"""
+
+from __future__ import annotations
+
+import time
+
+from bot.adapters.slack import PostThrottle
+from bot.cli.base import configure_logging, get_current_time
+from bot.container import open_foundation
+from bot.processes import run_all
+from bot.services.operations import billing, deadlines
+from bot.settings import load_settings
+
+_TIMES = 50.0
+
+
+def main() -> None:
+    settings = load_settings()
+    configure_logging(settings.prdigest_log_level or "INFO")
+    throttle = PostThrottle(lambda: time.monotonic() * _TIMES, lambda seconds: deadlines.sleep(seconds / _TIMES))
+    with (
+        open_foundation(settings, get_current_time, deadlines.sleep, throttle=throttle) as base,
+        billing.bill_to(billing.OPERATOR),
+    ):
+        run_all(base)
+
+
+if __name__ == "__main__":
+    main()
