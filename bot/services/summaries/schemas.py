@@ -10,7 +10,7 @@ no descriptions, because every pull request pays for it.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
@@ -109,8 +109,9 @@ class CompactSchema(GenerateJsonSchema):
         return False
 
 
+@cache
 def build_schema(shape: type[AnswerShape]) -> dict[str, Any]:
-    """Build the JSON schema of an answer for the service: all fields required, no limits, closed objects."""
+    """Return the JSON schema of an answer for the service: all fields required, no limits, closed objects."""
     schema: dict[str, Any] = _close_objects(shape.model_json_schema(schema_generator=CompactSchema))
     return schema
 
