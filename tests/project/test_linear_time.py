@@ -73,7 +73,8 @@ Parser = Callable[[str], object]
 # what is done within that many seconds may be noise: at a length of LONG, and at longer ones. A square that takes
 # the first for LONG takes four hundred times as long for LONGEST.
 FLOOR, LONGEST_FLOOR = 0.00125, 0.03
-MOST_GROWTH, USUAL_GROWTH = 30, 14
+# in a short text, what is linear hides more of a square
+MOST_GROWTH, USUAL_GROWTH = 30, 12
 SHORT, LONG = 200, 2_000
 # where those leave a doubt
 LONGER, LONGEST = 4_000, 40_000
