@@ -12,6 +12,7 @@ from redis import Redis
 
 from bot.adapters.redis.feedback import RedisFeedbackStore
 from bot.cli import cli
+from tests.cli.conftest import Call
 from tests.emulators.claude.server import Failure, Json, Refusal, Step, overview_answer, schema_of, summary_answer
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON
@@ -31,15 +32,15 @@ def there(store: Redis, store_url: str):  # type: ignore[no-untyped-def]
 
 
 class TestCommandLine:
-    """The command line itself, in an interpreter of its own; the others here are forks that had it imported."""
+    """Some start it in an interpreter of its own; the others here are forks that had it imported, or calls."""
 
     def test_help_names_every_command(self, tmp_path: Path) -> None:
-        done = prdigest("--help", settings={}, folder=tmp_path, start=executed)
+        done = prdigest("--help", settings={}, folder=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
         assert all(f"\n  {name}  " in done.stdout for name in cli.commands)
 
     def test_the_version_is_that_of_the_package(self, tmp_path: Path) -> None:
-        done = prdigest("--version", settings={}, folder=tmp_path, start=executed)
+        done = prdigest("--version", settings={}, folder=tmp_path)
         assert (done.returncode, done.stdout) == (0, f"prdigest, version {version('prdigest')}\n")
 
     def test_a_wrong_use_is_one_sentence_and_an_exit_code(self, tmp_path: Path) -> None:
@@ -243,16 +244,28 @@ FAILURES = [
 
 @pytest.mark.parametrize(("arguments", "settings", "code", "sentence"), FAILURES)
 def test_a_failure_is_one_sentence_and_an_exit_code(
-    arguments: tuple[str, ...], settings: dict[str, str], code: int, sentence: str, there: World, tmp_path: Path
+    arguments: tuple[str, ...], settings: dict[str, str], code: int, sentence: str, there: World, called: Call
 ) -> None:
     add_small_day(there.github, 1)
     there.slack.add_channel("C0OUTSIDE", "outside", member=False)
-    done = prdigest(*arguments, settings={**there.settings, **settings}, folder=tmp_path)
+    done = called(*arguments, settings={**there.settings, **settings})
     assert (done.returncode, done.stdout) == (code, "")
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
     for secret in (there.github.token, there.claude.api_key, "xoxb-"):
         assert secret not in done.stderr or "(xoxb-…)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "code", "sentence"),
+    [each for each in FAILURES if each.id in ("bad date", "no GitHub")],
+)
+def test_a_failure_is_the_end_of_the_process(
+    arguments: tuple[str, ...], settings: dict[str, str], code: int, sentence: str, there: World, tmp_path: Path
+) -> None:
+    done = prdigest(*arguments, settings={**there.settings, **settings}, folder=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1)
+    assert sentence in done.stderr
 
 
 def test_a_busy_model_is_waited_for(there: World, tmp_path: Path) -> None:

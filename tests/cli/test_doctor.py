@@ -51,7 +51,7 @@ def running(store: Redis) -> Iterator[None]:
 
 def test_a_good_installation_passes_every_check(there: World, store: Redis, tmp_path: Path) -> None:
     with running(store):
-        done = prdigest("doctor", settings={**there.settings, "PYTHONIOENCODING": "utf-8"}, folder=tmp_path)
+        done = prdigest("doctor", settings=there.settings, folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     shown = done.stdout.splitlines()
     assert {line[0] for line in shown[:-1]} == {"✓", "–"}  # noqa: RUF001 (a dash)

@@ -1,4 +1,7 @@
-"""Which commands import the model's SDK: those that really ask a model, for it takes seconds to import."""
+"""Which commands import the model's SDK: those that really ask a model, for it takes seconds to import.
+
+One interpreter runs all commands that must not, one after the other: each begins with what those before it left.
+"""
 
 from __future__ import annotations
 
@@ -6,82 +9,102 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from redis import Redis
 
+from tests.emulators.github.store import changed_file, pull
+from tests.helpers.builders import NOON
 from tests.helpers.command import environment
-from tests.helpers.world import SMALL_DAY, World, add_small_day, world
+from tests.helpers.world import SMALL_DAY, add_small_day, world
 
 pytestmark = pytest.mark.slow
 
-# the command line as it is, for one line after the other; after each it tells which of some modules are imported
-ASK = """
-import json, sys
+# the command line as it is, for one line after the other; after each it prints which of some modules are imported
+RUN = """
+import importlib, json, os, sys
 from bot.__main__ import main
-for line in json.loads(sys.argv[1]):
-    sys.argv[1:] = line
-    try:
-        main()
-    except SystemExit:
-        pass
-    print(json.dumps([name for name in %r if name in sys.modules]), file=sys.stderr)
+for name, settings, line in json.loads(sys.argv[1]):
+    os.environ.update(settings)
+    code = 0
+    if line[0] == "import":
+        importlib.import_module(line[1])
+    else:
+        sys.argv[1:] = line
+        try:
+            code = main()
+        except SystemExit as end:
+            code = end.code
+    assert not code or name == "doctor", line
+    print(json.dumps([name, [each for each in %r if each in sys.modules]]), file=sys.stderr)
 """
-SDK = ("anthropic",)
+SDK = "anthropic"
+CLIENTS = (SDK, "github", "slack_sdk", "redis", "dramatiq", "apscheduler", "cryptography", "flask", "jinja2")
 SUMMARY = ("summary", "101", "--repo", "octo/engine")
 REPORT = ("report", *SMALL_DAY)
+KEYLESS = (("report", *SMALL_DAY, "--date", "2026-02-27"), ("summary", "octo/engine#104"))
+ASKING_NOBODY = (("--help",), ("report", "--help"), ("manifest",), ("env",), ("demo", "--text"))
+MODULES = ("bot.container", "bot.doctor.probe_openers", "bot.jobs", "bot.processes", "bot.demo.run")
+
+# a name, settings that hold from here on, and a line
+Step = tuple[str, Mapping[str, str], tuple[str, ...]]
 
 
-@pytest.fixture
-def there(store: Redis, store_url: str) -> Iterator[World]:
-    store.ping()
-    with world(store_url) as made:
-        add_small_day(made.github)
-        yield made
-
-
-def imported(
-    folder: Path, settings: Mapping[str, str], *lines: tuple[str, ...], names: tuple[str, ...] = SDK
-) -> list[list[str]]:
-    """Those of some modules that are imported after each of the commands, which a process of its own runs."""
-    command = [sys.executable, "-c", ASK % (names,), json.dumps(lines)]
+def run(folder: Path, settings: Mapping[str, str], *steps: Step) -> dict[str, list[str]]:
+    """Run the steps in one interpreter, and return by name which modules are imported after the last of them."""
+    command = [sys.executable, "-c", RUN % (CLIENTS,), json.dumps(steps)]
     done = subprocess.run(
         command, env=environment(**settings), cwd=folder, capture_output=True, timeout=60, check=False
     )
     assert (done.returncode, bool(done.stdout)) == (0, True), done.stderr.decode()
-    return [json.loads(line) for line in done.stderr.decode().splitlines() if line.startswith("[")]
+    return dict(json.loads(line) for line in done.stderr.decode().splitlines() if line.startswith("["))
 
 
-def test_what_asks_nobody_imports_no_client(tmp_path: Path) -> None:
-    clients = (*SDK, "github", "slack_sdk", "redis", "dramatiq", "apscheduler", "cryptography", "flask", "jinja2")
-    lines = [("--help",), ("report", "--help"), ("manifest",), ("env",), ("demo", "--text")]
-    assert imported(tmp_path, {}, *lines, names=clients) == [[]] * len(lines)
+@pytest.fixture(scope="module")
+def asking(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[str]]]:
+    """What is imported by commands that ask the model, and by all others behind them."""
+    with Redis.from_url(store_url) as store:
+        store.flushall()
+    folder = tmp_path_factory.mktemp("imports")
+    with world(store_url) as there:
+        add_small_day(there.github)
+        before = pull(104, merged_at=NOON - timedelta(days=1), files=[changed_file("engine/retry.py")])
+        there.github.add("octo/engine", before)
+        first = run(folder, there.settings, ("report", {}, REPORT))
+        requests = len(there.claude.requests)
+        assert requests == 3
+        others = run(
+            folder,
+            {},
+            *(("nobody", {}, line) for line in ASKING_NOBODY),
+            *(("known", there.settings, line) for line in (REPORT, SUMMARY)),
+            # it finds no bot that runs
+            ("doctor", {}, ("doctor",)),
+            *(("keyless", {"ANTHROPIC_API_KEY": ""}, line) for line in KEYLESS),
+            *((module, {}, ("import", module)) for module in MODULES),
+        )
+        assert len(there.claude.requests) == requests
+        yield {**others, **first}
 
 
-def test_without_a_key_the_sdk_is_not_imported(tmp_path: Path, there: World) -> None:
-    assert imported(tmp_path, {**there.settings, "ANTHROPIC_API_KEY": ""}, REPORT, SUMMARY) == [[], []]
+def test_what_asks_nobody_imports_no_client(asking: dict[str, list[str]]) -> None:
+    assert asking["nobody"] == []
 
 
-def test_what_asks_the_model_imports_the_sdk_and_what_is_known_already_needs_none(
-    tmp_path: Path, there: World
-) -> None:
-    assert imported(tmp_path, there.settings, REPORT, SUMMARY) == [["anthropic"]] * 2
-    asked = len(there.claude.requests)
-    assert asked
-    assert imported(tmp_path, there.settings, REPORT, SUMMARY, ("doctor",)) == [[], [], []]
-    assert len(there.claude.requests) == asked
+def test_what_asks_the_model_imports_the_sdk(asking: dict[str, list[str]]) -> None:
+    assert SDK in asking["report"]
 
 
-def test_no_module_outside_the_adapters_needs_the_sdk() -> None:
-    modules = ["bot.container", "bot.doctor.probe_openers", "bot.jobs", "bot.processes", "bot.demo.run"]
-    # one after the other, to name the first that does
-    code = f"""
-import importlib, sys
-for module in {modules}:
-    importlib.import_module(module)
-    if "anthropic" in sys.modules:
-        sys.exit(f"{{module}} needs the SDK")
-"""
-    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
-    assert (done.returncode, done.stderr) == (0, b"")
+def test_what_is_known_already_needs_no_sdk(asking: dict[str, list[str]]) -> None:
+    assert SDK not in asking["known"]
+    assert SDK not in asking["doctor"]
+
+
+def test_without_a_key_the_sdk_is_not_imported(asking: dict[str, list[str]]) -> None:
+    assert SDK not in asking["keyless"]
+
+
+def test_no_module_outside_the_adapters_needs_the_sdk(asking: dict[str, list[str]]) -> None:
+    assert [module for module in MODULES if SDK in asking[module]] == []

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from bot.domain.risk.assessment import RULES_VERSION
+from tests.cli.conftest import Call
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.clones import BEGIN, building, git, lines, needs_git
 from tests.helpers.command import executed, prdigest
 
 pytestmark = [pytest.mark.slow, needs_git]
 
+EVALUATE = ("risks", "evaluate")
 WINDOW = ("--since=2025-04-16", "--until=2025-05-30")
 COUNT = 180
 
@@ -48,7 +50,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, *arguments: str, **given: object) -> subprocess.CompletedProcess[str]:
-    return prdigest("risks", "evaluate", *arguments, settings={}, folder=folder, **given)  # type: ignore[arg-type]
+    return prdigest(*EVALUATE, *arguments, settings={}, folder=folder, **given)  # type: ignore[arg-type]
 
 
 class TestEvaluate:
@@ -75,26 +77,20 @@ class TestEvaluate:
         assert found["positives"][0] == {"label": "R", "all": 44, "open": 44}
         assert any("0 days of history" in note for note in found["notes"])
 
-    def test_days_are_those_of_the_time_zone(self, clone: Path, tmp_path: Path) -> None:
-        there = run(tmp_path, f"--clone={clone}", *WINDOW, "--timezone=Asia/Tokyo")
+    def test_days_are_those_of_the_time_zone(self, clone: Path, called: Call) -> None:
+        command = (*EVALUATE, f"--clone={clone}", *WINDOW)
+        there = called(*command, "--timezone=Asia/Tokyo", settings={})
         assert "days in Asia/Tokyo" in there.stdout
-        done = prdigest(
-            "risks",
-            "evaluate",
-            f"--clone={clone}",
-            *WINDOW,
-            settings={"PRDIGEST_TIMEZONE": "Asia/Tokyo"},
-            folder=tmp_path,
-        )
+        done = called(*command, settings={"PRDIGEST_TIMEZONE": "Asia/Tokyo"})
         assert done.stdout == there.stdout
 
-    def test_history_begins_where_it_is_told_to(self, clone: Path, tmp_path: Path) -> None:
-        done = run(tmp_path, f"--clone={clone}", *WINDOW, "--history-from=2025-04-10")
+    def test_history_begins_where_it_is_told_to(self, clone: Path, called: Call) -> None:
+        done = called(*EVALUATE, f"--clone={clone}", *WINDOW, "--history-from=2025-04-10", settings={})
         assert "history from 2025-04-10" in done.stdout
         assert "Note: There are 5 days of history before the window" in done.stdout
 
-    def test_another_repository_may_be_named(self, clone: Path, tmp_path: Path) -> None:
-        done = run(tmp_path, f"--clone={clone}", *WINDOW, "--repo=ada/fork", "--branch=main")
+    def test_another_repository_may_be_named(self, clone: Path, called: Call) -> None:
+        done = called(*EVALUATE, f"--clone={clone}", *WINDOW, "--repo=ada/fork", "--branch=main", settings={})
         assert done.stdout.startswith("ada/fork, branch main")
 
 
@@ -142,9 +138,9 @@ class TestRefusals:
         ],
     )
     def test_what_can_not_be_done_is_one_sentence(
-        self, clone: Path, tmp_path: Path, arguments: list[str], code: int, said: str
+        self, clone: Path, tmp_path: Path, called: Call, arguments: list[str], code: int, said: str
     ) -> None:
-        done = run(tmp_path, *(each.format(clone=clone) for each in arguments))
+        done = called(*EVALUATE, *(each.format(clone=clone) for each in arguments), settings={})
         assert (done.returncode, done.stdout) == (code, "")
         assert said in done.stderr
         assert is_one_sentence(done.stderr.strip())
@@ -152,18 +148,18 @@ class TestRefusals:
 
 
 class TestPaths:
-    def test_what_is_product_in_a_repository_may_be_said(self, clone: Path, tmp_path: Path) -> None:
+    def test_what_is_product_in_a_repository_may_be_said(self, clone: Path, tmp_path: Path, called: Call) -> None:
         (tmp_path / "paths.toml").write_text('["octo/engine"]\nproduct = ["README.md"]\n')
         settings = {"PRDIGEST_PATHS": str(tmp_path / "paths.toml")}
-        command = ("risks", "evaluate", f"--clone={clone}", *WINDOW)
-        usual, own = (prdigest(*command, settings=each, folder=tmp_path) for each in ({}, settings))
+        command = (*EVALUATE, f"--clone={clone}", *WINDOW)
+        usual, own = (called(*command, settings=each) for each in ({}, settings))
         assert "without product and build files: " in usual.stdout
         assert "without product and build files: 0.0 %" in own.stdout
         assert "without product and build files: 0.0 %" not in usual.stdout
 
-    def test_a_file_that_can_not_be_used_is_one_sentence(self, clone: Path, tmp_path: Path) -> None:
+    def test_a_file_that_can_not_be_used_is_one_sentence(self, clone: Path, tmp_path: Path, called: Call) -> None:
         settings = {"PRDIGEST_PATHS": str(tmp_path / "none.toml")}
-        done = prdigest("risks", "evaluate", f"--clone={clone}", *WINDOW, settings=settings, folder=tmp_path)
+        done = called(*EVALUATE, f"--clone={clone}", *WINDOW, settings=settings)
         assert (done.returncode, done.stdout) == (2, "")
         assert is_one_sentence(done.stderr.strip())
 
@@ -179,8 +175,8 @@ class TestScore:
         assert "There is nothing to score" in rest
 
     @pytest.mark.parametrize("days", ["0d", "soon", "400d"])
-    def test_days_that_can_not_be_scored_are_one_sentence(self, tmp_path: Path, store_url: str, days: str) -> None:
+    def test_days_that_can_not_be_scored_are_one_sentence(self, called: Call, store_url: str, days: str) -> None:
         settings = {"REDIS_URL": store_url, "PRDIGEST_REPO": "octo/engine"}
-        done = prdigest("risks", "score", days, settings=settings, folder=tmp_path)
+        done = called("risks", "score", days, settings=settings)
         assert (done.returncode, done.stdout) == (2, "")
         assert is_one_sentence(done.stderr.strip())

@@ -64,18 +64,29 @@ def private_key() -> str:
 
 
 @pytest.fixture
-def app(monkeypatch: Env, github: ScriptedGitHub, store: Redis, store_url: str, private_key: str) -> Env:
-    """The settings of a GitHub App, and a repository with forty merges."""
+def merges(monkeypatch: Env, github: ScriptedGitHub, store: Redis, store_url: str) -> Env:
+    """A token, and a repository with forty merges."""
     store.ping()
     github.add(REPO, *(record(n, merged_at=NOON, files=[changed_file(f"of/{n}.py")]) for n in range(1, 41)))
-    settings = {"REDIS_URL": store_url, "GITHUB_API_URL": github.url, "GITHUB_APP_ID": "7"}
-    for name, value in {
-        **settings,
-        "GITHUB_APP_INSTALLATION_ID": "42",
-        "GITHUB_APP_PRIVATE_KEY": private_key,
-    }.items():
+    settings = {"REDIS_URL": store_url, "GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.token}
+    for name, value in settings.items():
         monkeypatch.setenv(name, value)
     return monkeypatch
+
+
+@pytest.fixture
+def app(merges: Env, private_key: str) -> Env:
+    """The settings of a GitHub App in place of the token. Its key is checked for 40 ms wherever it is read."""
+    merges.delenv("GITHUB_TOKEN")
+    settings = {"GITHUB_APP_ID": "7", "GITHUB_APP_INSTALLATION_ID": "42", "GITHUB_APP_PRIVATE_KEY": private_key}
+    for name, value in settings.items():
+        merges.setenv(name, value)
+    return merges
+
+
+def numbers(base: Foundation) -> set[int]:
+    """The merges of the day, as a service reads them."""
+    return {pull.number for pull in build_pull_requests(base).list_merged(REPOSITORY, DAY).pulls}
 
 
 def paths(pulls: PullRequests) -> dict[int, list[str]]:
@@ -99,13 +110,13 @@ def test_the_key_of_an_app_may_be_a_file(app: Env, tmp_path: Path, private_key: 
     (tmp_path / "key.pem").write_text(private_key)
     app.setenv("GITHUB_APP_PRIVATE_KEY", str(tmp_path / "key.pem"))
     with opened() as base:
-        assert paths(build_pull_requests(base)) == EXPECTED
+        assert numbers(base) == EXPECTED.keys()
 
 
 def test_the_key_of_an_app_may_be_on_one_line(app: Env, private_key: str) -> None:
     app.setenv("GITHUB_APP_PRIVATE_KEY", private_key.replace("\n", "\\n"))
     with opened() as base:
-        assert paths(build_pull_requests(base)) == EXPECTED
+        assert numbers(base) == EXPECTED.keys()
 
 
 @pytest.mark.parametrize("key", ["no-such-file.pem", "."])
@@ -141,7 +152,7 @@ def test_an_app_without_its_key_says_what_to_set(app: Env) -> None:
 def test_a_token_goes_before_an_app(app: Env, github: ScriptedGitHub) -> None:
     app.setenv("GITHUB_TOKEN", github.token)
     with opened() as base:
-        assert paths(build_pull_requests(base)) == EXPECTED
+        assert numbers(base) == EXPECTED.keys()
     assert github.calls_to("/app") == []
 
 
@@ -354,16 +365,16 @@ def test_answers_are_remembered_for_a_day_and_not_for_ever(bot: Env, store: Redi
     ("name", "value"), [("PRDIGEST_SUMMARY_MODEL", "claude-sonnet-5-5"), ("PRDIGEST_DIFF_TOKENS", "20000")]
 )
 def test_what_an_entry_depends_on_makes_it_another_one(
-    app: Env, claude: ClaudeEmulator, name: str, value: str
+    merges: Env, claude: ClaudeEmulator, name: str, value: str
 ) -> None:
-    app.setenv("ANTHROPIC_API_KEY", claude.api_key)
-    app.setenv("ANTHROPIC_BASE_URL", claude.url)
+    merges.setenv("ANTHROPIC_API_KEY", claude.api_key)
+    merges.setenv("ANTHROPIC_BASE_URL", claude.url)
     seven = Reference(REPOSITORY, 7)
     with opened() as base:
         build_digest_services(base).entries.get_entry(seven)
     with opened() as base:
         assert build_digest_services(base).entries.get_cached(seven)
-    app.setenv(name, value)
+    merges.setenv(name, value)
     with opened() as base:
         assert build_digest_services(base).entries.get_cached(seven) is None
 
@@ -372,10 +383,10 @@ def test_what_an_entry_depends_on_makes_it_another_one(
 
 
 def test_a_file_of_path_classes_makes_entries_anew(
-    app: Env, claude: ClaudeEmulator, tmp_path: Path, github: ScriptedGitHub
+    merges: Env, claude: ClaudeEmulator, tmp_path: Path, github: ScriptedGitHub
 ) -> None:
-    app.setenv("ANTHROPIC_API_KEY", claude.api_key)
-    app.setenv("ANTHROPIC_BASE_URL", claude.url)
+    merges.setenv("ANTHROPIC_API_KEY", claude.api_key)
+    merges.setenv("ANTHROPIC_BASE_URL", claude.url)
     seven = Reference(REPOSITORY, 7)
 
     def area() -> str:
@@ -383,7 +394,7 @@ def test_a_file_of_path_classes_makes_entries_anew(
             return build_digest_services(base).entries.get_entry(seven).area
 
     assert area() == "of"
-    app.setenv("PRDIGEST_PATHS", "paths.toml")
+    merges.setenv("PRDIGEST_PATHS", "paths.toml")
     for kind, expected in {"docs": "Documentation", "ci": "CI and tests", "product": "of"}.items():
         (tmp_path / "paths.toml").write_text(f'["Octo/Engine"]\n{kind} = ["of/"]')
         assert area() == expected
@@ -392,7 +403,9 @@ def test_a_file_of_path_classes_makes_entries_anew(
     assert len(github.calls_to("/graphql")) == calls, "what was read with these classes is kept"
 
 
-def test_every_service_goes_by_the_file_of_path_classes(app: Env, github: ScriptedGitHub, tmp_path: Path) -> None:
+def test_every_service_goes_by_the_file_of_path_classes(
+    merges: Env, github: ScriptedGitHub, tmp_path: Path
+) -> None:
     github.add(REPO, record(90, merged_at=NOON, files=[changed_file("of/much.py", additions=900, deletions=900)]))
     ninety, risky = Reference(REPOSITORY, 90), RisksRequest(REPOSITORY, parse_span("2026-02-28", DAY, 1))
 
@@ -418,7 +431,7 @@ def test_every_service_goes_by_the_file_of_path_classes(app: Env, github: Script
             )
 
     assert found() == (True, "1 product.", "of", [90], True)
-    app.setenv("PRDIGEST_PATHS", "paths.toml")
+    merges.setenv("PRDIGEST_PATHS", "paths.toml")
     (tmp_path / "paths.toml").write_text('["*"]\ndocs = ["of/"]')
     assert found() == (False, "1 docs.", "Documentation", [], False)
 

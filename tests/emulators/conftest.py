@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from anthropic import Anthropic
+from anthropic import Anthropic, DefaultHttpxClient
 
+from bot.adapters.http.tls import get_tls_context
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.github.client import started
 from tests.emulators.github.server import GitHubEmulator
@@ -14,7 +15,11 @@ from tests.emulators.github.server import GitHubEmulator
 
 @pytest.fixture
 def sdk(claude: ClaudeEmulator) -> Iterator[Anthropic]:
-    with Anthropic(base_url=claude.url, api_key=claude.api_key, max_retries=0, timeout=5) as client:
+    # nothing here speaks TLS: a context for each test takes longer than the test
+    http = DefaultHttpxClient(verify=get_tls_context())
+    with Anthropic(
+        base_url=claude.url, api_key=claude.api_key, max_retries=0, timeout=5, http_client=http
+    ) as client:
         yield client
 
 

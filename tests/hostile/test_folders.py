@@ -16,24 +16,36 @@ from tests.hostile.tables.folders import FOLDERS
 
 pytestmark = pytest.mark.slow
 
+# one for each way in which a name may hurt: as an option, in a configuration, as bytes, as the path of a socket
+STARTED_AGAIN = ("option", "double quote", "not UTF-8", "longer than a socket's path")
+
 
 @pytest.mark.parametrize("name", FOLDERS.values(), ids=FOLDERS)
 def test_the_store_starts_in_any_folder_keeps_its_data_there_and_its_address_leads_there(
     name: str, tmp_path: Path
 ) -> None:
-    state = tmp_path / name
+    state, value = tmp_path / name, name.encode("utf-8", "surrogateescape")
     with connect_embedded(state) as client:
-        client.set("kept", name.encode("utf-8", "surrogateescape"))
+        client.set("kept", value)
         if name != FOLDERS["not UTF-8"]:
             with connect_server(start_embedded_url(state)) as other:
-                assert other.get("kept") == name.encode()
+                assert other.get("kept") == value
     stop_embedded(state)
     assert not is_store_running(state)
-    with connect_embedded(state) as client:
-        assert client.get("kept") == name.encode("utf-8", "surrogateescape")
-    stop_embedded(state)
-    assert list((state / "valkey").rglob("*.aof"))
+    # the log that the next server reads, which is started in the same way
+    (log,) = (state / "valkey").rglob("*.incr.aof")
+    assert value in log.read_bytes()
     assert [each.name for each in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", [FOLDERS[name] for name in STARTED_AGAIN], ids=STARTED_AGAIN)
+def test_the_next_store_in_a_folder_finds_the_data_of_the_one_before(name: str, tmp_path: Path) -> None:
+    state = tmp_path / name
+    for before in (None, b"1"):
+        with connect_embedded(state) as client:
+            assert client.get("kept") == before
+            client.set("kept", "1")
+        stop_embedded(state)
 
 
 def test_the_address_of_a_store_starts_it(tmp_path: Path) -> None:

@@ -33,11 +33,11 @@ def modules() -> Iterator[Path]:
 
 def spelled_keys(source: str) -> list[str]:
     """Return the texts of a module that begin as keys do, and those that a keyspace is given as they are."""
-    tree = ast.parse(source)
-    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in prose]
+    nodes = list(ast.walk(ast.parse(source)))
+    prose = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    texts = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in prose]
     begun = [node.value for node in texts if isinstance(node.value, str) and node.value.startswith(PREFIXES)]
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
     made = [call.args[0] for call in calls if getattr(call.func, "attr", "") == "add_prefix" and call.args]
     begun = [text for text in begun if text not in _NO_KEYS]
     return [*begun, *(ast.unparse(each) for each in made if isinstance(each, ast.Constant | ast.JoinedStr))]

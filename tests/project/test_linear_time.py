@@ -37,7 +37,6 @@ from bot.domain.history.mentions import find_references
 from bot.domain.history.merge_index import build_title_key
 from bot.domain.history.outcomes import find_outcomes
 from bot.domain.history.relands import build_change_key, find_relands
-from bot.domain.history.repairs import find_repairs
 from bot.domain.history.revert_claims import is_reland_title, is_revert
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.diff import find_quote
@@ -76,10 +75,13 @@ pytestmark = pytest.mark.slow
 
 Parser = Callable[[str], object]
 # what is done within that many seconds may be noise: at a length of LONG, and at longer ones. A square that takes
-# the first for LONG takes a hundred times as long for LONGEST.
-FLOOR, LONGEST_FLOOR = 0.005, 0.03
-MOST_GROWTH, USUAL_GROWTH = 30, 14
-SHORT, LONG, LONGEST = 400, 4_000, 40_000
+# the first for LONG takes four hundred times as long for LONGEST.
+FLOOR, LONGEST_FLOOR = 0.00125, 0.03
+# in a short text, what is linear hides more of a square
+MOST_GROWTH, USUAL_GROWTH = 30, 12
+SHORT, LONG = 200, 2_000
+# where those leave a doubt
+LONGER, LONGEST = 4_000, 40_000
 # what once took the square of its length is looked at in larger texts
 ONCE_SHORT, ONCE_LONG, ONCE_LONGEST = 1_000, 10_000, 100_000
 TRIES = 4
@@ -100,12 +102,17 @@ def refusing(parse: Parser) -> Parser:
     return read
 
 
-def among_others(find: Callable[[RevertIndex], object], field: str) -> Parser:
-    """Three pull requests, of which the later ones have the text, behind a word that begins a repair."""
+def among_others(field: str) -> Parser:
+    """Reverts, repairs and relands among three pull requests.
+
+    The later ones have the text, behind a word that begins a repair.
+    """
 
     def read(text: str) -> object:
         said: dict[str, Any] = {"title": "Fix the counter", field: f"Fix {text}"}
-        return find(RevertIndex([pull(1), pull(2, **said), pull(3, merged_at=NOON, **said)]))
+        index = RevertIndex([pull(1), pull(2, **said), pull(3, merged_at=NOON, **said)])
+        # repairs are outcomes too
+        return find_outcomes(index), find_relands(index)
 
     return read
 
@@ -154,11 +161,7 @@ PARSERS: dict[str, Parser] = {
     "is_fix": is_fix,
     "references": lambda text: list(find_references(text)),
     "numbers": lambda text: remove_unknown_numbers(text, frozenset({1})),
-    **{
-        f"{name}-in-{field}": among_others(find, field)
-        for name, find in (("reverts", find_outcomes), ("repairs", find_repairs), ("relands", find_relands))
-        for field in ("title", "body", "commit_message")
-    },
+    **{f"outcomes-in-{field}": among_others(field) for field in ("title", "body", "commit_message")},
     "revert-of-title": lambda text: RevertIndex([pull(1, title=text), pull(2, title=f"Revert {text}")]).reverts,
     "revert-quoted": lambda text: RevertIndex([pull(1, title=text), pull(2, title=f'Revert "{text}"')]).reverts,
     "is_revert": lambda text: is_revert(pull(title=text, body=text, commit_message=text)),
@@ -225,8 +228,8 @@ ONCE_SLOW = [
     ("title_key", "own-numbers-unended"),
     ("title_key", "numbers-unspaced"),
     ("change_key", "own-numbers-unended"),
-    ("reverts-in-title", "own-numbers-unended"),
-    ("repairs-in-title", "numbers-unspaced"),
+    ("outcomes-in-title", "own-numbers-unended"),
+    ("outcomes-in-title", "numbers-unspaced"),
     ("revert-quoted", "own-numbers"),
     ("numbers", "blanks"),
     ("numbers", "windows-lines"),
@@ -245,20 +248,26 @@ def seconds(parse: Parser, text: str) -> float:
     return time.thread_time() - before
 
 
-def grows(parse: Parser, name: str, short: int, long: int, most: float, floor: float = LONGEST_FLOOR) -> bool:
-    """Whether ten times the text takes more than ``most`` times the time, each time that it is tried."""
+def grows(
+    parse: Parser, name: str, short: int, long: int, most: float, floor: float = LONGEST_FLOOR, idle: float = 0
+) -> bool:
+    """Whether ten times the text takes more than ``most`` times the time, each time that it is tried.
+
+    ``idle`` is what it takes for no text at all, which counts for neither.
+    """
     return all(
-        (taken := seconds(parse, attack(name, long))) > floor
-        and taken > most * seconds(parse, attack(name, short))
+        (taken := seconds(parse, attack(name, long)) - idle) > floor
+        and taken > most * (seconds(parse, attack(name, short)) - idle)
         for _ in range(TRIES)
     )
 
 
 def slow(parse: Parser) -> Iterator[str]:
     """The texts that take too long. The longest are tried only where the shorter ones leave a doubt."""
+    idle = min(seconds(parse, "") for _ in range(TRIES))
     for name in PIECES:
-        is_doubtful = grows(parse, name, SHORT, LONG, USUAL_GROWTH, FLOOR)
-        if is_doubtful and grows(parse, name, LONG, LONGEST, MOST_GROWTH):
+        is_doubtful = grows(parse, name, SHORT, LONG, USUAL_GROWTH, FLOOR, idle)
+        if is_doubtful and grows(parse, name, LONGER, LONGEST, MOST_GROWTH):
             yield name
 
 
@@ -277,4 +286,4 @@ def test_what_takes_the_square_of_its_length_is_noticed() -> None:
     """The pattern that was looked for from the front, for the numbers at the end of a title."""
     numbers = re.compile(r"(?:\s?\(#\d{1,9}\))+$")
     assert grows(numbers.search, "own-numbers-unended", SHORT, LONG, USUAL_GROWTH, FLOOR)
-    assert grows(numbers.search, "own-numbers-unended", ONCE_SHORT, ONCE_LONG, MOST_GROWTH)
+    assert grows(numbers.search, "own-numbers-unended", 500, 5_000, MOST_GROWTH)

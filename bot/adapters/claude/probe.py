@@ -19,6 +19,7 @@ from bot.adapters.claude.sentences import (
 )
 from bot.adapters.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.adapters.http.httpx_trace import track_connections
+from bot.adapters.http.tls import get_tls_context
 from bot.domain.errors import ModelBusy, ModelRequestRejected
 
 # the version that the SDK asks for too
@@ -55,7 +56,7 @@ class ClaudeProbe:
         try:
             with (
                 bound_requests(self._timeout),
-                httpx2.Client(timeout=self._timeout, follow_redirects=True) as client,
+                httpx2.Client(timeout=self._timeout, follow_redirects=True, verify=get_tls_context()) as client,
             ):
                 track_connections(client)
                 return client.get(address, headers=self._headers)

@@ -6,6 +6,7 @@ import httpx2
 from anthropic import DefaultHttpxClient
 
 from bot.adapters.http.httpx_trace import track_connections
+from bot.adapters.http.tls import get_tls_context
 
 # the use of a kept connection is not reported before it answers; opening one takes a small part of the seconds
 # that an answer takes
@@ -14,6 +15,6 @@ _NO_KEEPALIVE = httpx2.Limits(max_connections=1_000, max_keepalive_connections=0
 
 def make_tracking_client() -> httpx2.Client:
     """Create a client that registers the connection of each request."""
-    client = DefaultHttpxClient(limits=_NO_KEEPALIVE)
+    client = DefaultHttpxClient(limits=_NO_KEEPALIVE, verify=get_tls_context())
     track_connections(client)
     return client

@@ -10,17 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from redis import Redis
-from redis.exceptions import RedisError
-
 from bot.adapters.embedded.process import run_server
-from bot.adapters.embedded.socket_path import (
-    KEEPER_LOCK_FILE,
-    START_SECONDS,
-    get_socket_path,
-    is_answering,
-    make_socket_client,
-)
+from bot.adapters.embedded.server_connection import is_answering, open_connection
+from bot.adapters.embedded.socket_path import KEEPER_LOCK_FILE, START_SECONDS, get_socket_path
 from bot.adapters.files.private_folders import open_private_file
 
 # seconds without a client until the keeper ends; a command soon after another needs no new server
@@ -96,18 +88,13 @@ def _wait_until_unused(path: Path, idle_seconds: float) -> None:
 
     Return as well if somebody else stopped it.
     """
-    with suppress(RedisError), make_socket_client(path) as client:
+    with suppress(OSError), open_connection(path) as connection:
         unused_since = time.monotonic()
         while time.monotonic() - unused_since < idle_seconds:
             time.sleep(LINGER_SECONDS / 10)
-            if _count_other_clients(client):
+            if connection.count_other_clients():
                 unused_since, idle_seconds = time.monotonic(), LINGER_SECONDS
-        client.shutdown(nosave=True)
-
-
-def _count_other_clients(client: Redis) -> int:
-    """Return how many other clients are connected."""
-    return len(client.client_list(_type="normal")) - 1
+        connection.shut_down()
 
 
 if __name__ == "__main__":

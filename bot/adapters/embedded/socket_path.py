@@ -1,4 +1,4 @@
-"""Where the embedded store of a state directory listens, and whether it answers there."""
+"""Where the embedded store of a state directory listens."""
 
 from __future__ import annotations
 
@@ -8,11 +8,6 @@ import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-
-from redis import Redis
-from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
-from redis.retry import Retry
 
 from bot.domain.errors import StoreUnavailable
 
@@ -60,22 +55,6 @@ def unlink_socket(state: Path) -> None:
         with suppress(OSError):
             path.unlink(missing_ok=True)
             path.parent.rmdir()
-
-
-def make_socket_client(path: Path) -> Redis:
-    """Create a client without retries: a server that does not answer is a result here, not a failure."""
-    return Redis(unix_socket_path=str(path), socket_timeout=5, retry=Retry(NoBackoff(), 0))
-
-
-def is_answering(path: Path) -> bool:
-    """Return whether a server answers at the path."""
-    if not path.exists():
-        return False
-    try:
-        with make_socket_client(path) as client:
-            return bool(client.ping())
-    except RedisError:
-        return False
 
 
 def _is_short_enough(path: Path) -> bool:

@@ -20,6 +20,7 @@ from bot.adapters.github.probe import PyGithubProbe
 from bot.adapters.github.pull_requests import GitHubPullRequests
 from bot.adapters.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.adapters.http.connections import make_tracking_opener
+from bot.adapters.http.tls import get_tls_context
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.transport import send_to_hook
 from bot.domain.errors import GitHubUnavailable, ModelBusy, PrdigestError, RateLimited, SlackUnavailable
@@ -239,11 +240,13 @@ def certified(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ss
     """What a server speaks TLS with; the clients trust it."""
     for variable in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
         monkeypatch.setenv(variable, str(certificate))
-    make_tracking_opener.cache_clear()
+    for kept in (make_tracking_opener, get_tls_context):
+        kept.cache_clear()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     yield context
-    make_tracking_opener.cache_clear()
+    for kept in (make_tracking_opener, get_tls_context):
+        kept.cache_clear()
 
 
 @pytest.mark.parametrize("where", ["headers", "body"])

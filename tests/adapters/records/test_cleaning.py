@@ -123,13 +123,14 @@ class TestPatch:
 
     @pytest.mark.slow
     def test_of_many_large_ones_only_so_many_are_kept(self) -> None:
-        kept = list(parse_files([item(999, "+" + "x" * 500)] * 60))
-        assert sum(len(file.patch or "") for file in kept) <= 20 * MEGABYTE
-        assert len(kept) == 60
+        kept = list(parse_files([item(999, "+" + "x" * 500)] * 44))
+        sizes = [len(file.patch or "") for file in kept]
+        assert sum(sizes) <= 20 * MEGABYTE < len(kept) * sizes[0]
 
     @pytest.mark.slow
-    def test_a_million_lines_take_little_memory(self) -> None:
-        sent = item(1_000_000)
+    def test_very_many_lines_take_little_memory(self) -> None:
+        # as a list they would be thirty megabytes
+        sent = item(400_000)
         tracemalloc.start()
         try:
             found = parse_file(sent)

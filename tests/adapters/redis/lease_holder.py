@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -11,25 +11,35 @@ from contextlib import contextmanager
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisCache, connect_server
-from tests.helpers.command import ROOT
+from tests.helpers.command import ROOT, Process, started
 from tests.helpers.records import digest_store
 
 ROUNDS = 5
 
 
 @contextmanager
-def holder(url: str, kind: str, name: str) -> Iterator[subprocess.Popen[str]]:
+def holder(url: str, kind: str, name: str) -> Iterator[Process]:
     """Another process that does what ``kind`` says; for the holding kinds it holds the lease already."""
-    command = [sys.executable, "-m", "tests.adapters.redis.lease_holder", url, kind, name]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdin is not None
-        assert process.stdout.readline() == "begun\n"
+    stdin, stays = os.pipe()
+    says, stdout = os.pipe()
+    with os.fdopen(stays, "w") as held, os.fdopen(says) as said:
         try:
-            yield process
+            process = started(
+                url,
+                kind,
+                name,
+                settings={},
+                folder=ROOT,
+                module="tests.adapters.redis.lease_holder",
+                files=(stdin, stdout, 2),
+            )
         finally:
-            process.stdin.close()
+            os.close(stdin)
+            os.close(stdout)
+        assert said.readline() == "begun\n"
+        yield process
+        held.close()
+        process.wait(30)
 
 
 def main(url: str, kind: str, name: str) -> None:

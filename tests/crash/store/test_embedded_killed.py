@@ -12,8 +12,11 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
-from bot.adapters.embedded.socket_path import get_socket_path, make_socket_client
+from bot.adapters.embedded.socket_path import get_socket_path
 from tests.adapters.embedded.test_server import keeper_of, lives, server_of
 from tests.crash.conftest import Site, Web, site_in
 from tests.crash.overlap import StoreSlot, overlapping
@@ -40,9 +43,14 @@ def process_of(site: Site, name: str) -> Web:
     return Web(site.start(name, PORT=str(port)), port)
 
 
+def connect_to(path: Path) -> Redis:
+    """A client that tries nothing again and starts nothing."""
+    return Redis(unix_socket_path=str(path), socket_timeout=5, retry=Retry(NoBackoff(), 0))
+
+
 def kill_store(state: Path, *, with_keeper: bool) -> int:
     """End the server, with its keeper or without, as the system does when memory runs out; the server's id."""
-    with make_socket_client(get_socket_path(state)) as client:
+    with connect_to(get_socket_path(state)) as client:
         client.set("kept", "1")
         server = server_of(client)
     if with_keeper:
@@ -91,7 +99,7 @@ def test_a_bot_whose_store_is_killed_answers_within_seconds(own: Site, kill: Cal
         ask_until_taken(own, bot, number)
         assert monotonic() - began < BACK
         assert bot.is_ready()
-        with make_socket_client(get_socket_path(state_of(own))) as client:
+        with connect_to(get_socket_path(state_of(own))) as client:
             assert (client.get("kept"), server_of(client) != before) == (b"1", True)
     assert bot.process.poll() is None
 
@@ -128,7 +136,7 @@ def test_while_it_can_not_come_back_the_process_lives_and_is_not_ready(own: Site
 
 
 def kill_store_of_moved(state: Path) -> None:
-    with make_socket_client(state / "valkey.sock") as client:
+    with connect_to(state / "valkey.sock") as client:
         server = server_of(client)
     os.kill(server, signal.SIGKILL)
     eventually(lambda: not lives(server))
@@ -136,7 +144,7 @@ def kill_store_of_moved(state: Path) -> None:
 
 def _users(state: Path) -> int:
     """How many processes are connected, this one not counted."""
-    with make_socket_client(get_socket_path(state)) as client:
+    with connect_to(get_socket_path(state)) as client:
         return len({each["addr"] + each["id"] for each in client.client_list(_type="normal")}) - 1
 
 

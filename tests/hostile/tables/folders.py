@@ -3,7 +3,7 @@
 Each may be the user's choice (``PRDIGEST_STATE_DIR``) or the system's: on macOS the default holds a blank. What
 must not happen: no start, data elsewhere, a file outside of the folder, another store's socket.
 
-Signs that mean something in different places stand in one name: starting a store twice takes a second.
+Signs that mean something in different places stand in one name: starting a store takes a while.
 """
 
 from __future__ import annotations

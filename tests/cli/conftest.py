@@ -1,0 +1,41 @@
+"""Commands that run in the process of the tests, where it does not matter that each has one of its own."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Protocol
+
+import pytest
+
+from bot.__main__ import main
+
+
+class Call(Protocol):
+    """Runs a command line with settings, in the folder of the test."""
+
+    def __call__(self, *arguments: str, settings: Mapping[str, str]) -> subprocess.CompletedProcess[str]: ...
+
+
+@pytest.fixture
+def called(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> Call:
+    """As :func:`tests.helpers.command.prdigest`: all but the process itself, which takes a tenth of a second."""
+
+    def call(*arguments: str, settings: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+        capsys.readouterr()
+        caplog.clear()
+        with monkeypatch.context() as process:
+            for name, value in settings.items():
+                process.setenv(name, value)
+            process.setattr(sys, "argv", ["prdigest", *arguments])
+            code = main()
+        said = capsys.readouterr()
+        # a process writes it to the same place
+        logged = "".join(f"{each.message}\n" for each in caplog.records if each.levelno >= logging.WARNING)
+        return subprocess.CompletedProcess(arguments, code, said.out, logged + said.err)
+
+    return call
