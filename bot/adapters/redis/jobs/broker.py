@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 from uuid import uuid4
 
-from dramatiq import MessageProxy
+from dramatiq import Consumer, MessageProxy
 from dramatiq.brokers.redis import RedisBroker, _RedisConsumer
 from dramatiq.errors import ConnectionClosed
 from dramatiq.middleware import Retries, default_middleware
 from redis import Redis
 from redis.exceptions import RedisError
 
+from bot.adapters.redis.jobs.arrivals import ArrivalWait
 from bot.adapters.redis.jobs.attempts import AttemptCounter
 from bot.adapters.redis.jobs.retries import LossHandler, PersistentRetries
 from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
@@ -25,7 +27,7 @@ def make_broker(store: Redis, on_loss: LossHandler, keys: Keyspace = UNPREFIXED)
 
     ``on_loss`` is called with each job that is given up.
 
-    A worker without a heartbeat for ten seconds counts as dead, and every poll looks for the jobs of dead workers.
+    A worker without a heartbeat for ten seconds counts as dead, and each fetch takes over what dead workers had.
     """
     retrying = [PersistentRetries(on_loss) if kind is Retries else kind() for kind in default_middleware]
     # the first middleware is the last to hear how a job ended: a job to try again is on its queue by then
@@ -52,15 +54,33 @@ def _translate_store_faults() -> Iterator[None]:
 
 
 class _Consumer(_RedisConsumer):
-    """A consumer that waits out every fault of the store.
+    """A consumer that waits out every fault of the store, and fetches when there is a job instead of all the time.
 
     Another error would end the consumer's thread for good when it can't hand its jobs back. A finished job would
     stay on the worker's list until the worker ends, and then run again.
     """
 
+    def __init__(self, broker: RedisBroker, queue_name: str, prefetch: int, timeout: int) -> None:
+        # without a pause after a fetch that found nothing
+        super().__init__(broker, queue_name, prefetch, timeout=0)  # type: ignore[no-untyped-call]
+        self._pause = timeout / 1_000
+        self._wait = ArrivalWait(broker.client, f"{broker.namespace}:{queue_name}")
+
     def __next__(self) -> MessageProxy | None:
+        """Return the next job, or None from time to time: the thread sees then whether it ends."""
+        if self._wait.is_begun:
+            if not self._wait.look(self._pause):
+                time.sleep(self._pause)
+            return None
         with _translate_store_faults():
-            return cast("MessageProxy | None", super().__next__())  # type: ignore[no-untyped-call]
+            message = cast("MessageProxy | None", super().__next__())  # type: ignore[no-untyped-call]
+        # a job that this consumer may not take yet would end the wait at once
+        if message is None and (self.outstanding_message_count >= self.prefetch or not self._wait.begin()):
+            time.sleep(self._pause)
+        return message
+
+    def close(self) -> None:
+        self._wait.stop()
 
     def ack(self, message: MessageProxy) -> None:
         with _translate_store_faults():
@@ -86,10 +106,12 @@ class _Broker(RedisBroker):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)  # type: ignore[no-untyped-call]
-        self._started_queues: set[str] = set()
+        self._consumers: dict[str, Consumer] = {}
 
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5_000) -> Any:
-        if queue_name in self._started_queues:
+        if previous := self._consumers.get(queue_name):
+            # Dramatiq does not close it if its jobs can't be handed back
+            previous.close()
             self.broker_id = str(uuid4())
-        self._started_queues.add(queue_name)
-        return super().consume(queue_name, prefetch, timeout)
+        self._consumers[queue_name] = super().consume(queue_name, prefetch, timeout)
+        return self._consumers[queue_name]
