@@ -10,16 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from redis import Redis
-from redis.exceptions import RedisError
-
 from bot.adapters.embedded.process import run_server
+from bot.adapters.embedded.socket_call import STOP_COMMAND, Call, open_socket
 from bot.adapters.embedded.socket_path import (
     KEEPER_LOCK_FILE,
     START_SECONDS,
     get_socket_path,
     is_answering,
-    make_socket_client,
 )
 from bot.adapters.files.private_folders import open_private_file
 
@@ -96,18 +93,18 @@ def _wait_until_unused(path: Path, idle_seconds: float) -> None:
 
     Return as well if somebody else stopped it.
     """
-    with suppress(RedisError), make_socket_client(path) as client:
+    with suppress(OSError), open_socket(path) as call:
         unused_since = time.monotonic()
         while time.monotonic() - unused_since < idle_seconds:
             time.sleep(LINGER_SECONDS / 10)
-            if _count_other_clients(client):
+            if _count_other_clients(call):
                 unused_since, idle_seconds = time.monotonic(), LINGER_SECONDS
-        client.shutdown(nosave=True)
+        call(STOP_COMMAND)
 
 
-def _count_other_clients(client: Redis) -> int:
+def _count_other_clients(call: Call) -> int:
     """Return how many other clients are connected."""
-    return len(client.client_list(_type="normal")) - 1
+    return len(call("CLIENT LIST TYPE normal").splitlines()) - 1
 
 
 if __name__ == "__main__":

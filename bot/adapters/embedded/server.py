@@ -16,8 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
-from redis.exceptions import RedisError
-
+from bot.adapters.embedded.socket_call import STOP_COMMAND, open_socket
 from bot.adapters.embedded.socket_path import (
     KEEPER_LOCK_FILE,
     SOCKET_FILE,
@@ -25,7 +24,6 @@ from bot.adapters.embedded.socket_path import (
     get_socket_path,
     is_answering,
     link_socket,
-    make_socket_client,
     unlink_socket,
 )
 from bot.adapters.files.private_folders import make_private_folder, open_private_file, restrict_permissions
@@ -102,8 +100,8 @@ def is_store_running(state: Path) -> bool:
 
 def stop_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> None:
     """Stop the store of a state directory, and wait until nothing of it runs. For callers that use it alone."""
-    with suppress(RedisError), make_socket_client(get_socket_path(state)) as client:
-        client.shutdown(nosave=True)
+    with suppress(OSError), open_socket(get_socket_path(state)) as call:
+        call(STOP_COMMAND)
     for _ in range(int(START_SECONDS / _POLL_SECONDS)):
         if not is_store_running(state):
             break

@@ -9,11 +9,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from redis import Redis
-from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
-from redis.retry import Retry
-
+from bot.adapters.embedded.socket_call import open_socket
 from bot.domain.errors import StoreUnavailable
 
 # the length that the kernel allows for a socket's path: 108 bytes on Linux, 104 on macOS, with the closing NUL
@@ -62,19 +58,14 @@ def unlink_socket(state: Path) -> None:
             path.parent.rmdir()
 
 
-def make_socket_client(path: Path) -> Redis:
-    """Create a client without retries: a server that does not answer is a result here, not a failure."""
-    return Redis(unix_socket_path=str(path), socket_timeout=5, retry=Retry(NoBackoff(), 0))
-
-
 def is_answering(path: Path) -> bool:
     """Return whether a server answers at the path."""
     if not path.exists():
         return False
     try:
-        with make_socket_client(path) as client:
-            return bool(client.ping())
-    except RedisError:
+        with open_socket(path) as call:
+            return call("PING") == b"PONG"
+    except OSError:
         return False
 
 

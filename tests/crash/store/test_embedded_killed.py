@@ -12,8 +12,9 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
+from redis import Redis
 
-from bot.adapters.embedded.socket_path import get_socket_path, make_socket_client
+from bot.adapters.embedded.socket_path import get_socket_path
 from tests.adapters.embedded.test_server import keeper_of, lives, server_of
 from tests.crash.conftest import Site, Web, site_in
 from tests.crash.overlap import StoreSlot, overlapping
@@ -33,6 +34,10 @@ def embedded(slot: StoreSlot) -> Iterator[Site]:
 
 def state_of(site: Site) -> Path:
     return site.folder / "my state"
+
+
+def make_socket_client(path: Path) -> Redis:
+    return Redis(unix_socket_path=str(path), socket_timeout=5)
 
 
 def process_of(site: Site, name: str) -> Web:
