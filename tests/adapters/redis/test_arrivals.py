@@ -83,7 +83,8 @@ def test_what_a_wait_left_unread_is_not_the_answer_of_the_next_command(store: Re
 
 def test_a_connection_that_ends_ends_the_wait(store: Redis, wait: ArrivalWait) -> None:
     assert wait.begin()
-    store.client_kill_filter(_type="normal", skipme=True)
+    [waiting] = [each["id"] for each in store.client_list() if each["cmd"] == "blmove"]
+    store.client_kill_filter(_id=waiting)
     assert not wait.look(5)
     assert not wait.is_begun
     assert wait.begin()
