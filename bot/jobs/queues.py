@@ -27,7 +27,7 @@ P = TypeVar("P")
 
 # days of a busy repository that were never read take minutes; such jobs don't keep the quick ones waiting
 _LONG_THREADS = 2
-# milliseconds between two polls; people who wait would notice Dramatiq's default of a second
+# milliseconds between two looks of a thread whether it is to end, and whether a job that waits is due
 _POLL_MILLISECONDS = 200
 
 

@@ -208,6 +208,13 @@ def _shown(view: dict[str, Any]) -> str:
     return f"{view['title']['text']}{' is being read' if is_loading else ''}"
 
 
+def _add_earlier_days(github: GitHubEmulator) -> None:
+    """What is asked for by its number, merged before the small day: to list that day takes three requests."""
+    for number in range(104, 181):
+        files = (changed_file("engine/retry.py", patch="@@ -1 +1,2 @@\n one\n+retries = 3"),)
+        github.add("octo/engine", pull(number, merged_at=builders.NOON - timedelta(days=2), files=files))
+
+
 def _add_risky_day(github: GitHubEmulator) -> None:
     """One pull request on the day after the small day, which a list of risks names."""
     before = "".join(f"-before = {line}\n" for line in range(500))
@@ -222,7 +229,8 @@ def _add_risky_day(github: GitHubEmulator) -> None:
 def site_on(url: str, store: Redis, folder: Path, team: str = "T0TEAM") -> Iterator[Site]:
     """A site whose processes use the store at ``url``; ``team`` is the id of its workspace."""
     with world(url, team) as there:
-        add_small_day(there.github, 80)
+        add_small_day(there.github)
+        _add_earlier_days(there.github)
         _add_risky_day(there.github)
         there.settings.update(PRDIGEST_REPO="octo/engine", SLACK_SIGNING_SECRET=SECRET)
         made = Site(there, store, folder)

@@ -43,11 +43,14 @@ def is_one_sentence(message: str) -> bool:
 
 
 def eventually(found: Callable[[], Any], seconds: float = 30.0) -> Any:
-    """What ``found`` gives as soon as it gives anything; a failure where it does not in time."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    """What ``found`` gives as soon as it gives anything; a failure where it does not in time.
+
+    The longer nothing came, the less often it is asked: the answer comes at most a tenth of the wait late.
+    """
+    began = time.monotonic()
+    while (waited := time.monotonic() - began) < seconds:
         value = found()
         if value:
             return value
-        time.sleep(0.02)
+        time.sleep(min(max(waited / 10, 0.02), 0.2))
     raise AssertionError(f"nothing came within {seconds} s")

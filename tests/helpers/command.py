@@ -15,6 +15,8 @@ from tests.helpers.fork_server import Request
 from tests.helpers.forks import Forks
 
 ROOT = Path(__file__).parents[2]
+# all that the processes trust, which is nobody's: to read the authorities of the system takes 20 ms each time
+AUTHORITY = ROOT / "tests" / "data" / "authority.pem"
 
 
 class Process(Protocol):
@@ -51,7 +53,8 @@ def environment(**settings: str) -> dict[str, str]:
     """The bare environment of a process: a path, a home, whether to measure coverage, and the settings given."""
     names = ("PATH", "HOME", "TMPDIR", "LANG", "COVERAGE_PROCESS_CONFIG")
     kept = {name: os.environ[name] for name in names if name in os.environ}
-    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", **settings}
+    own = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "SSL_CERT_FILE": str(AUTHORITY)}
+    return {**kept, **own, **settings}
 
 
 def command(*arguments: str, module: str = "bot") -> list[str]:

@@ -32,6 +32,8 @@ PRELOADED = (
     "bot.adapters.claude.completion",
     "bot.adapters.claude.chat",
     "bot.adapters.embedded.keeper",
+    # the client of HTTP that the model's opens late; nothing of it has an end
+    "httpcore2",
 )
 MOST = 100_000  # bytes of a request; a socket holds more
 

@@ -75,9 +75,9 @@ def test_two_clocks_and_two_workers_post_yesterdays_digest_once(there: World, tm
 
 
 def test_what_a_web_process_takes_a_worker_process_answers(there: World, tmp_path: Path) -> None:
-    """Both by their command lines, as the Procfile starts them; processes of other tests are forks."""
+    """The worker, which imports most, by its command line, as the Procfile starts it; the others are forks."""
     wire = HttpTransport(f"http://127.0.0.1:{there.settings['PORT']}/slack/events", SECRET)
-    with running(there, tmp_path, "web", "worker", start=executed):
+    with running(there, tmp_path, "web"), running(there, tmp_path, "worker", start=executed):
         assert Person(there.slack, wire).send_command("/prsummary", "101").ack.text == "Looking at #101…"
         eventually(lambda: there.slack.list_messages(CHANNEL))
     (message,) = there.slack.list_messages(CHANNEL)

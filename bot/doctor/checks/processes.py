@@ -19,7 +19,7 @@ _MAX_CLOCK_SKEW = timedelta(seconds=60)
 # the clock ticks every minute
 _MAX_TICK_AGE = timedelta(minutes=3)
 _MANY_JOBS = 1_000
-# a worker looks for jobs every 0.2 s and leaves a heartbeat each time
+# a worker leaves a heartbeat on each of its queues at least every 1.2 s
 _HEARTBEAT_POLLS, _POLL_INTERVAL = 15, 0.1
 _START_CLOCK_ADVICE = "Start `prdigest clock` or `prdigest run`."
 

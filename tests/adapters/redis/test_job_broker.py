@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from time import sleep
 
 import pytest
 from dramatiq import Message
@@ -43,3 +44,21 @@ def test_what_a_consumer_had_is_not_acknowledged_by_the_one_that_replaces_it(
     assert message is not None
     broker.consume("jobs").ack(message)
     assert store.hlen("dramatiq:jobs.msgs") == 1
+
+
+def test_a_consumer_that_may_take_no_more_jobs_still_shows_that_it_is_alive(
+    broker: RedisBroker, store: Redis
+) -> None:
+    """A job may run for minutes; without a heartbeat, another worker would run it too after ten seconds."""
+    consumer = broker.consume("jobs", prefetch=1, timeout=1)
+    broker.enqueue(Message("jobs", "work", (), {}, {}))
+    assert next(consumer) is not None
+    (taker,) = (key.decode().rpartition(".")[0] for key in store.scan_iter("dramatiq:__acks__.*.jobs"))
+    name = taker.rpartition("__acks__.")[2]
+    before = store.zscore("dramatiq:__heartbeats__", name)
+    assert before is not None
+    sleep(0.01)
+    assert next(consumer) is None
+    after = store.zscore("dramatiq:__heartbeats__", name)
+    assert after is not None
+    assert after > before

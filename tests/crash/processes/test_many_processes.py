@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import cycle, islice
+from itertools import product
 
 from localslack.state.workspace import Json
 from localslack.users.person import Delivery, Person
@@ -15,9 +14,8 @@ from localslack.users.transport import Ack, Transport
 from tests.crash.conftest import DAY, Site, site_in
 from tests.crash.overlap import overlapping
 
-COMMANDS = 40
-
-KINDS: tuple[Callable[[Site, Person, int], Delivery], ...] = (
+Kind = Callable[[Site, Person, int], Delivery]
+KINDS: tuple[Kind, ...] = (
     lambda _, person, number: person.send_command("/prsummary", str(number)),
     lambda _, person, number: person.send_command("/prsummary", f"{number} private"),
     lambda _, person, number: person.send_command("/prrisks", f"{DAY} author:person-{number}"),
@@ -40,19 +38,20 @@ class Twice:
 
 @overlapping(site_in)
 def test_what_is_delivered_twice_to_many_processes_is_answered_once(site: Site) -> None:
+    """Each kind over each pair of wires."""
     webs, _ = site.staff(webs=2, workers=3)
-    dice = random.Random(6)  # noqa: S311 (the same choice each time)
-    wires = [tuple(dice.choices([web.wire for web in webs], k=2)) for _ in range(COMMANDS)]
+    wires = list(product([web.wire for web in webs], repeat=2))
+    cases = list(product(KINDS, wires))
 
-    def ask(number: int, kind: Callable[[Site, Person, int], Delivery]) -> Delivery:
-        first, second = wires[number]
-        person = replace(site.person(webs[0], f"U0ASKER{number}"), transport=Twice((first, second)))
+    def ask(number: int, case: tuple[Kind, tuple[Transport, Transport]]) -> Delivery:
+        kind, pair = case
+        person = replace(site.person(webs[0], f"U0ASKER{number}"), transport=Twice(pair))
         return kind(site, person, 101 + number)
 
-    with ThreadPoolExecutor(COMMANDS) as pool:
-        asked = list(pool.map(ask, range(COMMANDS), islice(cycle(KINDS), COMMANDS)))
+    with ThreadPoolExecutor(len(cases)) as pool:
+        asked = list(pool.map(ask, range(len(cases)), cases))
     assert {delivery.ack.status for delivery in asked} == {200}
     site.await_answers(*asked)
-    assert [len(site.answers(delivery)) for delivery in asked] == [1] * COMMANDS
+    assert [len(site.answers(delivery)) for delivery in asked] == [1] * len(cases)
     assert set(site.times_asked()) == {1}
     assert not any("is being read" in shown for delivery in asked for shown in site.answers(delivery))

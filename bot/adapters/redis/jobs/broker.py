@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
-from typing import cast
+from typing import Any, cast
 from uuid import uuid4
 
-from dramatiq import MessageProxy
+from dramatiq import Consumer, MessageProxy
 from dramatiq.brokers.redis import RedisBroker, _RedisConsumer
 from dramatiq.errors import ConnectionClosed
 from dramatiq.middleware import Retries, default_middleware
 from redis import Redis
 from redis.exceptions import RedisError
 
+from bot.adapters.redis.jobs.arrivals import ArrivalWait
 from bot.adapters.redis.jobs.attempts import AttemptCounter
 from bot.adapters.redis.jobs.retries import LossHandler, PersistentRetries
 from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
@@ -26,7 +28,7 @@ def make_broker(store: Redis, on_loss: LossHandler, keys: Keyspace = UNPREFIXED)
 
     ``on_loss`` is called with each job that is given up.
 
-    A worker without a heartbeat for ten seconds counts as dead, and every poll looks for the jobs of dead workers.
+    A worker without a heartbeat for ten seconds counts as dead, and each fetch takes over what dead workers had.
     """
     retrying = [PersistentRetries(on_loss) if kind is Retries else kind() for kind in default_middleware]
     # the first middleware is the last to hear how a job ended: a job to try again is on its queue by then
@@ -55,8 +57,9 @@ def _translate_store_faults() -> Iterator[None]:
 class _Consumer(_RedisConsumer):
     """A consumer that waits out every fault of the store, under a worker id of its own.
 
-    Another error would end the consumer's thread for good when it can't hand its jobs back. A finished job would
-    stay on the worker's list until the worker ends, and then run again.
+    It fetches when there is a job, not all the time. Another error than ``ConnectionClosed`` would end the
+    consumer's thread for good when it can't hand its jobs back. A finished job would stay on the worker's list until
+    the worker ends, and then run again.
 
     A consumer forgets its jobs when its connection breaks, while they stay listed under its id. The consumer that
     replaces it has another id; the old one, without a heartbeat, counts as dead, and a worker takes over its jobs.
@@ -66,11 +69,33 @@ class _Consumer(_RedisConsumer):
     def __init__(self, broker: RedisBroker, queue_name: str, prefetch: int, timeout: int) -> None:
         identity = copy(broker)
         identity.broker_id = str(uuid4())
-        super().__init__(identity, queue_name, prefetch, timeout)  # type: ignore[no-untyped-call]
+        # without a pause after a fetch that found nothing
+        super().__init__(identity, queue_name, prefetch, timeout=0)  # type: ignore[no-untyped-call]
+        self._pause = timeout / 1_000
+        self._wait = ArrivalWait(broker.client, f"{broker.namespace}:{queue_name}")
 
     def __next__(self) -> MessageProxy | None:
+        """Return the next job, or None from time to time: the thread sees then whether it ends."""
+        if self._wait.is_begun:
+            if not self._wait.look(self._pause):
+                time.sleep(self._pause)
+            return None
         with _translate_store_faults():
-            return cast("MessageProxy | None", super().__next__())  # type: ignore[no-untyped-call]
+            message = cast("MessageProxy | None", super().__next__())  # type: ignore[no-untyped-call]
+            if message is None and self._is_full:
+                # it fetches nothing, so this is the only sign of life under its id
+                self.broker.do_qsize(self.queue_name)
+        # a job that this consumer may not take yet would end the wait at once
+        if message is None and (self._is_full or not self._wait.begin()):
+            time.sleep(self._pause)
+        return message
+
+    @property
+    def _is_full(self) -> bool:
+        return bool(self.outstanding_message_count >= self.prefetch)
+
+    def close(self) -> None:
+        self._wait.stop()
 
     def ack(self, message: MessageProxy) -> None:
         with _translate_store_faults():
@@ -86,6 +111,17 @@ class _Consumer(_RedisConsumer):
 
 
 class _Broker(RedisBroker):
-    """A broker with such consumers."""
+    """A broker with one such consumer for each queue."""
 
     consumer_class = _Consumer
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)  # type: ignore[no-untyped-call]
+        self._consumers: dict[str, Consumer] = {}
+
+    def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5_000) -> Any:
+        if previous := self._consumers.get(queue_name):
+            # Dramatiq does not close it if its jobs can't be handed back
+            previous.close()
+        self._consumers[queue_name] = super().consume(queue_name, prefetch, timeout)
+        return self._consumers[queue_name]
