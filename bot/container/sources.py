@@ -9,6 +9,7 @@ from functools import cached_property
 
 from bot.adapters.github import GitHubClient, GitHubPullRequests, GitHubRateLimits
 from bot.container.credentials import create_github_auth
+from bot.container.mirror import build_mirror, build_mirror_search
 from bot.container.providers import get_model_access
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.ports import (
@@ -21,6 +22,8 @@ from bot.ports import (
     ModelProvider,
     Prompt,
     PullRequests,
+    SourceMirror,
+    SourceSearch,
 )
 from bot.settings import Settings
 
@@ -58,6 +61,16 @@ class LiveSources:
     def stands_in(self) -> str:
         """An empty text: a model writes, or nobody."""
         return ""
+
+    @cached_property
+    def source_mirror(self) -> SourceMirror | None:
+        """The mirror of repositories; None without a folder for it."""
+        return build_mirror(self._settings, self._now)
+
+    @cached_property
+    def source_search(self) -> SourceSearch | None:
+        """The search over the mirror; None without a folder for it."""
+        return build_mirror_search(self._settings)
 
     def list_allowances(self) -> Iterable[RateAllowance]:
         """Return the remaining allowances of GitHub. Not for use by several threads."""

@@ -17,7 +17,7 @@ from bot.container.digests import build_digest_builder, build_digest_services
 from bot.container.sources import LiveSources
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.reference import Reference
-from bot.ports import ChatModel, Model, Prompt, PullRequests, Sources
+from bot.ports import ChatModel, Model, Prompt, PullRequests, SourceMirror, Sources, SourceSearch
 from bot.processes import _start_workers
 from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import load_settings
@@ -39,6 +39,8 @@ class Known:
     chat: ChatModel | None = None
     has_model: bool = True
     stands_in: str = ""
+    source_mirror: SourceMirror | None = None
+    source_search: SourceSearch | None = None
     closed: list[str] = field(default_factory=list)
 
     def list_allowances(self) -> Iterable[RateAllowance]:

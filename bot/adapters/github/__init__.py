@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.adapters.github.client import GitHubClient
+from bot.adapters.github.git_token import read_git_token
 from bot.adapters.github.pull_requests import GitHubPullRequests
 from bot.adapters.github.rate_limits import GitHubRateLimits
 
@@ -10,4 +11,5 @@ __all__ = [
     "GitHubClient",
     "GitHubPullRequests",
     "GitHubRateLimits",
+    "read_git_token",
 ]
