@@ -34,7 +34,7 @@ _SETTINGS = (
     # what git refuses in a repository that it is sent: names such as .git, objects that are not what they say
     "transfer.fsckObjects=true",
     "fetch.fsckObjects=true",
-    # mistakes of old programs in authors' lines and modes, which many good repositories have
+    # mistakes of old programs in authors' lines and modes, which good repositories have (psf/requests 5e6ecdad)
     "fetch.fsck.badTimezone=ignore",
     "fetch.fsck.missingEmail=ignore",
     "fetch.fsck.missingNameBeforeEmail=ignore",

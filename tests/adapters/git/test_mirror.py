@@ -276,6 +276,17 @@ class TestFailures:
         assert "could not be updated" in refused(setup)
         assert not setup.path.exists()
 
+    def test_a_mistake_of_an_old_program_is_no_attack(self, setup: MirrorSetup) -> None:
+        tree, parent = git(setup.source, "rev-parse", "main^{tree}"), setup.head
+        author = "Ada <ada@example.org> 1313584730 +051800"
+        content = setup.source.parent / "content"
+        content.write_text(f"tree {tree}\nparent {parent}\nauthor {author}\ncommitter {author}\n\nOld (#3)\n")
+        with content.open("rb") as given:
+            commit = git(setup.source, "hash-object", "-w", "-t", "commit", "--literally", "--stdin", given=given)
+        git(setup.source, "update-ref", "refs/heads/main", commit)
+        setup.update()
+        assert read(setup, commit) == "retries = 2\n"
+
 
 def replace_url(server: GitServer, url: str) -> GitServer:
     class Elsewhere(GitServer):
