@@ -7,9 +7,14 @@ from collections.abc import Callable, Generator, Iterable
 from datetime import datetime
 from functools import cached_property
 
-from bot.adapters.github import GitHubClient, GitHubPullRequests, GitHubRateLimits
+from bot.adapters.github import (
+    GitHubClient,
+    GitHubPullRequests,
+    GitHubRateLimits,
+    GitHubSourceFiles,
+)
 from bot.container.credentials import create_github_auth
-from bot.container.mirror import build_mirror, build_mirror_search
+from bot.container.mirror import add_mirror_files, build_mirror, build_mirror_search
 from bot.container.providers import get_model_access
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.ports import (
@@ -22,6 +27,7 @@ from bot.ports import (
     ModelProvider,
     Prompt,
     PullRequests,
+    SourceFiles,
     SourceMirror,
     SourceSearch,
 )
@@ -39,8 +45,12 @@ class LiveSources:
     @cached_property
     def pulls(self) -> PullRequests:
         """Pull requests from GitHub. Raises ConfigurationError without credentials."""
-        client = GitHubClient(self._settings.github_api_url, create_github_auth(self._settings))
-        return GitHubPullRequests(client, self._now)
+        return GitHubPullRequests(self._client, self._now)
+
+    @cached_property
+    def source_files(self) -> SourceFiles | None:
+        """Files from the mirror, and from GitHub. Raises ConfigurationError without credentials."""
+        return add_mirror_files(self._settings, GitHubSourceFiles(self._client))
 
     @property
     def model(self) -> Model | None:
@@ -85,6 +95,10 @@ class LiveSources:
         """Close the connection to the model."""
         if self._lazy_model is not None:
             self._lazy_model.close()
+
+    @cached_property
+    def _client(self) -> GitHubClient:
+        return GitHubClient(self._settings.github_api_url, create_github_auth(self._settings))
 
     @cached_property
     def _rate_limits(self) -> GitHubRateLimits:

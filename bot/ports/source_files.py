@@ -19,7 +19,8 @@ class SourceFiles(Protocol):
     ) -> Mapping[str, SourceFile]:
         """Return each file of ``paths`` at a commit, or with ``DiffSide.OLD`` at its first parent.
 
-        A file that can't be read comes with its problem. All paths are read in one call where possible.
+        A file that can't be read comes with its problem. All paths are read in one call where possible. ``commit``
+        is a full hash. Before the first commit of a repository, every file is missing.
 
         Raises:
             SourceUnavailable: the commit is not there.

@@ -8,18 +8,22 @@ from typing import Protocol
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.ports.github import PullRequests
 from bot.ports.llm import ChatModel, Model
-from bot.ports.source_files import SourceMirror, SourceSearch
+from bot.ports.source_files import SourceFiles, SourceMirror, SourceSearch
 
 
 class Sources(Protocol):
     """Sources of pull requests and of texts. The settings of a source are needed only when it is used.
 
-    ``pulls``, ``model`` and ``chat`` raise ConfigurationError if a setting is missing or wrong.
+    ``pulls``, ``source_files``, ``model`` and ``chat`` raise ConfigurationError if a setting is missing or wrong.
     """
 
     @property
     def pulls(self) -> PullRequests:
         """The source of pull requests."""
+
+    @property
+    def source_files(self) -> SourceFiles | None:
+        """The source of whole files at a commit, None if there is none."""
 
     @property
     def model(self) -> Model | None:

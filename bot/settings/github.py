@@ -24,8 +24,8 @@ class GitHubSettings(SettingsGroup):
         default=None,
         description=(
             "A token that may read the repository's pull requests and contents (fine-grained: "
-            '"Pull requests" and "Contents", read only). Needed for everything but the demo, unless a '
-            "GitHub App is set below."
+            '"Pull requests" and "Contents", read only; in private repositories also "Issues", for the titles of '
+            "linked issues). Needed for everything but the demo, unless a GitHub App is set below."
         ),
     )
     github_app_id: Annotated[str | None, SettingUse(_GITHUB_PROCESSES)] = Field(

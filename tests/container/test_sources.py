@@ -15,14 +15,26 @@ from bot.adapters.claude import CLAUDE
 from bot.container import Foundation, open_foundation
 from bot.container.digests import build_digest_builder, build_digest_services
 from bot.container.sources import LiveSources
+from bot.domain.errors import ConfigurationError
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.reference import Reference
-from bot.ports import ChatModel, Model, Prompt, PullRequests, SourceMirror, Sources, SourceSearch
+from bot.ports import (
+    ChatModel,
+    Model,
+    Prompt,
+    PullRequests,
+    SourceFiles,
+    SourceMirror,
+    Sources,
+    SourceSearch,
+)
 from bot.processes import _start_workers
 from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import load_settings
-from tests.adapters.worlds import MORNING
+from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator, Json, overview_answer, summary_answer
+from tests.emulators.github.store import sha
+from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
 from tests.services.doubles import KnownPulls, ScriptedModel, Sleeps
@@ -35,6 +47,7 @@ class Known:
     """An outside of pull requests and answers that are known."""
 
     pulls: PullRequests
+    source_files: SourceFiles | None = None
     model: Model | None = None
     chat: ChatModel | None = None
     has_model: bool = True
@@ -59,7 +72,7 @@ def known(store: Redis, store_url: str, monkeypatch: Env) -> Known:
     monkeypatch.setenv("REDIS_URL", store_url)
     said = summary_answer(headline="Counts once")
     model = ScriptedModel.of(json.dumps(said), json.dumps(overview_answer()))
-    return Known(KnownPulls((pull(7, files=(changed_file(),)),)), model)
+    return Known(KnownPulls((pull(7, files=(changed_file(),)),)), model=model)
 
 
 def opened(outside: Sources) -> AbstractContextManager[Foundation]:
@@ -96,6 +109,25 @@ def test_claude_is_there_with_its_key_alone(monkeypatch: Env) -> None:
     assert found() == (False, False, False)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
     assert found() == (True, True, True)
+
+
+def test_files_are_read_from_github(known: Known, github: ScriptedGitHub, monkeypatch: Env) -> None:
+    commit = sha("commit")
+    github.add_commit(REPO, TreeCommit(commit, FixedTree({"a.py": Entry(b"x = 1\n")})))
+    monkeypatch.setenv("GITHUB_API_URL", github.url)
+    monkeypatch.setenv("GITHUB_TOKEN", github.token)
+    with closing(LiveSources(load_settings(), lambda: MORNING, CLAUDE)) as outside:
+        files = outside.source_files
+        assert files is not None
+        assert files.read_files(REPOSITORY, commit, ["a.py"])["a.py"].text == "x = 1\n"
+
+
+def test_without_credentials_no_files_are_read() -> None:
+    with (
+        closing(LiveSources(load_settings(), lambda: MORNING, CLAUDE)) as outside,
+        pytest.raises(ConfigurationError),
+    ):
+        _ = outside.source_files
 
 
 def test_it_is_made_ready_before_the_first_job(known: Known, monkeypatch: Env, slack: SlackEmulator) -> None:

@@ -26,9 +26,13 @@ ODD = ["a b.py", 'it\'s "so".py', "two\nlines.py", "tab\tbed.py", "-rf.py", ":co
 
 def git(folder: Path, *arguments: str, given: IO[bytes] | None = None) -> str:
     """What a git command prints; ``given`` is its standard input."""
+    return git_bytes(folder, *arguments, given=given).decode("utf-8", "replace").strip()
+
+
+def git_bytes(folder: Path, *arguments: str, given: IO[bytes] | None = None) -> bytes:
+    """What a git command prints, to the byte."""
     line = ["git", "-c", "protocol.file.allow=always", "-C", str(folder), *arguments]
-    done = subprocess.run(line, env=ENVIRONMENT, stdin=given, capture_output=True, check=True)
-    return done.stdout.decode("utf-8", "replace").strip()
+    return subprocess.run(line, env=ENVIRONMENT, stdin=given, capture_output=True, check=True).stdout
 
 
 def lines(count: int, word: str = "line") -> bytes:

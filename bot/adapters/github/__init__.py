@@ -1,4 +1,4 @@
-"""Adapter for GitHub: reads pull requests."""
+"""Adapter for GitHub: reads pull requests and files."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.git_token import read_git_token
 from bot.adapters.github.pull_requests import GitHubPullRequests
 from bot.adapters.github.rate_limits import GitHubRateLimits
+from bot.adapters.github.source_files import GitHubSourceFiles
 
 __all__ = [
     "GitHubClient",
     "GitHubPullRequests",
     "GitHubRateLimits",
+    "GitHubSourceFiles",
     "read_git_token",
 ]

@@ -19,6 +19,8 @@ from bot.domain.pull_requests.models import Repository, derive_web_address
 
 # GitHub lists at most 3,000 files; the limit of pages stops a server that sends short pages without end
 _MAX_FILES, _MAX_PAGES = 3_000, 300
+# parts of the path of an error about "repository" or "repository", "pullRequest"
+_SUBJECT_DEPTH = 2
 
 
 class GitHubClient:
@@ -41,15 +43,27 @@ class GitHubClient:
         An answer that holds the repository and errors about single fields is used as it is.
 
         Raises:
+            GraphQLError: the answer does not hold the repository, or what was asked for in it was not found.
+        """
+        data, errors = self.run_partial_query(query, repository, variables)
+        if any(_is_missing_subject(error) for error in errors):
+            raise GraphQLError(errors)
+        return data
+
+    def run_partial_query(
+        self, query: str, repository: Repository, variables: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Run a query as ``run_query`` does, and return its data and the errors about single fields.
+
+        Raises:
             GraphQLError: the answer does not hold the repository.
         """
         all_variables = {"owner": repository.owner, "name": repository.name, **variables}
         with bound_requests(self._seconds):
             data, errors = run_graphql_query(self._get_client().requester, query, all_variables)
-        is_missing = any(error.get("type") == "NOT_FOUND" for error in errors)
-        if is_missing or not parse_node(data.get("repository")):
+        if not parse_node(data.get("repository")):
             raise GraphQLError(errors or [{"type": "NOT_FOUND", "message": "no repository"}])
-        return dict(data)
+        return dict(data), errors
 
     def list_files(self, repository: Repository, number: int) -> Iterator[Any]:
         """Yield the changed files as GitHub sends them, at most 3,000, with 100 per call.
@@ -85,3 +99,12 @@ class GitHubClient:
                 retry=BoundedRetry(total=3, max_rate_limit_wait=MAX_WAIT),
             )
         return client
+
+
+def _is_missing_subject(error: Mapping[str, Any]) -> bool:
+    """Return whether the repository or a field of it was not found.
+
+    What is missing further down, such as an issue that the token may not see, is an error about a single field.
+    """
+    place = error.get("path")
+    return error.get("type") == "NOT_FOUND" and (not isinstance(place, list) or len(place) <= _SUBJECT_DEPTH)

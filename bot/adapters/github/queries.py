@@ -15,11 +15,17 @@ from bot.adapters.records.cleaning import (
     parse_instant,
     parse_node,
     parse_nodes,
+    parse_number,
 )
-from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.pull_requests.models import LinkedIssue, PullRequest, Repository
 
 _STATES = ("OPEN", "CLOSED", "MERGED")
 
+# as in the fragment: more issues say no more about the reason for a change
+_MAX_LINKED_ISSUES = 5
+# a pull request may close issues of other repositories, also of private ones that the token may see and readers of
+# the digest may not: the repositories are compared
 _FACTS_FRAGMENT = """
 fragment Facts on PullRequest {
   number title body state mergedAt updatedAt headRefOid baseRefName additions deletions changedFiles
@@ -27,6 +33,8 @@ fragment Facts on PullRequest {
   mergedBy { __typename login }
   mergeCommit { oid message }
   labels(first: 20) { nodes { name } }
+  repository { id }
+  closingIssuesReferences(first: 5) { nodes { number title repository { id } } }
 }
 """
 
@@ -104,7 +112,43 @@ query One($owner: String!, $name: String!, $number: Int!) {
     + _FACTS_FRAGMENT
 )
 
-ALL_QUERIES = {"recent": RECENT_QUERY, "past": PAST_QUERY, "history": HISTORY_QUERY, "one": SINGLE_QUERY}
+# ``oid`` is the hash of the bytes: it shows whether ``text`` has all of them
+_SOURCE_FRAGMENT = """
+fragment Source on TreeEntry {
+  mode
+  object { __typename ... on Blob { oid byteSize isBinary isTruncated text } }
+}
+"""
+
+
+def build_source_query(count: int, side: DiffSide) -> str:
+    """Build the query for ``count`` files of the commit ``$commit``, or with ``DiffSide.OLD`` of its first parent.
+
+    The file at the path ``$p0`` is in the field ``f0``, and so on: no path is part of the query's text.
+    """
+    parameters = " ".join(f"$p{index}: String!" for index in range(count))
+    files = "\n".join(f"f{index}: file(path: $p{index}) {{ ...Source }}" for index in range(count))
+    if side is DiffSide.OLD:
+        files = f"parents(first: 1) {{ nodes {{\n{files}\n}} }}"
+    return f"""
+query Files($owner: String!, $name: String!, $commit: GitObjectID! {parameters}) {{
+  repository(owner: $owner, name: $name) {{
+    object(oid: $commit) {{ __typename ... on Commit {{
+{files}
+    }} }}
+  }}
+}}
+{_SOURCE_FRAGMENT}"""
+
+
+ALL_QUERIES = {
+    "recent": RECENT_QUERY,
+    "past": PAST_QUERY,
+    "history": HISTORY_QUERY,
+    "one": SINGLE_QUERY,
+    "files": build_source_query(2, DiffSide.NEW),
+    "files before": build_source_query(2, DiffSide.OLD),
+}
 
 
 def parse_pull_request(repository: Repository, node: Mapping[str, Any], number: int) -> PullRequest:
@@ -129,4 +173,18 @@ def parse_pull_request(repository: Repository, node: Mapping[str, Any], number: 
         base=clean_line(node.get("baseRefName")),
         labels=tuple(name for label in parse_nodes(node.get("labels")) if (name := clean_line(label.get("name")))),
         commit_message=clean_text(commit.get("message")),
+        linked_issues=_parse_linked_issues(node),
+    )
+
+
+def _parse_linked_issues(node: Mapping[str, Any]) -> tuple[LinkedIssue, ...]:
+    """Return the issues of the pull request's own repository that it closes."""
+    repository = parse_node(node.get("repository")).get("id")
+    issues = parse_nodes(node.get("closingIssuesReferences"))[:_MAX_LINKED_ISSUES]
+    return tuple(
+        LinkedIssue(number, clean_title(issue.get("title")))
+        for issue in issues
+        if (number := parse_number(issue.get("number")))
+        and isinstance(repository, str)
+        and parse_node(issue.get("repository")).get("id") == repository
     )

@@ -7,6 +7,11 @@ import codecs
 from bot.adapters.records.cleaning import clean_code
 from bot.domain.source.models import LFS_POINTER_START, MAX_SOURCE_BYTES, SourceFile, SourceProblem
 
+# known formats that may lack a NUL byte; GitHub takes them for binary
+_BINARY_STARTS = (b"%PDF-", b"GIF87a", b"GIF89a", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff")
+# text of these encodings is full of NUL bytes; GitHub takes it for text
+_BYTE_ORDER_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+
 
 def build_source_file(path: str, data: bytes) -> SourceFile:
     """Return the file with its text, or with the reason why it has none.
@@ -26,6 +31,8 @@ def build_source_file(path: str, data: bytes) -> SourceFile:
 def _find_problem(data: bytes) -> SourceProblem | None:
     if len(data) > MAX_SOURCE_BYTES:
         return SourceProblem.TOO_LARGE
-    if b"\0" in data:
+    if data.startswith(_BYTE_ORDER_MARKS):
+        return SourceProblem.NOT_UTF8
+    if b"\0" in data or data.startswith(_BINARY_STARTS):
         return SourceProblem.BINARY
     return SourceProblem.LFS_POINTER if data.startswith(LFS_POINTER_START.encode()) else None

@@ -132,6 +132,7 @@ def trim_pull_request(pull: PullRequest) -> PullRequest:
     return replace(
         pull.remove_patches(),
         title=redact_text(pull.title),
+        linked_issues=tuple(replace(issue, title=redact_text(issue.title)) for issue in pull.linked_issues),
         body=body,
         # its first line is the title again, or names the branch of a revert
         commit_message=f"{branch}\n\n{message}" if branch or message else "",

@@ -60,6 +60,11 @@ class SampleSources:
         return self
 
     @property
+    def source_files(self) -> None:
+        """None: the sample has no files."""
+        return None
+
+    @property
     def model(self) -> Model:
         """The texts that were written for the sample."""
         return self._model

@@ -110,11 +110,20 @@ class ChangedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkedIssue:
+    """An issue of the same repository that a pull request says it closes."""
+
+    number: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class PullRequest:
     """A pull request. Times are UTC. ``files`` is None until the files are loaded.
 
     ``changed_files`` is GitHub's count; the list of files stops at 3,000. ``commit_message`` is the full message
-    of the merge commit, empty if it is unknown. ``web`` is the address of the GitHub's pages.
+    of the merge commit, empty if it is unknown. ``web`` is the address of the GitHub's pages. ``linked_issues``
+    are at most five; empty in what was stored before they were read.
     """
 
     repository: Repository
@@ -135,6 +144,7 @@ class PullRequest:
     files: tuple[ChangedFile, ...] | None = None
     commit_message: str = ""
     web: str = GITHUB_WEB
+    linked_issues: tuple[LinkedIssue, ...] = ()
 
     @property
     def url(self) -> str:

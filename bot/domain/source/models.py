@@ -23,6 +23,8 @@ class SourceProblem(StrEnum):
     SUBMODULE = "it is a submodule"
     FOLDER = "it is a folder"
     LFS_POINTER = "it is stored with Git LFS"
+    # the one reason that may be gone when the file is read again
+    UNAVAILABLE = "it could not be read"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from bot.services.summaries.schemas import OverviewAnswer, SummaryAnswer, build_
 SUMMARY_VERSION = "summary.v1"
 OVERVIEW_VERSION = "overview.v1"
 ANSWER_VERSION = "answer.v1"
+_AUTHOR_HEADING = "What the author says (nobody has verified it):"
 # most descriptions have the essential in their first paragraphs; test output and check lists follow
 _MAX_DESCRIPTION_LENGTH = 2_000
 # four sections of about 400 characters and the quotes take under 1,000 tokens; the rest is room to think
@@ -39,13 +40,26 @@ def build_summary_prompt(model: str, pull: PullRequest, diff: PackedDiff) -> Pro
         f"{pull.repository} #{pull.number}: {collapse_lines(pull.title)}\n"
         f"{format_count(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions}"
     )
-    description = truncate_text(remove_comments(pull.body).strip(), _MAX_DESCRIPTION_LENGTH)
-    parts = [facts, *([f"Description:\n{description}"] if description else []), diff.text or "[no diff]"]
-    user = fence_text("pull_request", "\n\n".join(parts))
+    parts = [facts, _format_motive(pull), diff.text or "[no diff]"]
+    user = fence_text("pull_request", "\n\n".join(part for part in parts if part))
     schema, need = build_schema(SummaryAnswer), classify_purpose(pull.changed_lines)
     return Prompt(
         model, SUMMARY_VERSION, read_instructions(SUMMARY_VERSION), user, schema, _MAX_SUMMARY_TOKENS, need
     )
+
+
+def _format_motive(pull: PullRequest) -> str:
+    """Return labels, linked issues and description as the author's words; empty if there are none."""
+    labels = ", ".join(collapse_lines(label) for label in pull.labels)
+    issues = "\n".join(f"- #{issue.number}: {collapse_lines(issue.title)}" for issue in pull.linked_issues)
+    description = truncate_text(remove_comments(pull.body).strip(), _MAX_DESCRIPTION_LENGTH)
+    parts = [
+        f"Labels: {labels}" if labels else "",
+        f"Issues that it closes:\n{issues}" if issues else "",
+        f"Description:\n{description}" if description else "",
+    ]
+    words = "\n".join(part for part in parts if part)
+    return f"{_AUTHOR_HEADING}\n{words}" if words else ""
 
 
 def build_overview_prompt(model: str, repository: Repository, day: LocalDay, entries: Iterable[Entry]) -> Prompt:

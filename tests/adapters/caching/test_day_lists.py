@@ -12,7 +12,7 @@ from bot.adapters.caching.day_lists import DayListCache
 from bot.adapters.redis.connection import RedisCache
 from bot.domain.digest.models import CountCheck
 from bot.domain.errors import GitHubUnavailable
-from bot.domain.pull_requests.models import Account, PullRequest, Repository
+from bot.domain.pull_requests.models import Account, LinkedIssue, PullRequest, Repository
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.ports import DayMerges
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
@@ -25,6 +25,7 @@ PULLS = (
         title="Größe 日本 \u2028 🎉",
         body="a\r\nb",
         labels=("bug", "größe"),
+        linked_issues=(LinkedIssue(3, "Größe"),),
         commit_message="Größe (#7)\r\n\r\nThis reverts commit 1234567.",
     ),
     pull(

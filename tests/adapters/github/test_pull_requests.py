@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bot.domain.pull_requests.models import GHOST, Account
+from bot.domain.pull_requests.models import GHOST, Account, LinkedIssue
 from bot.ports import DayMerges
 from tests.adapters.worlds import LONG_AFTER, MORNING, REPO, ScriptedGitHub
-from tests.emulators.github.server import PullRecord
+from tests.emulators.github.server import IssueRecord, PullRecord
 from tests.emulators.github.server import pull as record
 from tests.helpers.builders import DAY, REPOSITORY
 
@@ -176,6 +176,66 @@ def test_a_pull_request_comes_with_its_facts(github: ScriptedGitHub, now: dateti
     assert (found.additions, found.deletions, found.changed_files) == (1, 1, 1)
     assert (found.base, found.state, found.files) == ("main", "MERGED", None)
     assert found.commit_message == facts["commit_message"]
+
+
+@pytest.mark.parametrize("now", [MORNING, LONG_AFTER], ids=["walk", "search"])
+def test_a_pull_request_comes_with_the_issues_that_it_closes(github: ScriptedGitHub, now: datetime) -> None:
+    issues = (IssueRecord(3, "Counts\ntwice  `x`"), IssueRecord(4, ""), IssueRecord(5, "ghp_" + "a1B2" * 9))
+    github.add(REPO, *of_day(7, closes=issues), *of_day(8))
+    eight, seven = github.pulls(now).list_merged(REPOSITORY, DAY).pulls
+    assert eight.linked_issues == ()
+    first, second, third = seven.linked_issues
+    assert (first, second) == (LinkedIssue(3, "Counts twice  `x`"), LinkedIssue(4, "(no title)"))
+    assert "a1B2" not in third.title
+    assert github.pulls().fetch_pull_request(REPOSITORY, 7).linked_issues == seven.linked_issues
+
+
+def test_of_many_linked_issues_five_come_and_none_of_another_repository(github: ScriptedGitHub) -> None:
+    issues = (IssueRecord(900, "Secret", "octo/private"), *(IssueRecord(n, "An issue") for n in range(10, 20)))
+    github.add(REPO, *of_day(7, closes=issues))
+    (found,) = github.pulls().list_merged(REPOSITORY, DAY).pulls
+    assert [issue.number for issue in found.linked_issues] == [10, 11, 12, 13]
+
+
+@pytest.mark.parametrize("now", [MORNING, LONG_AFTER], ids=["walk", "search"])
+def test_linked_issues_cost_no_further_call(github: ScriptedGitHub, now: datetime) -> None:
+    issues = tuple(IssueRecord(n, "An issue") for n in range(900, 905))
+    github.add(REPO, *of_day(*range(1, 68), closes=issues))
+    found = github.pulls(now).list_merged(REPOSITORY, DAY).pulls
+    assert [len(pull.linked_issues) for pull in found] == [5] * 67
+    assert [call.path for call in github.calls] == ["/graphql"]
+
+
+@pytest.mark.parametrize("kind", ["NOT_FOUND", "FORBIDDEN"])
+def test_a_token_that_may_not_see_issues_reads_the_day(github: ScriptedGitHub, kind: str) -> None:
+    def hide(_answered: int, body: dict[str, Any]) -> None:
+        node = body["data"]["repository"]["pullRequests"]["nodes"][0]
+        node["closingIssuesReferences"] = None
+        place = ["repository", "pullRequests", "nodes", 0, "closingIssuesReferences"]
+        body["errors"] = [{"type": kind, "path": place, "message": "Resource not accessible"}]
+
+    github.add(REPO, *of_day(7, closes=(IssueRecord(3, "An issue"),)))
+    github.after = hide
+    (found,) = github.pulls().list_merged(REPOSITORY, DAY).pulls
+    assert (found.number, found.linked_issues) == (7, ())
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"closingIssuesReferences": None},
+        {"closingIssuesReferences": {"nodes": [None, 7, {}, {"number": 0}, {"number": "3", "title": "x"}]}},
+        {"closingIssuesReferences": {"nodes": [{"number": 3, "title": "x"}]}},
+        {"repository": None},
+        {"repository": {"id": None}, "closingIssuesReferences": {"nodes": [{"number": 3, "repository": None}]}},
+        {"repository": "x", "closingIssuesReferences": "x"},
+    ],
+)
+def test_issues_that_can_not_be_read_are_left_out(github: ScriptedGitHub, odd: dict[str, Any]) -> None:
+    github.add(REPO, *of_day(7, closes=(IssueRecord(3, "An issue"),)))
+    github.spoil(7, odd)
+    (found,) = github.pulls().list_merged(REPOSITORY, DAY).pulls
+    assert found.linked_issues == ()
 
 
 def test_a_deleted_account_is_shown_as_ghost(github: ScriptedGitHub) -> None:

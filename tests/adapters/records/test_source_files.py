@@ -36,11 +36,24 @@ def test_a_file_has_its_text(data: bytes, text: str) -> None:
         (b"x" * (MAX_SOURCE_BYTES + 1), SourceProblem.TOO_LARGE),
         (b"\x7fELF\0\1", SourceProblem.BINARY),
         (b"x = 1\n" * 10_000 + b"\0", SourceProblem.BINARY),
+        (b"%PDF-1.4\n", SourceProblem.BINARY),
         (b"caf\xe9\n", SourceProblem.NOT_UTF8),
+        ("\ufeffx = 1\n".encode("utf-16-le"), SourceProblem.NOT_UTF8),
+        ("\ufeffx = 1\n".encode("utf-32-be"), SourceProblem.NOT_UTF8),
         (b"\xed\xa0\x80\n", SourceProblem.NOT_UTF8),
         (POINTER.encode(), SourceProblem.LFS_POINTER),
     ],
-    ids=["too large", "binary", "a late NUL", "another encoding", "a lone surrogate", "a pointer of Git LFS"],
+    ids=[
+        "too large",
+        "binary",
+        "a late NUL",
+        "PDF",
+        "another encoding",
+        "UTF-16",
+        "UTF-32",
+        "a lone surrogate",
+        "a pointer of Git LFS",
+    ],
 )
 def test_what_is_no_source_is_named(data: bytes, problem: SourceProblem) -> None:
     file = build_source_file("a.py", data)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from io import BytesIO
+from typing import cast
 
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisTimeouts, connect_server
+from bot.adapters.redis.connection import RedisTimeouts, connect_server, pack_value, unpack_value
 from bot.adapters.redis.history import RedisBackfillLog, RedisHistoryStore
 from bot.adapters.redis.transfer.transfer import StoreTransfer
 from bot.domain.errors import StoreUnavailable
@@ -18,7 +20,7 @@ from bot.domain.history.backfill import BackfillRecord
 from bot.domain.history.repairs import Repair, find_repairs
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.history.reverts import Revert
-from bot.domain.pull_requests.models import Account, PullRequest, Repository
+from bot.domain.pull_requests.models import Account, LinkedIssue, PullRequest, Repository
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.services.digest.builder import ignore_progress
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
@@ -40,6 +42,7 @@ RICH = pull(
     merged_at=datetime(2026, 2, 28, 20, 0, 0, 123_456, UTC),
     merge_commit=None,
     labels=("bug", "größe"),
+    linked_issues=(LinkedIssue(3, "Größe <!here> \u2028"), LinkedIssue(4, "x" * 1_024)),
     base="release/1",
     files=FILES,
 )
@@ -70,6 +73,21 @@ def test_what_is_recorded_comes_back_without_patches(history: RedisHistoryStore)
         ("Größe 日本.md", "modified", None, None),
         ("logo.png", "removed", None, None),
     ]
+
+
+def test_what_was_recorded_before_issues_were_read_has_none(history: RedisHistoryStore, store: Redis) -> None:
+    history.record_merges([RICH])
+    (key,) = store.keys("*")
+    record = json.loads(unpack_value(cast("bytes", store.hget(key, "7"))))
+    assert len(record.pop("linked_issues")) == 2
+    store.hset(key, "7", pack_value(json.dumps(record)))
+    assert history.read_merges(REPOSITORY, BEGIN, END) == (replace(RICH.remove_patches(), linked_issues=()),)
+
+
+def test_a_credential_in_the_title_of_an_issue_is_not_stored(history: RedisHistoryStore) -> None:
+    history.record_merges([replace(RICH, linked_issues=(LinkedIssue(3, "ghp_" + "a1B2" * 9),))])
+    (found,) = history.read_merges(REPOSITORY, BEGIN, END)
+    assert "a1B2" not in found.linked_issues[0].title
 
 
 def test_it_is_read_newest_first_across_days(history: RedisHistoryStore) -> None:

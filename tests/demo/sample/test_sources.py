@@ -156,6 +156,7 @@ def test_it_is_of_one_repository_whose_name_may_be_written_in_any_case(sample: S
 def test_it_is_an_outside_that_says_that_no_model_writes(sample: SampleSources) -> None:
     outside: Sources = sample
     assert (list(outside.list_allowances()), outside.has_model) == ([], True)
+    assert outside.source_files is None
     assert "No model is asked" in outside.stands_in
     assert is_one_sentence(outside.stands_in)
 

@@ -15,7 +15,7 @@ from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, Theme
 from bot.domain.digest.multi_day import MultiDayDigest, UnknownDay
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.history.relands import Attempt
-from bot.domain.pull_requests.models import Account
+from bot.domain.pull_requests.models import Account, LinkedIssue
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType
@@ -89,6 +89,7 @@ HIDDEN = {
     "description": of_pull(body="A longer description."),
     "patches": of_pull(files=pull(1).remove_patches().files),
     "labels": of_pull(labels=("bug",)),
+    "linked issues": of_pull(linked_issues=(LinkedIssue(3, "Counts twice"),)),
     "in the report alone": of_summary(technical_impact="Another.", key_insights="Another."),
     "fourth reason": of_risk(reasons=LISTED.reasons),
 }

@@ -7,7 +7,8 @@ from typing import Any
 from graphql import GraphQLError
 
 from tests.emulators.github.pages import Info, Node, Row, connection
-from tests.emulators.github.store import SITE, PullRecord, Repository, instant, moment, sha
+from tests.emulators.github.store import SITE, IssueRecord, PullRecord, Repository, instant, moment, sha
+from tests.emulators.github.trees import TreeCommit, entry_node
 
 _CHANGE_TYPES = {"added": "ADDED", "removed": "DELETED", "renamed": "RENAMED", "copied": "COPIED"}
 _CHANGE_TYPES |= {"modified": "MODIFIED", "changed": "CHANGED", "unchanged": "CHANGED"}
@@ -42,7 +43,7 @@ def repository_node(place: Repository) -> Node:
             "name": place.default_branch,
             "target": commit_node(place, next(iter(place.landed()), None)),
         },
-        "object": lambda _info, **wanted: _object(place, wanted.get("oid") or wanted.get("expression") or ""),
+        "object": lambda _info, oid=None, expression=None: _object(place, oid, expression or ""),
         "pullRequest": lambda _info, number: _one_pull(place, number),
         "pullRequests": lambda info, **arguments: _pulls(info, place, arguments),
     }
@@ -54,7 +55,11 @@ def _one_pull(place: Repository, number: int) -> Node:
     return pull_node(place, place.pulls[number])
 
 
-def _object(place: Repository, name: str) -> Node | None:
+def _object(place: Repository, oid: str | None, name: str) -> Node | None:
+    """What a name stands for. By its id a commit is known if its files are, which recorded days don't have."""
+    if oid is not None:
+        commit = place.commits.get(oid)
+        return _tree_commit_node(place, commit) if commit else None
     landed = place.landed()
     if name in {"HEAD", place.default_branch}:
         return commit_node(place, landed[0] if landed else None)
@@ -96,6 +101,7 @@ def pull_node(place: Repository, item: PullRecord) -> Node:
         "potentialMergeCommit": None,
         "labels": lambda info, **arguments: connection(info, _label_rows(item), arguments),
         "files": lambda info, **arguments: connection(info, _file_rows(item), arguments),
+        "closingIssuesReferences": lambda info, **arguments: connection(info, _issue_rows(place, item), arguments),
     }
 
 
@@ -128,6 +134,22 @@ def _label_rows(item: PullRecord) -> list[Row]:
     return [([place], {"id": f"LA_{sha(name)[:12]}", "name": name}) for place, name in enumerate(item.labels)]
 
 
+def _issue_rows(place: Repository, item: PullRecord) -> list[Row]:
+    return [([at], _issue_node(place, issue)) for at, issue in enumerate(item.closes)]
+
+
+def _issue_node(place: Repository, issue: IssueRecord) -> Node:
+    home = Repository(issue.repository) if issue.repository else place
+    return {
+        "__typename": "Issue",
+        "id": f"I_{sha(home.name)[:8]}{issue.number}",
+        "number": issue.number,
+        "title": issue.title,
+        "url": f"{home.url}/issues/{issue.number}",
+        "repository": lambda _info: repository_node(home),
+    }
+
+
 def _file_rows(item: PullRecord) -> list[Row]:
     return [([place], _file_node(file)) for place, file in enumerate(item.files)]
 
@@ -156,7 +178,26 @@ def commit_node(place: Repository, item: PullRecord | None) -> Node:
             info, [([0], pull_node(place, item))] if item else [], arguments
         ),
         "history": lambda info, **arguments: _history(info, place, item, arguments),
+        "file": _no_files,
+        "parents": _no_files,
     }
+
+
+def _tree_commit_node(place: Repository, commit: TreeCommit) -> Node:
+    """A commit with its files. What else is known of it is what is known of the merge."""
+    merges = (item for item in place.records() if item.merge_commit_sha == commit.oid)
+    parents: list[Row] = [([0], _tree_commit_node(place, commit.parent))] if commit.parent else []
+    return {
+        **commit_node(place, next(merges, None)),
+        "id": f"C_{commit.oid[:12]}",
+        "oid": commit.oid,
+        "file": lambda _info, path: entry_node(commit.tree, path),
+        "parents": lambda info, **arguments: connection(info, parents, arguments),
+    }
+
+
+def _no_files(_info: Info, **_: Any) -> Node:
+    raise GraphQLError("the emulator knows files of commits only that a test asks for by their ids")
 
 
 def _message(item: PullRecord) -> str:

@@ -25,6 +25,14 @@ type Bot implements Actor & Node { id: ID! login: String! url: URI! }
 type PageInfo { startCursor: String endCursor: String hasNextPage: Boolean! hasPreviousPage: Boolean! }
 type RateLimit { limit: Int! cost: Int! remaining: Int! used: Int! resetAt: DateTime! }
 type Label implements Node { id: ID! name: String! }
+type Issue implements Node { id: ID! number: Int! title: String! url: URI! repository: Repository! }
+type IssueEdge { cursor: String! node: Issue }
+type IssueConnection { totalCount: Int! pageInfo: PageInfo! nodes: [Issue] edges: [IssueEdge] }
+type Blob implements GitObject & Node {
+  id: ID! oid: GitObjectID! byteSize: Int! isBinary: Boolean isTruncated: Boolean! text: String
+}
+type Tree implements GitObject & Node { id: ID! oid: GitObjectID! }
+type TreeEntry { mode: Int! type: String! name: String! path: String object: GitObject }
 type LabelEdge { cursor: String! node: Label }
 type LabelConnection { totalCount: Int! pageInfo: PageInfo! nodes: [Label] edges: [LabelEdge] }
 type PullRequestChangedFile { path: String! additions: Int! deletions: Int! changeType: PatchStatus! }
@@ -40,6 +48,7 @@ type PullRequest implements Node {
   additions: Int! deletions: Int! changedFiles: Int! repository: Repository!
   labels(first: Int, last: Int, after: String, before: String): LabelConnection
   files(first: Int, last: Int, after: String, before: String): PullRequestChangedFileConnection
+  closingIssuesReferences(first: Int, last: Int, after: String, before: String): IssueConnection
 }
 type PullRequestEdge { cursor: String! node: PullRequest }
 type PullRequestConnection {
@@ -47,12 +56,15 @@ type PullRequestConnection {
 }
 type Commit implements GitObject & Node {
   id: ID! oid: GitObjectID! message: String! messageHeadline: String! committedDate: DateTime!
+  file(path: String!): TreeEntry
+  parents(first: Int, last: Int, after: String, before: String): CommitConnection!
   associatedPullRequests(first: Int, last: Int, after: String, before: String): PullRequestConnection
   history(
     since: GitTimestamp, until: GitTimestamp, first: Int, last: Int, after: String, before: String
   ): CommitHistoryConnection!
 }
 type CommitEdge { cursor: String! node: Commit }
+type CommitConnection { totalCount: Int! pageInfo: PageInfo! nodes: [Commit] edges: [CommitEdge] }
 type CommitHistoryConnection { totalCount: Int! pageInfo: PageInfo! nodes: [Commit] edges: [CommitEdge] }
 type Ref implements Node { id: ID! name: String! target: GitObject }
 type Repository implements Node {

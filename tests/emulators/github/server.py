@@ -26,9 +26,18 @@ from tests.emulators.github.faults import FailureKind, Fault, failure
 from tests.emulators.github.graphql import GraphQL
 from tests.emulators.github.limits import LIMIT_MESSAGE, LIMITS, Budget
 from tests.emulators.github.rest import Rest
-from tests.emulators.github.store import PullRecord, Store, changed_file, instant, pull, read_replay
+from tests.emulators.github.store import (
+    IssueRecord,
+    PullRecord,
+    Store,
+    changed_file,
+    instant,
+    pull,
+    read_replay,
+)
+from tests.emulators.github.trees import TreeCommit
 
-__all__ = ["FailureKind", "GitHubEmulator", "PullRecord", "changed_file", "pull"]
+__all__ = ["FailureKind", "GitHubEmulator", "IssueRecord", "PullRecord", "changed_file", "pull"]
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,10 @@ class GitHubEmulator(Loopback):
     def add(self, repository: str, *pulls: PullRecord) -> None:
         """Add pull requests to a repository, made if new; a known number is replaced."""
         self.store.add(repository, pulls)
+
+    def add_commit(self, repository: str, commit: TreeCommit) -> None:
+        """Add a commit with its files, so that they can be asked for; the repository is made if new."""
+        self.store.add_commit(repository, commit)
 
     def load_replay(self, directory: Path) -> None:
         """Add one recorded day: ``pulls.json`` and ``files/<number>.json``."""

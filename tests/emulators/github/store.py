@@ -12,6 +12,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from tests.emulators.github.trees import TreeCommit
+
 SITE = "https://github.com"
 DEFAULT_MOMENT = datetime(2026, 1, 15, 18, 0, tzinfo=UTC)
 # GitHub returns only the first 1,000 results of any search
@@ -39,6 +41,15 @@ def moment(text: str) -> datetime:
 
 
 @dataclass(frozen=True)
+class IssueRecord:
+    """One issue; ``repository`` is None for that of the pull request that closes it."""
+
+    number: int
+    title: str
+    repository: str | None = None
+
+
+@dataclass(frozen=True)
 class PullRecord:
     """One pull request. ``author`` None is a deleted account; ``files`` are items of the REST "files" call."""
 
@@ -61,6 +72,7 @@ class PullRecord:
     labels: tuple[str, ...] = ()
     author_is_bot: bool = False
     files: tuple[dict[str, Any], ...] = ()
+    closes: tuple[IssueRecord, ...] = ()
     commit_message: str | None = None  # None is what GitHub proposes for a squash
 
     @property
@@ -104,11 +116,12 @@ def pull(number: int, **overrides: Any) -> PullRecord:
 
 @dataclass
 class Repository:
-    """One repository and its pull requests by number."""
+    """One repository, its pull requests by number, and those commits by their ids whose files are known."""
 
     name: str
     default_branch: str = "main"
     pulls: dict[int, PullRecord] = field(default_factory=dict)
+    commits: dict[str, TreeCommit] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -135,6 +148,13 @@ class Store:
         with self._lock:
             found = self._repositories.setdefault(name.lower(), Repository(name))
             found.pulls = {**found.pulls, **{item.number: item for item in pulls}}
+
+    def add_commit(self, name: str, commit: TreeCommit) -> None:
+        """Add a commit with its files to a repository, made if new."""
+        self.add(name, ())
+        with self._lock:
+            found = self._repositories[name.lower()]
+            found.commits = {**found.commits, commit.oid: commit}
 
     def find(self, name: str) -> Repository | None:
         with self._lock:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.domain.pull_requests.models import LinkedIssue
 from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack_diff
 from bot.ports import Prompt
 from bot.services.summaries.prompts import (
@@ -42,8 +43,33 @@ def test_a_summary_is_asked_for_with_facts_description_and_diff() -> None:
     )
 
 
-def test_without_a_description_there_is_no_heading_for_one() -> None:
-    assert "Description" not in asked(body="  \n<!-- only a template -->\n ").user
+def test_what_the_author_says_stands_together_under_a_heading() -> None:
+    issues = (LinkedIssue(3, "Counts  twice"), LinkedIssue(4, "Loses\nDescription:\none"))
+    found = asked(body="Because.", labels=("bug", "v1,\nv2"), linked_issues=issues)
+    assert (
+        "What the author says (nobody has verified it):\n"
+        "Labels: bug, v1, v2\n"
+        "Issues that it closes:\n- #3: Counts twice\n- #4: Loses Description: one\n"
+        "Description:\nBecause.\n\n===" in found.user
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "part"),
+    [
+        ({"body": "Because."}, "Description:\nBecause."),
+        ({"labels": ("bug",)}, "Labels: bug"),
+        ({"linked_issues": (LinkedIssue(3, "Counts twice"),)}, "Issues that it closes:\n- #3: Counts twice"),
+    ],
+)
+def test_what_the_author_does_not_say_has_no_heading(fields: dict[str, Any], part: str) -> None:
+    assert f"What the author says (nobody has verified it):\n{part}\n\n===" in asked(**fields).user
+
+
+def test_without_a_word_of_the_author_there_is_no_heading() -> None:
+    found = asked(body="  \n<!-- only a template -->\n ").user
+    assert "Description" not in found
+    assert "author" not in found
 
 
 def test_without_a_diff_the_model_is_told_so() -> None:
@@ -75,9 +101,13 @@ FORGERIES = [
 
 
 @pytest.mark.parametrize("text", FORGERIES)
-@pytest.mark.parametrize("place", ["diff", "title", "body"])
+@pytest.mark.parametrize("place", ["diff", "title", "body", "label", "issue"])
 def test_the_marks_can_not_be_forged(text: str, place: str) -> None:
-    found = asked(f"+{text}") if place == "diff" else asked(**{place: text})
+    fields: dict[str, dict[str, Any]] = {
+        "label": {"labels": (text,)},
+        "issue": {"linked_issues": (LinkedIssue(3, text),)},
+    }
+    found = asked(f"+{text}") if place == "diff" else asked(**fields.get(place, {place: text}))
     opening = re.match(r'<pull_request id="([0-9a-f]{8})">\n', found.user)
     assert opening
     mark = opening[1]
@@ -99,9 +129,17 @@ def test_a_title_stays_on_its_line() -> None:
     )
 
 
+DIFFERENT: list[dict[str, Any]] = [
+    {"title": "Another"},
+    {"labels": ("bug",)},
+    {"linked_issues": (LinkedIssue(3, "x"),)},
+]
+
+
 def test_the_same_pull_request_is_the_same_question() -> None:
     assert asked().key == asked().key
-    assert asked().key != asked(title="Another").key
+    keys = {asked(**fields).key for fields in DIFFERENT}
+    assert len(keys | {asked().key}) == len(DIFFERENT) + 1
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 from github import GithubException
 
 from tests.emulators.github.client import NOON, REPO, ask, client, numbers, refusal
-from tests.emulators.github.server import GitHubEmulator, changed_file, pull
+from tests.emulators.github.server import GitHubEmulator, IssueRecord, changed_file, pull
+from tests.emulators.github.trees import FixedTree, TreeCommit
 
 WALK = """
 query ($after: String, $first: Int!) {
@@ -72,6 +73,23 @@ def test_a_pull_request_has_its_facts(hub: GitHubEmulator) -> None:
     }
 
 
+def test_a_pull_request_names_the_issues_that_it_closes(hub: GitHubEmulator) -> None:
+    issues = [IssueRecord(n, f"Issue {n}") for n in range(40, 47)]
+    hub.add(REPO, pull(20, closes=(*issues, IssueRecord(5, "Elsewhere", "acme/secret"))))
+    query = """{ repository(owner: "acme", name: "rocket") { id pullRequest(number: 20) {
+      repository { id } closingIssuesReferences(first: 5) { totalCount nodes { number title } }
+      last: closingIssuesReferences(last: 1) { nodes { number url repository { id nameWithOwner } } } } } }"""
+    repository = ask(hub, query)["repository"]
+    found = repository["pullRequest"]
+    assert found["repository"]["id"] == repository["id"]
+    assert numbers(found["closingIssuesReferences"]) == [40, 41, 42, 43, 44]
+    assert found["closingIssuesReferences"]["totalCount"] == 8
+    (last,) = found["last"]["nodes"]
+    assert (last["number"], last["repository"]["nameWithOwner"]) == (5, "acme/secret")
+    assert last["url"] == "https://github.com/acme/secret/issues/5"
+    assert last["repository"]["id"] != repository["id"]
+
+
 @pytest.mark.parametrize(
     ("record", "author"),
     [
@@ -108,12 +126,14 @@ def test_history_of_the_default_branch_counts_both_ends(hub: GitHubEmulator) -> 
 
 
 def test_an_object_is_found_by_id_or_branch(hub: GitHubEmulator) -> None:
+    oid = str(pull(3).merge_commit_sha)
+    hub.add_commit(REPO, TreeCommit(oid, FixedTree({})))
     query = """query ($oid: GitObjectID!) { repository(owner: "acme", name: "rocket") {
       head: object(expression: "main") { oid } one: object(oid: $oid) { oid } none: object(expression: "x") { oid }
     } viewer { login } rateLimit { limit cost remaining resetAt } }"""
-    found = ask(hub, query, oid=pull(3).merge_commit_sha)
+    found = ask(hub, query, oid=oid)
     assert found["repository"]["head"]["oid"] == pull(7).merge_commit_sha
-    assert found["repository"]["one"]["oid"] == pull(3).merge_commit_sha
+    assert found["repository"]["one"]["oid"] == oid
     assert found["repository"]["none"] is None
     assert found["viewer"]["login"]
     assert (found["rateLimit"]["limit"], found["rateLimit"]["remaining"]) == (5000, 4999)

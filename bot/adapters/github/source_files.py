@@ -1,0 +1,193 @@
+"""Whole files of a commit by GraphQL, many in one call."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.adapters.github.client import GitHubClient
+from bot.adapters.github.errors import GraphQLError, translate_github_errors
+from bot.adapters.github.queries import build_source_query
+from bot.adapters.records.cleaning import parse_count, parse_node, parse_nodes
+from bot.adapters.records.source_files import build_source_file
+from bot.domain.errors import SourceUnavailable
+from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.pull_requests.models import Repository
+from bot.domain.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem
+from bot.domain.text.strings import quote_input
+
+# GitHub limits a call to ten seconds, and its connections to 500,000 nodes (docs.github.com, "Rate limits and
+# query limits for the GraphQL API"). Files are no connection, so only the time counts: sveltia-cms reads 250 texts
+# in a call. Fifty leave a margin, are 25 MB at most, and cover all but one of the 71 pull requests of three days
+# of vLLM
+MAX_PATHS = 50
+_COMMIT = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
+# GraphQL sends the file types of git as decimal numbers; the other bits are permissions
+_FILE_TYPE_BITS = 0o170000
+_FILE_TYPES = {
+    0o040000: SourceProblem.FOLDER,
+    0o120000: SourceProblem.SYMLINK,
+    0o160000: SourceProblem.SUBMODULE,
+}
+
+Node = Mapping[str, Any]
+
+
+class GitHubSourceFiles:
+    """``SourceFiles`` with GraphQL: one call for each fifty paths.
+
+    Files that GitHub reports errors about take one more call for each fifty.
+    """
+
+    def __init__(self, client: GitHubClient) -> None:
+        self._client = client
+
+    def read_files(
+        self, repository: Repository, commit: str, paths: Sequence[str], side: DiffSide = DiffSide.NEW
+    ) -> Mapping[str, SourceFile]:
+        """Return each file of ``paths``, see :class:`bot.ports.SourceFiles`."""
+        if not _COMMIT.fullmatch(commit):
+            raise _build_unknown_commit_error(repository, commit)
+        files = {path: SourceFile(path, problem=SourceProblem.MISSING) for path in paths}
+        readable = [path for path in files if _is_path(path)]
+        commit_files = _CommitFiles(self._client, repository, commit.lower(), side)
+        with translate_github_errors(repository):
+            for start in range(0, len(readable), MAX_PATHS):
+                files |= commit_files.read(readable[start : start + MAX_PATHS])
+        return files
+
+
+@dataclass(frozen=True, slots=True)
+class _CommitFiles:
+    """The files of one commit or its first parent."""
+
+    client: GitHubClient
+    repository: Repository
+    commit: str
+    side: DiffSide
+
+    def read(self, paths: Sequence[str]) -> dict[str, SourceFile]:
+        """Return the files of at most fifty paths. What GitHub could not read is asked for a second time."""
+        files = self._query(paths)
+        again = [path for path, file in files.items() if file.problem is SourceProblem.UNAVAILABLE]
+        return files | self._query(again) if again else files
+
+    def _query(self, paths: Sequence[str]) -> dict[str, SourceFile]:
+        """Run one query.
+
+        Raises:
+            SourceUnavailable: there is no such commit.
+            GraphQLError: GitHub could not look it up.
+        """
+        variables = {"commit": self.commit, **{f"p{index}": path for index, path in enumerate(paths)}}
+        query = build_source_query(len(paths), self.side)
+        data, errors = self.client.run_partial_query(query, self.repository, variables)
+        commits = _list_commits(parse_node(data["repository"]).get("object"), self.side)
+        if any(error.get("type") == "RATE_LIMITED" for error in errors) or (commits is None and errors):
+            raise GraphQLError(errors)
+        if commits is None:
+            raise _build_unknown_commit_error(self.repository, self.commit)
+        fields = {f"f{index}": path for index, path in enumerate(paths)}
+        nodes = {field: parse_node(commits[0].get(field) if commits else None) for field in fields}
+        failed = _list_failed_fields(nodes, errors)
+        return {
+            path: SourceFile(path, problem=SourceProblem.UNAVAILABLE)
+            if field in failed
+            else _build_file(path, nodes[field])
+            for field, path in fields.items()
+        }
+
+
+def _list_failed_fields(nodes: Mapping[str, Node], errors: Iterable[Node]) -> set[str]:
+    """Return the fields that errors are about. One that names none is about all that are empty.
+
+    That a file was not found is an answer.
+    """
+    failed: set[str] = set()
+    for error in errors:
+        place = error.get("path")
+        parts = [part for part in place if isinstance(part, str)] if isinstance(place, list) else []
+        named = nodes.keys() & set(parts)
+        if not named:
+            failed |= {field for field, node in nodes.items() if not node}
+        elif error.get("type") != "NOT_FOUND":
+            failed |= named
+    return failed
+
+
+def _list_commits(node: object, side: DiffSide) -> list[Node] | None:
+    """Return the commit or its first parent, nothing if it has none, and None for what is no commit."""
+    commit = parse_node(node)
+    if commit.get("__typename") != "Commit":
+        return None
+    if side is DiffSide.NEW:
+        return [commit]
+    return parse_nodes(commit["parents"]) if parse_node(commit.get("parents")) else None
+
+
+def _is_path(path: str) -> bool:
+    """Return whether git can have a file at a path. It normalizes none, and GitHub's rules are not known."""
+    return not {"", ".", ".."} & set(path.split("/")) and "\0" not in path and _encode_text(path) is not None
+
+
+def _build_file(path: str, entry: Node) -> SourceFile:
+    """Return the file of a tree's entry, as ``build_source_file`` returns it for the bytes that git has."""
+    if not entry:
+        return SourceFile(path, problem=SourceProblem.MISSING)
+    blob = parse_node(entry.get("object"))
+    problem = _FILE_TYPES.get(parse_count(entry.get("mode")) & _FILE_TYPE_BITS) or _find_blob_problem(blob)
+    data = None if problem else _restore_bytes(blob)
+    if data is None:
+        return SourceFile(path, problem=problem or SourceProblem.NOT_UTF8)
+    return build_source_file(path, data)
+
+
+def _find_blob_problem(blob: Node) -> SourceProblem | None:
+    """Return why a blob has no text that could be read."""
+    if blob.get("__typename") != "Blob":
+        return SourceProblem.UNAVAILABLE
+    # for a truncated text, GitHub does not look whether it is binary
+    if parse_count(blob.get("byteSize")) > MAX_SOURCE_BYTES or blob.get("isTruncated"):
+        return SourceProblem.TOO_LARGE
+    if isinstance(blob.get("text"), str):
+        return None
+    if blob.get("isBinary") is None:
+        # GitHub was "unable to determine the encoding", as its schema says
+        return SourceProblem.NOT_UTF8
+    return SourceProblem.BINARY if blob["isBinary"] is True else SourceProblem.UNAVAILABLE
+
+
+def _restore_bytes(blob: Node) -> bytes | None:
+    """Return the bytes of a blob from its text; None if the text is a translation from another encoding.
+
+    The hash of the blob decides: sizes can be equal by chance, as U+FFFD has as many bytes as a lone surrogate.
+    """
+    data = _encode_text(blob["text"])
+    if data is None:
+        return None
+    # whether a byte order mark is part of the text is documented nowhere
+    return next((each for each in (data, BOM_UTF8 + data) if _compute_oid(each, blob) == blob.get("oid")), None)
+
+
+def _encode_text(text: str) -> bytes | None:
+    """Return a text as UTF-8, None if it has lone surrogates."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return None
+
+
+def _compute_oid(data: bytes, blob: Node) -> str:
+    """Return the hash that git gives a file: of 64 digits in a repository that uses SHA-256, else of 40."""
+    is_sha256 = len(str(blob.get("oid"))) == 64
+    make_hash = hashlib.sha256 if is_sha256 else hashlib.sha1
+    return make_hash(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def _build_unknown_commit_error(repository: Repository, commit: str) -> SourceUnavailable:
+    """Return the error for a commit that is not there."""
+    return SourceUnavailable(f"GitHub has no commit {quote_input(commit)} in {repository}.")
