@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -31,11 +32,16 @@ class GitServer(Loopback):
     """Serves the bare repositories below ``root``.
 
     ``token`` is empty for public ones. While ``stalled`` is not set, answers with objects never come.
-    ``location`` sends everybody on to another address.
+    ``location`` sends everybody on to another address. With a ``certificate`` it speaks TLS.
     """
 
-    def __init__(self, root: Path, token: str = TOKEN) -> None:
+    def __init__(self, root: Path, token: str = TOKEN, certificate: Path | None = None) -> None:
         super().__init__()
+        self._certificate = certificate
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
         self._root = root
         self.token = token
         self.calls: list[Call] = []
@@ -43,6 +49,10 @@ class GitServer(Loopback):
         self.goes_on.set()
         self.has_stalled = threading.Event()
         self.location = ""
+
+    @property
+    def url(self) -> str:
+        return super().url.replace("http:", "https:") if self._certificate else super().url
 
     @property
     def fetches(self) -> int:

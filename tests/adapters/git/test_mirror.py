@@ -167,6 +167,19 @@ class TestTokens:
             assert "could not be updated" in refused(setup)
             assert other.calls == []
 
+    def test_the_certificates_of_a_network_are_those_of_the_rest_of_the_bot(
+        self, setup: MirrorSetup, certificate: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in ("GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
+            monkeypatch.delenv(name, raising=False)
+        with GitServer(setup.source.parents[1], certificate=certificate) as server:
+            setup.server = server
+            assert "could not be updated" in refused(setup)
+            assert server.calls == []
+            monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
+            setup.update()
+            assert {call.token for call in server.calls} == {TOKEN}
+
     def test_an_error_of_the_token_is_told(self, setup: MirrorSetup) -> None:
         def read_token() -> str:
             raise ConfigurationError("Set GITHUB_TOKEN.")
