@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from bot.adapters.caching import DayListCache, FileCache, SourceFileCache
 from bot.container.costs import CostServices, build_cost_services
@@ -13,6 +14,7 @@ from bot.domain.pull_requests.path_classes import PathSettings
 from bot.ports import PullRequests
 from bot.services.digest.builder import DigestBuilder, DigestDependencies, OverviewBuilder
 from bot.services.digest.overview_writer import OverviewWriter, skip_overview
+from bot.services.source.mirror_updates import update_mirror
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.prompts import SUMMARY_VERSION
 from bot.services.summaries.reader import PullRequestReader
@@ -89,6 +91,7 @@ def _build_builder(
         build_merge_timeline(base, pulls, digests.paths).load_day_context,
         history.timeline.record_merges,
         history.track_record.is_reduced,
+        partial(update_mirror, base.sources.source_mirror),
     )
     return DigestBuilder(
         pulls,

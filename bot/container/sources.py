@@ -14,6 +14,7 @@ from bot.adapters.github import (
     GitHubSourceFiles,
 )
 from bot.container.credentials import create_github_auth
+from bot.container.mirror import add_mirror_files, build_mirror, build_mirror_search
 from bot.container.providers import get_model_access
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.ports import (
@@ -27,6 +28,8 @@ from bot.ports import (
     Prompt,
     PullRequests,
     SourceFiles,
+    SourceMirror,
+    SourceSearch,
 )
 from bot.settings import Settings
 
@@ -46,8 +49,8 @@ class LiveSources:
 
     @cached_property
     def source_files(self) -> SourceFiles | None:
-        """Files from GitHub. Raises ConfigurationError without credentials."""
-        return GitHubSourceFiles(self._client)
+        """Files from the mirror, and from GitHub. Raises ConfigurationError without credentials."""
+        return add_mirror_files(self._settings, GitHubSourceFiles(self._client))
 
     @property
     def model(self) -> Model | None:
@@ -68,6 +71,16 @@ class LiveSources:
     def stands_in(self) -> str:
         """An empty text: a model writes, or nobody."""
         return ""
+
+    @cached_property
+    def source_mirror(self) -> SourceMirror | None:
+        """The mirror of repositories; None without a folder for it."""
+        return build_mirror(self._settings, self._now)
+
+    @cached_property
+    def source_search(self) -> SourceSearch | None:
+        """The search over the mirror; None without a folder for it."""
+        return build_mirror_search(self._settings)
 
     def list_allowances(self) -> Iterable[RateAllowance]:
         """Return the remaining allowances of GitHub. Not for use by several threads."""

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 from bot.doctor.checks.failures import describe_failure
 from bot.doctor.checks.github import check_github
+from bot.doctor.checks.mirror import MIRROR, check_mirror
 from bot.doctor.checks.model import check_models
 from bot.doctor.checks.paths import PATHS, check_paths
 from bot.doctor.checks.processes import check_clock_skew, check_processes
@@ -28,7 +29,7 @@ from bot.domain.subscriptions.models import Subscription
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import format_count
 from bot.ports import ModelProvider
-from bot.ports.probes import AppProbe, GitHubProbe, ModelProbe, SlackProbe, StoreRecords
+from bot.ports.probes import AppProbe, GitHubProbe, MirrorProbe, ModelProbe, SlackProbe, StoreRecords
 from bot.services.subscriptions.repository import SubscriptionRepository
 
 # seconds without a finding after which a group of checks is abandoned; single calls end before that
@@ -67,6 +68,7 @@ class ServiceProbes:
     slack: Callable[[], SlackProbe] | str
     app: Callable[[], AppProbe] | str
     store: Callable[[], StoreRecords] | str
+    mirror: Callable[[], MirrorProbe] | str
 
 
 class Doctor:
@@ -98,6 +100,7 @@ class Doctor:
             SETTINGS: lambda: check_settings(self._plan.snapshot),
             PATHS: lambda: check_paths(self._plan.read_path_settings, self._plan.repositories),
             "GitHub": self._check_github,
+            MIRROR: lambda: check_mirror(self._probes.mirror, self._plan.repositories, self._now),
             self._plan.provider.name: self._check_models,
             STORE: self._check_store,
             "Slack": self._check_slack,

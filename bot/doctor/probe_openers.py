@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import SecretStr
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
 
+from bot.adapters.git import GitMirrorProbe
 from bot.adapters.github.probe import PyGithubProbe
 from bot.adapters.redis import (
     Keyspace,
@@ -34,7 +35,7 @@ from bot.container.providers import PROVIDERS, choose_provider, get_model_access
 from bot.doctor.checks.settings import SettingsSnapshot, find_faults
 from bot.doctor.checkup import CheckPlan, Doctor, ServiceProbes
 from bot.ports import ModelProvider
-from bot.ports.probes import AppProbe, GitHubProbe, ModelProbe, SlackProbe, StoreRecords
+from bot.ports.probes import AppProbe, GitHubProbe, MirrorProbe, ModelProbe, SlackProbe, StoreRecords
 from bot.settings import DOTENV, Settings, UsableSettings, list_tokens
 
 # seconds for one call, also on a busy machine; a service that takes longer fails its users too
@@ -137,6 +138,7 @@ class _ProbeOpener:
             slack=self._describe_fault("SLACK_API_URL", "SLACK_BOT_TOKEN") or self._open_slack,
             app=self._describe_fault("SLACK_API_URL", "SLACK_APP_TOKEN") or no_app or self._open_app,
             store=self._describe_fault("REDIS_URL") or self._open_store,
+            mirror=self._choose_mirror_opener(),
         )
 
     def _describe_fault(self, *names: str) -> str:
@@ -154,6 +156,11 @@ class _ProbeOpener:
         if access is None:
             return "no model: summaries are made of facts alone"
         return lambda: self._provider.probe(access, _TIMEOUT)
+
+    def _choose_mirror_opener(self) -> Callable[[], MirrorProbe] | str:
+        """Return what opens the probe of the mirrors, or that there are none."""
+        folder = self._settings.prdigest_mirror
+        return "not in use: files are read from GitHub" if folder is None else lambda: GitMirrorProbe(folder)
 
     def _open_slack(self) -> SlackProbe:
         """Open the probe of Slack."""

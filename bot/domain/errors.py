@@ -56,6 +56,10 @@ class SourceUnavailable(PrdigestError):
     """A commit whose files can't be read."""
 
 
+class MirrorUnavailable(PrdigestError):
+    """A mirror that can't be made or brought up to date. The message names the reason for the log."""
+
+
 class TimeLimitExceeded(PrdigestError):
     """Work that did not end within the time promised to the person or process that waits for it."""
 

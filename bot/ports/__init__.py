@@ -30,7 +30,7 @@ from bot.ports.slack import (
     ThreadReader,
     Views,
 )
-from bot.ports.source_files import SourceFiles
+from bot.ports.source_files import SourceFiles, SourceMirror, SourceSearch
 from bot.ports.sources import Sources
 from bot.ports.store import (
     BackfillLog,
@@ -80,6 +80,8 @@ __all__ = [
     "RecordStore",
     "RunLog",
     "SourceFiles",
+    "SourceMirror",
+    "SourceSearch",
     "Sources",
     "SpendingStore",
     "SubscriptionStore",

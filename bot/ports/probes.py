@@ -48,6 +48,30 @@ class GitHubProbe(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class MirrorStatus:
+    """State of a mirror. ``problem`` says why it can't be used, and ``failure`` why the last update failed.
+
+    Both are empty if there is nothing to say. ``size`` is in bytes, ``updated_at`` in UTC.
+    """
+
+    exists: bool
+    problem: str
+    size: int
+    updated_at: datetime | None
+    failure: str
+
+
+class MirrorProbe(Protocol):
+    """Checks of the mirrors that the bot keeps on this machine."""
+
+    def read_version(self) -> tuple[int, int] | None:
+        """Return the version of git; None if there is no such program."""
+
+    def read_status(self, repository: Repository) -> MirrorStatus:
+        """Return the state of the mirror of a repository."""
+
+
 class ModelProbe(Protocol):
     """Checks of the model's service."""
 

@@ -1,4 +1,4 @@
-"""Interface to the files of a repository at a commit."""
+"""Interfaces to the files of a repository at a commit."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Protocol
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
 from bot.domain.source.models import SourceFile
+from bot.domain.source.search import SourceChange, SourceUses
 
 
 class SourceFiles(Protocol):
@@ -24,4 +25,32 @@ class SourceFiles(Protocol):
         Raises:
             SourceUnavailable: the commit is not there.
             PrdigestError: what :class:`bot.ports.PullRequests` raises.
+        """
+
+
+class SourceSearch(Protocol):
+    """Search over all files of a repository at a commit.
+
+    Both methods raise SourceUnavailable if the commit is not there, and UsageError if what to look for is no name
+    or no path.
+    """
+
+    def find_uses(self, repository: Repository, commit: str, name: str, limit: int) -> SourceUses:
+        """Return the first ``limit`` lines that have a name as a whole word, by path and line."""
+
+    def list_changes(self, repository: Repository, commit: str, path: str, limit: int) -> tuple[SourceChange, ...]:
+        """Return the last ``limit`` commits up to a commit that changed a file or folder, newest first.
+
+        A merge counts as one commit: what it brought to the branch.
+        """
+
+
+class SourceMirror(Protocol):
+    """Copies of repositories, from which files are read without asking GitHub."""
+
+    def update(self, repository: Repository) -> None:
+        """Bring the copy of a repository up to date, or make it. This may take minutes the first time.
+
+        Raises:
+            MirrorUnavailable: that failed. What was copied before can still be read.
         """

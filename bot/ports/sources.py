@@ -8,7 +8,7 @@ from typing import Protocol
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.ports.github import PullRequests
 from bot.ports.llm import ChatModel, Model
-from bot.ports.source_files import SourceFiles
+from bot.ports.source_files import SourceFiles, SourceMirror, SourceSearch
 
 
 class Sources(Protocol):
@@ -43,6 +43,14 @@ class Sources(Protocol):
 
         Such a writer has read the changes before, so its statements need no proof by a quote from a diff.
         """
+
+    @property
+    def source_mirror(self) -> SourceMirror | None:
+        """The copies of repositories that are brought up to date before a digest; None if there are none."""
+
+    @property
+    def source_search(self) -> SourceSearch | None:
+        """The search over all files of a repository; None without a mirror."""
 
     def list_allowances(self) -> Iterable[RateAllowance]:
         """Return the remaining allowances of the source of pull requests; empty without reported limits."""

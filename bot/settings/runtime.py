@@ -44,6 +44,15 @@ class RuntimeSettings(SettingsGroup):
             "user's state."
         ),
     )
+    prdigest_mirror: Annotated[Path | None, SettingUse((Process.WORKER, Process.COMMANDS))] = Field(
+        default=None,
+        description=(
+            "A folder for a bare git mirror of each repository, brought up to date before a digest. Whole "
+            "files are then read from it instead of from GitHub, and all files can be searched. Needs git "
+            "2.33 or later, room for each repository's history, and a token that may read contents. The first "
+            "digest of a repository waits for its mirror, ten minutes at most. If empty, there is no mirror."
+        ),
+    )
     port: Annotated[int, Field(ge=0, le=65_535), SettingUse((Process.WEB,))] = Field(
         default=3000,
         description=(

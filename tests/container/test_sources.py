@@ -18,7 +18,16 @@ from bot.container.sources import LiveSources
 from bot.domain.errors import ConfigurationError
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.reference import Reference
-from bot.ports import ChatModel, Model, Prompt, PullRequests, SourceFiles, Sources
+from bot.ports import (
+    ChatModel,
+    Model,
+    Prompt,
+    PullRequests,
+    SourceFiles,
+    SourceMirror,
+    Sources,
+    SourceSearch,
+)
 from bot.processes import _start_workers
 from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import load_settings
@@ -43,6 +52,8 @@ class Known:
     chat: ChatModel | None = None
     has_model: bool = True
     stands_in: str = ""
+    source_mirror: SourceMirror | None = None
+    source_search: SourceSearch | None = None
     closed: list[str] = field(default_factory=list)
 
     def list_allowances(self) -> Iterable[RateAllowance]:

@@ -156,6 +156,14 @@ def test_a_file_of_path_classes_that_is_not_there_fails_alone(there: World, monk
     assert any(line.startswith("- Paths by default, docs: docs/ doc/ ") for line in found)
 
 
+def test_mirrors_are_looked_at_where_they_are_kept(there: World, monkeypatch: Env, tmp_path: Path) -> None:
+    assert "- Mirror: not in use: files are read from GitHub" in examined(monkeypatch, there.settings)
+    found = examined(monkeypatch, {**there.settings, "PRDIGEST_MIRROR": str(tmp_path / "mirrors")})
+    assert "- Mirror octo/engine: none yet: the next digest makes it" in found
+    assert any(line.startswith("+ Git: 2.") for line in found)
+    assert failed(found) == []
+
+
 def test_variables_are_those_of_the_environment_and_of_the_file(monkeypatch: Env, tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("PRDIGEST_CHANEL=x\nPORT=1111\nPRDIGEST_NAME=\n")
     monkeypatch.setenv("prdigest_repo", "octo/engine")

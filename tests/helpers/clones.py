@@ -60,8 +60,12 @@ class Builder:
         merged: Sequence[int] = (),
         branch: str = "main",
         start: int | None = None,
+        modes: Mapping[str, str] | None = None,
     ) -> int:
-        """A commit that writes files (None deletes one); gives its mark. ``merged`` are its further parents."""
+        """A commit that writes files (None deletes one); gives its mark. ``merged`` are its further parents.
+
+        ``modes`` are those of files that are not plain; the content of a submodule is the id of a commit.
+        """
         self.now = at or self.now + timedelta(hours=1)
         self._marks += 1
         who = f"Ada <ada@example.org> {int(self.now.timestamp())} +0000"
@@ -74,7 +78,7 @@ class Builder:
         for old, new in (moved or {}).items():
             self._say(f"R {_quoted(old)} {_quoted(new)}")
         for path, content in (files or {}).items():
-            self._file(path, content)
+            self._file(path, content, (modes or {}).get(str(path), "100644"))
         self._tip = self._marks if branch == "main" else self._tip
         return self._marks
 
@@ -84,11 +88,14 @@ class Builder:
         self._stream.flush()
         return self._answers.readline().decode().strip()
 
-    def _file(self, path: str | bytes, content: bytes | None) -> None:
+    def _file(self, path: str | bytes, content: bytes | None, mode: str) -> None:
         if content is None:
             self._say(f"D {_quoted(path)}")
             return
-        self._say(f"M 100644 inline {_quoted(path)}")
+        if mode == "160000":
+            self._say(f"M {mode} {content.decode()} {_quoted(path)}")
+            return
+        self._say(f"M {mode} inline {_quoted(path)}")
         self._data(content)
 
     def _data(self, content: bytes) -> None:

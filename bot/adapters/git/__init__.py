@@ -1,9 +1,21 @@
-"""Adapter for local clones, which it reads with the ``git`` program."""
+"""Adapter for local clones and for mirrors that the bot keeps, both by the ``git`` program."""
 
 from __future__ import annotations
 
 from bot.adapters.git.clone import GitClone
+from bot.adapters.git.mirror import GitMirror, MirrorLimits, is_own_address
+from bot.adapters.git.mirror_files import GitMirrorFiles
+from bot.adapters.git.mirror_probe import GitMirrorProbe
+from bot.adapters.git.mirror_reader import MirrorReader
+from bot.adapters.git.mirror_search import GitMirrorSearch
 
 __all__ = [
     "GitClone",
+    "GitMirror",
+    "GitMirrorFiles",
+    "GitMirrorProbe",
+    "GitMirrorSearch",
+    "MirrorLimits",
+    "MirrorReader",
+    "is_own_address",
 ]

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, NoReturn
 
+from bot.adapters.git.commands import build_command, build_environment
 from bot.adapters.git.diff_tree import LOG_FORMAT, parse_commits
 from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.history.commits import Commit
@@ -19,26 +20,6 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.text.strings import collapse_lines, quote_input, truncate_text
 from bot.ports.git import CloneFacts
 
-# a clone may come from somebody else: its settings must start no program; nothing is fetched or locked
-_ENVIRONMENT = {
-    "GIT_ALLOW_PROTOCOL": "none",
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_GRAFT_FILE": os.devnull,
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    "LC_ALL": "C",
-}
-_SETTINGS = (
-    "advice.graftFileDeprecated=false",
-    "core.attributesFile=/dev/null",
-    "core.bigFileThreshold=512m",
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "core.quotePath=false",
-    "log.showSignature=false",
-)
 _DIFF_OPTIONS = (
     "-z",
     "-r",
@@ -202,8 +183,8 @@ class GitClone:
         """Run a git command to its end. Raise UsageError if there is no git program."""
         try:
             return subprocess.run(  # noqa: S603 (arguments of ours, and no shell)
-                self._build_command(*arguments),
-                env=self._environment,
+                build_command(self._program, self._path, *arguments),
+                env=build_environment(self._path),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 check=False,
@@ -215,8 +196,8 @@ class GitClone:
         """Yield the output of a git command in pieces. Closing the generator ends the command."""
         with tempfile.TemporaryFile() as complaints:
             process = subprocess.Popen(  # noqa: S603 (arguments of ours, and no shell)
-                self._build_command(*arguments),
-                env=self._environment,
+                build_command(self._program, self._path, *arguments),
+                env=build_environment(self._path),
                 stdin=lines,
                 stdout=subprocess.PIPE,
                 stderr=complaints,
@@ -231,18 +212,6 @@ class GitClone:
             if process.returncode:
                 complaints.seek(0)
                 self._raise_failure(complaints.read())
-
-    def _build_command(self, *arguments: str) -> list[str]:
-        """Return the command line with the settings that keep the clone from running programs."""
-        settings = [part for each in _SETTINGS for part in ("-c", each)]
-        return [self._program, "--no-pager", *settings, "-C", str(self._path), *arguments]
-
-    @property
-    def _environment(self) -> dict[str, str]:
-        """The environment for git, without variables of git's own."""
-        # git's variables could select another repository or start programs; a folder inside a clone is not a clone
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        return {**kept, **_ENVIRONMENT, "GIT_CEILING_DIRECTORIES": str(self._path.resolve().parent)}
 
     def _raise_failure(self, stderr: bytes) -> NoReturn:
         """Raise UsageError or PrdigestError for the error output of a git command."""

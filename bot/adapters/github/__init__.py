@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.adapters.github.client import GitHubClient
+from bot.adapters.github.git_token import read_git_token
 from bot.adapters.github.pull_requests import GitHubPullRequests
 from bot.adapters.github.rate_limits import GitHubRateLimits
 from bot.adapters.github.source_files import GitHubSourceFiles
@@ -12,4 +13,5 @@ __all__ = [
     "GitHubPullRequests",
     "GitHubRateLimits",
     "GitHubSourceFiles",
+    "read_git_token",
 ]

@@ -84,6 +84,16 @@ class SampleSources:
         """The note that names the writers of these texts."""
         return _STAND_IN_NOTE
 
+    @property
+    def source_mirror(self) -> None:
+        """None: the sample has no files."""
+        return None
+
+    @property
+    def source_search(self) -> None:
+        """None: the sample has no files."""
+        return None
+
     def list_allowances(self) -> Iterable[RateAllowance]:
         """Return nothing: there are no limits."""
         return ()

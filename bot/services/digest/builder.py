@@ -33,11 +33,15 @@ def build_isolated_context(_repository: Repository, _day: LocalDay, merged: Sequ
 
 @dataclass(frozen=True, slots=True)
 class DigestDependencies:
-    """What a digest needs besides its day: the merges around it, a record of merges, and the quality of lists."""
+    """What a digest needs besides its day: the merges around it, a record of merges, and the quality of lists.
+
+    ``update_mirror`` is called before files are read, and raises nothing.
+    """
 
     load_context: Callable[[Repository, LocalDay, Sequence[PullRequest]], DayContext] = build_isolated_context
     record_merges: Callable[[Sequence[PullRequest]], None] = lambda pulls: None
     is_reduced: Callable[[Repository], bool] = lambda repository: False
+    update_mirror: Callable[[Repository], None] = lambda repository: None
 
 
 class DigestBuilder:
@@ -83,6 +87,9 @@ class DigestBuilder:
                 end a digest; it is shown by its facts and counted as not read.
         """
         merged = self._pulls.list_merged(repository, day)
+        if merged.pulls:
+            # after the list, so that it has all that was merged
+            self._dependencies.update_mirror(repository)
         around = self._dependencies.load_context(repository, day, merged.pulls)
         read = self._read_pulls(self._select_pulls(merged.pulls, around.day_reverts, view), progress)
         of_day = remove_duplicates([*(each.pull for each in read), *merged.pulls])

@@ -28,7 +28,7 @@ from bot.domain.errors import (
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import ChangeType, build_fallback_summary
+from bot.domain.summaries.models import ChangeType, SummarisedPullRequest, build_fallback_summary
 from bot.domain.time.day import LocalDay
 from bot.ports import Model
 from bot.render.digest.post import render_digest
@@ -75,6 +75,25 @@ def build(
 
 def listed(*numbers: int) -> ScriptedPulls:
     return ScriptedPulls(tuple(pull(number, files=None) for number in numbers))
+
+
+def test_the_mirror_is_updated_once_before_files_are_read() -> None:
+    seen_steps: list[str] = []
+    pulls = listed(7, 8)
+    reader = PullRequestReader(pulls, at_once)
+
+    def read(each: PullRequest) -> SummarisedPullRequest:
+        seen_steps.append(f"read {each.number}")
+        return reader.read_pull_request(each)
+
+    dependencies = DigestDependencies(update_mirror=lambda repository: seen_steps.append(f"update {repository}"))
+    daily = DigestBuilder(pulls, read, overview, reader.load_files, 1, dependencies=dependencies)
+    daily.build(REPOSITORY, DAY, "Engine", nothing)
+    assert seen_steps == [f"update {REPOSITORY}", "read 7", "read 8"]
+    DigestBuilder(listed(), read, overview, reader.load_files, 1, dependencies=dependencies).build(
+        REPOSITORY, DAY, "Engine", nothing
+    )
+    assert len(seen_steps) == 3
 
 
 def test_the_entries_keep_the_order_of_the_list_however_long_each_takes() -> None:

@@ -58,8 +58,8 @@ class _Consumer(_RedisConsumer):
     """A consumer that waits out every fault of the store, under a worker id of its own.
 
     It fetches when there is a job, not all the time. Another error than ``ConnectionClosed`` would end the
-    consumer's thread for good when it can't hand its jobs back. A finished job would stay on the worker's list until
-    the worker ends, and then run again.
+    consumer's thread for good when it can't hand its jobs back. A finished job would stay on the worker's list
+    until the worker ends, and then run again.
 
     A consumer forgets its jobs when its connection breaks, while they stay listed under its id. The consumer that
     replaces it has another id; the old one, without a heartbeat, counts as dead, and a worker takes over its jobs.

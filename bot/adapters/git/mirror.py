@@ -1,0 +1,267 @@
+"""Bare mirrors of repositories, made and brought up to date by ``git fetch``."""
+
+from __future__ import annotations
+
+import base64
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from bot.adapters.git.commands import MISSING_PROGRAM, build_command, build_isolated_environment
+from bot.adapters.git.mirror_folder import BRANCH, MirrorFolder, measure_size
+from bot.adapters.git.processes import GitFailure, GitProcess, open_process, run_git
+from bot.domain.errors import MirrorUnavailable, PrdigestError
+from bot.domain.pull_requests.models import Repository
+
+log = logging.getLogger(__name__)
+
+# packs after so many fetches are joined, so that an object is looked for in few files
+_MAX_PACKS = 20
+# seconds between two looks at the size of what is fetched; bytes of error output
+_STEP, _MAX_STDERR = 0.5, 1_000_000
+_SETTINGS = (
+    "core.askPass=",
+    "credential.helper=",
+    # one file for each fetch, however few objects it brings
+    "fetch.unpackLimit=1",
+    "fetch.recurseSubmodules=false",
+    "fetch.writeCommitGraph=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    # what git refuses in a repository that it is sent: names such as .git, objects that are not what they say
+    "transfer.fsckObjects=true",
+    "fetch.fsckObjects=true",
+    # mistakes of old programs in authors' lines and modes, which good repositories have (psf/requests 5e6ecdad)
+    "fetch.fsck.badTimezone=ignore",
+    "fetch.fsck.missingEmail=ignore",
+    "fetch.fsck.missingNameBeforeEmail=ignore",
+    "fetch.fsck.missingSpaceBeforeDate=ignore",
+    "fetch.fsck.zeroPaddedFilemode=ignore",
+    # the token goes to the address that it is for, and to no other that the server names
+    "http.followRedirects=false",
+    "transfer.bundleURI=false",
+    # git of a process that was killed ends too, once nothing comes for two minutes
+    "http.lowSpeedLimit=1",
+    "http.lowSpeedTime=120",
+    "protocol.version=2",
+    "repack.writeBitmaps=false",
+)
+# words of git's for an access that GitHub refused
+_REFUSED = (
+    "Authentication failed",
+    "could not read Username",
+    "could not read Password",
+    "error: 403",
+    "not found",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorLimits:
+    """Limits of an update: seconds, and the bytes of one mirror.
+
+    An update waits ``lock_seconds`` for another process, does nothing if the last one is younger than
+    ``fresh_seconds``, and tries again ``retry_seconds`` after a failure.
+    """
+
+    clone_seconds: float = 600.0
+    fetch_seconds: float = 60.0
+    lock_seconds: float = 60.0
+    fresh_seconds: float = 60.0
+    retry_seconds: float = 600.0
+    max_bytes: int = 10_000_000_000
+
+
+class GitMirror:
+    """:class:`bot.ports.SourceMirror` in a folder, of the repositories at a web address.
+
+    ``read_token`` returns the token for that address, empty for none; it may raise PrdigestError. Addresses of
+    other ``schemes`` are refused.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        web: str,
+        read_token: Callable[[], str],
+        now: Callable[[], datetime],
+        limits: MirrorLimits = MirrorLimits(),
+        program: str = "git",
+        schemes: tuple[str, ...] = ("http", "https"),
+    ) -> None:
+        self._root = root
+        self._web = web.rstrip("/")
+        self._read_token = read_token
+        self._now = now
+        self._limits = limits
+        self._program = program
+        self._schemes = schemes
+
+    def update(self, repository: Repository) -> None:
+        """Bring the mirror of a repository up to date, or make it. See :class:`bot.ports.SourceMirror`."""
+        folder = MirrorFolder(self._root, repository)
+        if self._is_fresh(folder):
+            return
+        try:
+            with folder.hold_lock(self._limits.lock_seconds) as is_held:
+                if not is_held:
+                    raise MirrorUnavailable(f"Another process still updates the mirror of {repository}.")
+                if not self._is_fresh(folder):
+                    self._check_last_failure(folder)
+                    self._update_locked(folder, repository)
+        except OSError as error:
+            raise MirrorUnavailable(
+                f"The mirror of {repository} can't be written ({error.strerror}): check PRDIGEST_MIRROR."
+            ) from error
+
+    def _is_fresh(self, folder: MirrorFolder) -> bool:
+        """Return whether the mirror was brought up to date a moment ago."""
+        updated = folder.read_update_time()
+        if updated is None or folder.find_problem():
+            return False
+        return timedelta(0) <= self._now() - updated < timedelta(seconds=self._limits.fresh_seconds)
+
+    def _check_last_failure(self, folder: MirrorFolder) -> None:
+        """Raise MirrorUnavailable if an update failed a few minutes ago: the next digests don't wait for it."""
+        failure = folder.read_failure()
+        pause = timedelta(seconds=self._limits.retry_seconds)
+        if failure and timedelta(0) <= self._now() - failure.failed_at < pause:
+            raise MirrorUnavailable(failure.sentence)
+
+    def _update_locked(self, folder: MirrorFolder, repository: Repository) -> None:
+        """Update the mirror, and record how that ended."""
+        try:
+            folder.remove_leftovers()
+            self._make_or_fetch(folder, repository)
+        except (GitFailure, PrdigestError) as error:
+            sentence = _describe_failure(repository, error)
+            folder.record_failure(sentence, self._now())
+            raise MirrorUnavailable(sentence) from error
+        folder.record_update(self._now())
+
+    def _make_or_fetch(self, folder: MirrorFolder, repository: Repository) -> None:
+        """Fetch into the mirror, or make it if it is not there or broken. Raises GitFailure, PrdigestError."""
+        problem = folder.find_problem()
+        if not problem:
+            try:
+                self._fetch(folder.path, repository, self._limits.fetch_seconds)
+            except GitFailure as error:
+                if _is_remote(error) or not self._is_damaged(folder.path):
+                    raise
+                problem = "it is damaged"
+            else:
+                self._join_packs(folder)
+                return
+        if folder.exists:
+            log.warning("the mirror of %s is made again: %s", repository, problem)
+        self._make(folder, repository)
+
+    def _make(self, folder: MirrorFolder, repository: Repository) -> None:
+        """Make the mirror under another name, and put it in its place when it is whole."""
+        new = folder.make_new()
+        try:
+            self._run(new.parent, "init", "--quiet", "--bare", "--template=", "--object-format=sha1", str(new))
+            folder.write_settings(new)
+            self._fetch(new, repository, self._limits.clone_seconds)
+            folder.put_in_place(new)
+        finally:
+            folder.remove_leftovers()
+
+    def _fetch(self, path: Path, repository: Repository, seconds: float) -> None:
+        """Fetch the default branch. Raises GitFailure, PrdigestError."""
+        url = f"{self._web}/{repository}.git"
+        # its name may change; HEAD is always it
+        command = build_command(
+            self._program,
+            path,
+            "--git-dir=.",
+            "fetch",
+            "--quiet",
+            "--force",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+            "--end-of-options",
+            url,
+            f"+HEAD:{BRANCH}",
+            settings=_SETTINGS,
+        )
+        environment = build_isolated_environment(path, self._build_access())
+        with open_process(command, environment, seconds) as process:
+            while not process.has_ended(_STEP):
+                self._check_size(path, process)
+            process.require_success()
+        self._run(path, "--git-dir=.", "rev-parse", "--verify", "--quiet", f"{BRANCH}^{{tree}}")
+
+    def _check_size(self, path: Path, process: GitProcess) -> None:
+        """Raise GitFailure if the mirror has become too large, or a server fills the error output."""
+        if measure_size(path) > self._limits.max_bytes:
+            raise GitFailure(f"it is larger than {self._limits.max_bytes / 1e9:g} GB")
+        if process.stderr_size > _MAX_STDERR:
+            raise GitFailure("the server sends messages without end")
+
+    def _build_access(self) -> Mapping[str, str]:
+        """Return the part of the environment with what may be fetched from, and the token for it.
+
+        The environment of a process is its user's alone, unlike its arguments; nothing of it is written.
+        """
+        access = {"GIT_ALLOW_PROTOCOL": ":".join(self._schemes)}
+        token = self._read_token()
+        if not token:
+            return access
+        header = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+        return access | {
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"http.{self._web}/.extraHeader",
+            "GIT_CONFIG_VALUE_0": f"Authorization: Basic {header}",
+        }
+
+    def _is_damaged(self, path: Path) -> bool:
+        """Return whether objects of the mirror are missing or can't be read."""
+        try:
+            self._run(path, "--git-dir=.", "rev-list", "--objects", "--quiet", BRANCH)
+        except GitFailure as error:
+            return error.status > 0
+        return False
+
+    def _join_packs(self, folder: MirrorFolder) -> None:
+        """Join small packs into larger ones where there are many. A failure only makes reading slower."""
+        if folder.count_packs() <= _MAX_PACKS:
+            return
+        try:
+            self._run(folder.path, "--git-dir=.", "repack", "--quiet", "-d", "--geometric=2")
+        except GitFailure as error:
+            log.info("the packs of a mirror were not joined: %s", error)
+
+    def _run(self, path: Path, *arguments: str) -> None:
+        """Run a command that needs no network. Raises GitFailure."""
+        command = build_command(self._program, path, *arguments, settings=_SETTINGS)
+        run_git(command, build_isolated_environment(path), self._limits.fetch_seconds, _MAX_STDERR)
+
+
+def _is_remote(error: GitFailure) -> bool:
+    """Return whether a fetch failed for a reason that has nothing to do with what is on this machine."""
+    return error.status <= 0 or any(word in error.stderr for word in (*_REFUSED, "unable to access"))
+
+
+def is_own_address(api: str, web: str) -> bool:
+    """Return whether the API at ``api`` and the pages at ``web`` are of one GitHub, so that a token fits both.
+
+    An API at another address may be a proxy, whose token is nothing for GitHub.
+    """
+    host, pages = urlsplit(api), urlsplit(web)
+    return host.netloc == pages.netloc or host.hostname == f"api.{pages.hostname}"
+
+
+def _describe_failure(repository: Repository, error: GitFailure | PrdigestError) -> str:
+    """Return a sentence for the log and the doctor."""
+    if isinstance(error, PrdigestError):
+        return str(error)
+    if str(error) == MISSING_PROGRAM:
+        return "The git program is missing: install git, or leave PRDIGEST_MIRROR empty."
+    if any(word in error.stderr for word in _REFUSED):
+        return f"GitHub does not let the token fetch {repository}: give it read access to contents."
+    return f"The mirror of {repository} could not be updated: {error}."

@@ -1,0 +1,189 @@
+"""Processes of ``git`` that end in time: at their limit, at the deadline of the work, and with this process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import IO
+
+from bot.adapters.git.commands import MISSING_PROGRAM
+from bot.domain.text.redaction import redact_text
+from bot.domain.text.strings import collapse_lines, truncate_text
+from bot.services.operations import deadlines
+
+# bytes of error output that are read; characters of it in a sentence
+_MAX_STDERR, _MAX_DETAIL = 20_000, 200
+# seconds for the end of a process that closed its output, and of one that was killed
+_GRACE_SECONDS = 5.0
+# seconds between two looks at a process
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.05
+# words of git for objects and files that it can't read
+_DAMAGE = (
+    "Could not read",
+    "bad object",
+    "bad signature",
+    "bad tree object",
+    "corrupt",
+    "does not match index",
+    "inflate",
+    "missing blob object",
+    "not a git repository",
+    "not a tree object",
+    "unable to read",
+)
+
+
+class GitFailure(Exception):
+    """A ``git`` that failed, was missing, or was ended. The message is a clause that names the reason.
+
+    ``stderr`` is what it wrote, without credentials, ``status`` the exit status; 0 if it did not come to an end.
+    """
+
+    def __init__(self, reason: str, stderr: str = "", status: int = 0) -> None:
+        super().__init__(reason)
+        self.stderr = stderr
+        self.status = status
+
+    @property
+    def hints_at_damage(self) -> bool:
+        """Whether git could not read an object of the repository."""
+        return any(word in self.stderr for word in _DAMAGE)
+
+
+class GitTimeout(GitFailure):
+    """A ``git`` that was ended at its time limit."""
+
+
+class GitProcess:
+    """A running ``git``, which is killed with all that it started once ``seconds`` are over."""
+
+    def __init__(self, process: subprocess.Popen[bytes], complaints: IO[bytes], seconds: float) -> None:
+        self._process = process
+        self._complaints = complaints
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self.is_killed = self._is_over = False
+
+    @property
+    def output(self) -> IO[bytes]:
+        """The standard output. It ends early if the process is killed."""
+        assert self._process.stdout is not None  # noqa: S101 (opened with a pipe)
+        return self._process.stdout
+
+    @property
+    def stderr_size(self) -> int:
+        """The bytes of error output so far."""
+        return os.fstat(self._complaints.fileno()).st_size
+
+    def kill(self) -> None:
+        """End the process and those that it started."""
+        with self._lock:
+            if not self._is_over:
+                self.is_killed = True
+                # the number of the group stays taken until the process is waited for, which needs the lock
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
+
+    def has_ended(self, seconds: float) -> bool:
+        """Return whether the process ends within ``seconds``."""
+        end, pause = time.monotonic() + seconds, _SHORTEST_PAUSE
+        while not self._reap():
+            if time.monotonic() >= end:
+                return False
+            time.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
+        return True
+
+    def require_success(self) -> None:
+        """Wait for the end.
+
+        Raises:
+            ProcessShutdown: this process ends.
+            GitFailure: git failed or was ended at the limit.
+        """
+        if not self.has_ended(_GRACE_SECONDS):
+            self.kill()
+            self.has_ended(_GRACE_SECONDS)
+        deadlines.get_limit().ending.raise_if_triggered()
+        if self.is_killed:
+            raise GitTimeout(f"it took longer than {self._seconds:.3g} seconds")
+        if status := self._process.returncode:
+            stderr = self.read_stderr()
+            detail = truncate_text(collapse_lines(stderr), _MAX_DETAIL).rstrip(".")
+            raise GitFailure(detail or f"git ended with status {status}", stderr, status)
+
+    def read_stderr(self) -> str:
+        """Return the error output, without credentials."""
+        self._complaints.seek(0)
+        return redact_text(self._complaints.read(_MAX_STDERR).decode("utf-8", "replace"))
+
+    def _reap(self) -> bool:
+        with self._lock:
+            self._is_over = self._is_over or self._process.poll() is not None
+            return self._is_over
+
+
+@contextmanager
+def open_process(
+    command: Sequence[str | bytes], environment: Mapping[str, str], seconds: float, lines: bytes = b""
+) -> Iterator[GitProcess]:
+    """Start ``git`` with ``lines`` as its input, and kill it at the end of the block if it still runs.
+
+    Raises:
+        ProcessShutdown: this process ends.
+        GitFailure: there is no such program, or no time for it.
+    """
+    seconds = min(seconds, deadlines.get_seconds_left())
+    if seconds <= 0:
+        raise GitFailure("no time is left for it")
+    # files instead of pipes, so that git and this process never wait for each other
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaints:
+        given.write(lines)
+        given.seek(0)
+        with _start(command, environment, given, complaints) as started:
+            process = GitProcess(started, complaints, seconds)
+            timer = threading.Timer(seconds, process.kill)
+            timer.daemon = True
+            try:
+                with deadlines.get_limit().ending.call_on_trigger(process.kill):
+                    timer.start()
+                    yield process
+            finally:
+                timer.cancel()
+                process.kill()
+                process.has_ended(_GRACE_SECONDS)
+
+
+def run_git(
+    command: Sequence[str | bytes], environment: Mapping[str, str], seconds: float, max_bytes: int
+) -> bytes:
+    """Return the output of ``git``. Raises ProcessShutdown, and GitFailure, also for too much output."""
+    with open_process(command, environment, seconds) as process:
+        output = process.output.read(max_bytes + 1)
+        if len(output) > max_bytes:
+            raise GitFailure(f"it wrote more than {max_bytes:,} bytes")
+        process.require_success()
+        return output
+
+
+def _start(
+    command: Sequence[str | bytes], environment: Mapping[str, str], given: IO[bytes], complaints: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """Start a program in a group of its own, so that what it starts can be ended with it. Raises GitFailure."""
+    try:
+        return subprocess.Popen(  # noqa: S603 (arguments of ours, and no shell)
+            command,
+            env=environment,
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise GitFailure(MISSING_PROGRAM) from error

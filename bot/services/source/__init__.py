@@ -1,0 +1,1 @@
+"""Files of repositories, from a mirror where there is one."""

@@ -1,0 +1,61 @@
+"""A mirror and GitHub give the same files, to the byte, whatever a repository holds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from github import Auth
+
+from bot.adapters.git import GitMirror, GitMirrorFiles, MirrorReader
+from bot.adapters.github import GitHubClient, GitHubSourceFiles
+from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.pull_requests.models import Repository
+from bot.domain.source.models import SourceFile
+from tests.adapters.git.test_mirror_files import FILES, MODES
+from tests.adapters.git.test_mirror_files import PROBLEMS as MIRROR_PROBLEMS
+from tests.adapters.github.test_source_files import BYTES, NO_PATHS, PROBLEMS
+from tests.adapters.worlds import REPO, ScriptedGitHub
+from tests.emulators.github.trees import read_commit
+from tests.helpers.clones import building, git, needs_git
+from tests.helpers.git_server import TOKEN, GitServer
+
+pytestmark = [needs_git, pytest.mark.slow]
+
+REPOSITORY = Repository.parse(REPO)
+# a lone surrogate can't be sent to GitHub as JSON in UTF-8, and both say so before they ask
+ALL_PATHS = [*dict.fromkeys([*FILES, *BYTES, *PROBLEMS, *MIRROR_PROBLEMS, *NO_PATHS])]
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("parity")
+    with building(folder / "made") as builder:
+        builder.commit(
+            "Before", {path: (data or b"") + b"old" for path, data in FILES.items() if path not in MODES}
+        )
+        builder.commit("Merged (#1)", {**BYTES, **FILES}, modes=MODES)
+    source = folder / "served" / REPOSITORY.owner / f"{REPOSITORY.name}.git"
+    git(folder, "clone", "-q", "--bare", str(folder / "made"), str(source))
+    with GitServer(folder / "served") as server:
+        GitMirror(folder / "mirrors", server.url, lambda: TOKEN, lambda: datetime.now(UTC)).update(REPOSITORY)
+    return folder
+
+
+@pytest.mark.parametrize("side", DiffSide)
+@pytest.mark.parametrize("revision", ["main", "main~1"])
+def test_both_give_the_same(clone: Path, github: ScriptedGitHub, revision: str, side: DiffSide) -> None:
+    commit = git(clone / "made", "rev-parse", revision)
+    github.add_commit(REPO, read_commit(clone / "made", commit))
+    by_api = GitHubSourceFiles(GitHubClient(github.url, Auth.Token(github.token)))
+    by_git = GitMirrorFiles(MirrorReader(clone / "mirrors"))
+    expected = by_api.read_files(REPOSITORY, commit, ALL_PATHS, side)
+    found = by_git.read_files(REPOSITORY, commit, ALL_PATHS, side)
+    differences: dict[str, tuple[SourceFile, SourceFile]] = {
+        path: (found[path], expected[path]) for path in ALL_PATHS if found[path] != expected[path]
+    }
+    assert differences == {}
+    assert list(found) == list(expected)
+    is_before_all = revision == "main~1" and side is DiffSide.OLD
+    assert bool(is_before_all) is not any(file.text for file in found.values())
