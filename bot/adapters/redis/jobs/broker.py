@@ -33,7 +33,7 @@ def make_broker(store: Redis, on_loss: LossHandler, keys: Keyspace = UNPREFIXED)
     retrying = [PersistentRetries(on_loss) if kind is Retries else kind() for kind in default_middleware]
     # the first middleware is the last to hear how a job ended: a job to try again is on its queue by then
     middleware = [AttemptCounter(store, keys), *retrying]
-    return _Broker(  # type: ignore[no-untyped-call]
+    return _Broker(
         client=store,
         namespace=keys.add_prefix(JOBS_NAMESPACE),
         heartbeat_timeout=10_000,
