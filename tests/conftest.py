@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import settings
@@ -26,39 +27,40 @@ settings.register_profile("search", deadline=None, max_examples=1_500, database=
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 
+T = TypeVar("T")
+
 _PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"})
 _FOREIGN = _PROXIES | {name.upper() for name in Settings.model_fields}
 
-# what waits most, for processes and for the dead to count as dead
-_LONGEST_FIRST = (
-    "browser",
-    "test_year.py",
-    "crash",
-    "scenarios",
-    "hostile",
-    "demo",
-    "upgrade",
-    "test_commands.py",
-    "test_processes.py",
-    "test_golden.py",
-    "adapters",
-)
+# what mostly waits, for processes and for the dead to count as dead: the longest first
+_WAITING = ("browser", "crash", "scenarios", "hostile", "processes", "upgrade", "embedded", "http", "git", "redis")
+# what mostly computes, the longest first; all else is short
+_COMPUTING = ("test_year.py", "test_linear_time.py", "cli", "demo")
 
 
 # what is slow as a whole: it starts processes and waits for them
 _PROCESSES = frozenset({"browser", "crash", "demo", "scenarios", "upgrade"})
 
 
-# what shares one demo and one browser, or runs at the same time (``crash/overlap.py``)
-_TOGETHER = ("tests/browser/", "tests/crash/posts/", "tests/crash/processes/", "tests/crash/store/")
+# what shares a demo, a browser or the bots of the scenarios, or runs at the same time (``crash/overlap.py``)
+_TOGETHER = (
+    "tests/browser/",
+    "tests/crash/posts/",
+    "tests/crash/processes/",
+    "tests/crash/store/",
+    "tests/scenarios/commands/",
+    "tests/scenarios/conversations/",
+    "tests/scenarios/subscriptions/",
+    "tests/scenarios/transport/",
+)
 
 
 class _TogetherByFolder(LoadScopeScheduling):  # type: ignore[misc]
     """A process gets a module or class at a time, and some folders as a whole."""
 
     def _split_scope(self, nodeid: str) -> str:
-        folder = next((folder for folder in _TOGETHER if nodeid.startswith(folder)), None)
-        return folder or super()._split_scope(nodeid)
+        scope = _get_scope(nodeid)
+        return scope if scope in _TOGETHER else super()._split_scope(nodeid)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
@@ -83,24 +85,45 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest, so that the others are not done long before it; else in any order.
+    """Mix what waits with what computes, so that the processors have work all the time; the longest come first.
 
-    The scenarios come in one go, and so do hostile people and the browser's tests: what they share lives no longer
-    than they do.
+    Otherwise the order is any. A folder that one process runs as a whole, and each module, stay together.
     """
-    items.sort(key=_rank)
+    scopes: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        scopes.setdefault(_get_scope(item.nodeid), []).append(item)
+    waiting = sorted((each for each in scopes.values() if _rank(each[0], _WAITING) is not None), key=_rank_waiting)
+    computing = sorted((each for each in scopes.values() if _rank(each[0], _WAITING) is None), key=_rank_computing)
+    items[:] = [item for scope in _interleave(waiting, computing) for item in scope]
+
+
+def _get_scope(nodeid: str) -> str:
+    folder = next((folder for folder in _TOGETHER if nodeid.startswith(folder)), None)
+    return folder or nodeid.partition("::")[0]
+
+
+def _rank(item: pytest.Item, parts: Sequence[str]) -> int | None:
+    return next((place for place, part in enumerate(parts) if part in item.path.parts), None)
+
+
+def _rank_waiting(scope: Sequence[pytest.Item]) -> int:
+    return _rank(scope[0], _WAITING) or 0
+
+
+def _rank_computing(scope: Sequence[pytest.Item]) -> int:
+    rank = _rank(scope[0], _COMPUTING)
+    return len(_COMPUTING) if rank is None else rank
+
+
+def _interleave(first: Sequence[T], second: Sequence[T]) -> list[T]:
+    """Return all values of both, each in its order, and both spread over the whole."""
+    placed = [(at / len(values), value) for values in (first, second) for at, value in enumerate(values)]
+    return [value for _, value in sorted(placed, key=lambda each: each[0])]
 
 
 def pytest_collection_finish() -> None:
     """What was collected stays: to look through ten thousand tests for garbage takes a while each time."""
     gc.freeze()
-
-
-def _rank(item: pytest.Item) -> int:
-    return min(
-        (place for place, part in enumerate(_LONGEST_FIRST) if part in item.path.parts),
-        default=len(_LONGEST_FIRST),
-    )
 
 
 @pytest.fixture(scope="session")

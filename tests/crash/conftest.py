@@ -37,7 +37,7 @@ DAY = "2026-02-28"
 # a killed worker counts as dead after ten seconds; a machine that runs tests may be slow
 PATIENCE = 40.0
 # longer than the client of the store tries again, and how long after that a job may take to be done again
-AWAY, AGAIN = 5.0, 25.0
+AWAY, AGAIN = 5.0, 45.0
 
 
 class Gate:
