@@ -11,7 +11,7 @@ from bot.container.foundation import Foundation
 from bot.container.from_settings import load_path_settings
 from bot.container.history import HistoryServices, build_history_services, build_merge_timeline
 from bot.domain.pull_requests.path_classes import PathSettings
-from bot.ports import PullRequests
+from bot.ports import PullRequests, SourceFiles
 from bot.services.digest.builder import DigestBuilder, DigestDependencies, OverviewBuilder
 from bot.services.digest.overview_writer import OverviewWriter, skip_overview
 from bot.services.source.mirror_updates import update_mirror
@@ -121,13 +121,14 @@ def _build_summariser(
         settings.prdigest_diff_tokens,
         paths.get_path_classes,
         must_prove=not base.sources.stands_in,
-        read_sources=_build_source_reader(base).read_sources,
+        read_sources=SourceReader(build_source_files(base)).read_sources,
     )
 
 
-def _build_source_reader(base: Foundation) -> SourceReader:
+def build_source_files(base: Foundation) -> SourceFiles | None:
+    """Build the source of whole files, which go through the cache; None where there is none."""
     source_files = base.sources.source_files
-    return SourceReader(SourceFileCache(source_files, base.cache) if source_files else None)
+    return SourceFileCache(source_files, base.cache) if source_files else None
 
 
 def _build_entries(

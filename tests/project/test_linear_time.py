@@ -46,6 +46,7 @@ from bot.domain.pull_requests.path_globs import PathGlobs
 from bot.domain.pull_requests.reference import parse_reference
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.source.annotated_file import annotate_file
+from bot.domain.source.excerpts import find_name, list_uses, mark_lines
 from bot.domain.source.models import SourceFile
 from bot.domain.source.scopes import list_scopes
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector, parse_time
@@ -174,6 +175,12 @@ PARSERS: dict[str, Parser] = {
     "scopes-python": lambda text: list_scopes("a.py", text),
     "scopes-braces": lambda text: list_scopes("a.cpp", text),
     "annotated": lambda text: annotate_file(SourceFile("a.py", text), f"@@ -1 +1 @@\n {text}"),
+    "find_name": lambda text: find_name(SourceFile("a.cpp", text), "x"),
+    "find_name-python": lambda text: find_name(SourceFile("a.py", text), "x"),
+    "find_name-itself": lambda text: list_uses([text], text),
+    "proven-read": lambda text: verify_citation(
+        Citation("1", "a.py", text, 1), pull(), [mark_lines(SourceFile("a.py", text or "x"), None)]
+    ),
     "source": lambda text: build_source_file("a.py", text.encode("utf-8", "replace")),
     "pack": lambda text: pack_diff((changed_file(patch=text),), 30_000, 1),
     "find_quote": lambda text: find_quote(text, "never there"),

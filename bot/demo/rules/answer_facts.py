@@ -58,7 +58,8 @@ class AnswerContext:
             for each in self.tool_uses
             if each.is_error and (each.name == PULL_REQUEST_TOOL or self.question.days)
         ]
-        return list(dict.fromkeys(" ".join(split_lines(each.text)) for each in errors))
+        # further lines are for a model
+        return list(dict.fromkeys(line for each in errors for line in split_lines(each.text)[:1]))
 
     @property
     def days_caveat(self) -> str:

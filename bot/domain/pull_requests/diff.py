@@ -103,30 +103,32 @@ def split_hunks(patch: str) -> Iterator[tuple[str, tuple[DiffLine, ...]]]:
         yield header, tuple(lines)
 
 
-def find_quote(patch: str, quote: str) -> DiffPosition | None:
+def find_quote(patch: str, quote: str, line: int = 0, side: DiffSide = DiffSide.NEW) -> DiffPosition | None:
     """Return the position of ``quote`` in a patch, or None.
 
     A quote may span lines of one side of one hunk; it begins and ends with whole words. Runs of blanks count as
-    one blank, and a leading ``+`` or ``-`` copied from the diff is ignored. Changed lines are preferred, and
-    among them the new side.
+    one blank, and a leading ``+`` or ``-`` copied from the diff is ignored. Where it stands more than once, the
+    position at ``line`` is preferred, then changed lines, and among them those of ``side``.
     """
     for needle in (_collapse_blanks(quote), _collapse_blanks(_remove_marks(quote))):
         if len(collapse_lines(needle)) < MIN_QUOTE_LENGTH:
             continue
-        places = [place for side in (DiffSide.NEW, DiffSide.OLD) if (place := _find_on_side(side, patch, needle))]
+        places = [place for each in DiffSide if (place := _find_on_side(each, patch, needle, line))]
         if places:
-            return next((place for place in places if place.is_change), places[0])
+            return min(places, key=lambda place: (place.line != line, not place.is_change, place.side is not side))
     return None
 
 
-def _find_on_side(side: DiffSide, patch: str, needle: str) -> DiffPosition | None:
-    """Return the first changed position on a side, else the first position."""
-    unchanged = None
+def _find_on_side(side: DiffSide, patch: str, needle: str, line: int) -> DiffPosition | None:
+    """Return the position at a line on a side, else the first changed one, else the first one."""
+    changed = unchanged = None
     for place in _iterate_positions(side, patch, needle):
-        if place.is_change:
+        if place.line == line or (place.is_change and not line):
             return place
+        if place.is_change:
+            changed = changed or place
         unchanged = unchanged or place
-    return unchanged
+    return changed or unchanged
 
 
 def _iterate_positions(side: DiffSide, patch: str, needle: str) -> Iterator[DiffPosition]:

@@ -1,28 +1,57 @@
 """Citations in answers: quotes as evidence for statements about code.
 
-A quote that is not in the diff is never shown as evidence.
+A quote that is neither in the diff nor in lines of a file that were read is never shown as evidence.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
+from bot.domain.pull_requests.diff import DiffSide, find_quote
 from bot.domain.pull_requests.models import PullRequest
+from bot.domain.source.excerpts import SourceExcerpt
 from bot.domain.summaries.models import Evidence, Quote, locate_quotes
+from bot.domain.summaries.quote_evidence import is_evidence
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A quoted line of a file in a pull request, as the model gives it; not verified."""
+    """A quoted line of a file in a pull request, as the model gives it; not verified.
+
+    ``line`` and ``is_removed`` say which one is meant if the quote stands there more than once; 0: any line.
+    """
 
     pull: str
     path: str
     quote: str
+    line: int = 0
+    is_removed: bool = False
 
 
-def verify_citation(citation: Citation, pull: PullRequest) -> Evidence | None:
+def verify_citation(
+    citation: Citation, pull: PullRequest, excerpts: Iterable[SourceExcerpt] = ()
+) -> Evidence | None:
     """Return the quote with its position in the file that the citation names, or None if it proves nothing.
 
-    Unlike in summaries, the quote may be of unchanged lines; the evidence says so.
+    Unlike in summaries, the quote may be of unchanged lines; the evidence says so. ``excerpts`` are the lines that
+    were read of files at the pull request's commit.
     """
-    return next(iter(locate_quotes([Quote(citation.path.strip(), citation.quote)], pull)), None)
+    side = DiffSide.OLD if citation.is_removed else DiffSide.NEW
+    quote = Quote(citation.path.strip(), citation.quote, citation.line, side)
+    in_diff = next(locate_quotes([quote], pull), None)
+    if in_diff and in_diff.is_change and citation.line in (0, in_diff.line):
+        return in_diff
+    # the numbers of a diff are those of the pull request's own branch: the file at the commit has the right ones
+    read = list(_locate_in_excerpts(quote, excerpts))
+    return min(read, key=lambda evidence: evidence.line != citation.line, default=in_diff)
+
+
+def _locate_in_excerpts(quote: Quote, excerpts: Iterable[SourceExcerpt]) -> Iterator[Evidence]:
+    if not is_evidence(quote.quote):
+        return
+    for excerpt in excerpts:
+        place = find_quote(excerpt.patch, quote.quote, quote.line) if excerpt.path == quote.path else None
+        if place and place.side is DiffSide.NEW:
+            evidence = Evidence(quote.path, quote.quote.strip(), place.side, place.line, place.is_change)
+            yield evidence if excerpt.has_marks else replace(evidence, is_change=True)

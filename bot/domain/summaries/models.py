@@ -54,10 +54,15 @@ class SummaryRisk:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A quote that the model gives as evidence; not verified."""
+    """A quote that the model gives as evidence; not verified.
+
+    ``line`` (0: any) and ``side`` say which one is preferred if it stands in the diff more than once.
+    """
 
     path: str
     quote: str
+    line: int = 0
+    side: DiffSide = DiffSide.NEW
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +168,9 @@ def locate_quotes(quotes: Iterable[Quote], pull: PullRequest) -> Iterator[Eviden
     """Yield evidence for the distinctive quotes that are in the diff of their file, also of unchanged lines."""
     patches = {file.path: file.patch for file in pull.files or ()}
     for quote in quotes:
-        position = find_quote(patches.get(quote.path) or "", quote.quote) if is_evidence(quote.quote) else None
+        if not is_evidence(quote.quote):
+            continue
+        position = find_quote(patches.get(quote.path) or "", quote.quote, quote.line, quote.side)
         if position:
             yield Evidence(quote.path, quote.quote.strip(), position.side, position.line, position.is_change)
 

@@ -31,6 +31,8 @@ def label_citation(pull: PullRequest, evidence: Evidence) -> tuple[str, str]:
 
 def describe_tools(calls: Sequence[ToolCall]) -> str:
     """Return what the tools do for the model, for the status line."""
+    if any(call.name in ("read_file", "find_uses") for call in calls):
+        return sentences.READING_FILES
     diffs = sum(call.name == "read_diff" for call in calls)
     if diffs:
         return sentences.format_diff_reading(diffs)
@@ -48,7 +50,7 @@ def render_footer(
     """Render the small print and the feedback buttons under an answer.
 
     ``note`` says why the answer ends where it does, ``read`` and ``not_seen`` what it is based on. ``failed``
-    counts the quotes that are not in the diff; ``is_unproven`` is set if it is about code without a valid quote.
+    counts the quotes that are not in the code; ``is_unproven`` is set if it is about code without a valid quote.
     ``stands_in`` is a sentence on the author if that is no model.
     """
     parts = [

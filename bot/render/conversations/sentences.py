@@ -89,6 +89,7 @@ def format_next_call(then: datetime) -> str:
 SEARCHING_TEXT = "is searching the descriptions…"
 SEARCHING_DIFFS = "is searching the diffs…"
 LOOKING_FOR_REVERTS = "is looking for reverts…"
+READING_FILES = "is reading the files…"
 GOING_THROUGH_LIST = "is going through the pull requests…"
 
 
@@ -99,7 +100,7 @@ def format_diff_reading(count: int) -> str:
 
 # below an answer
 
-MODEL_NOTE = "Written by a model: links to lines were checked against the diffs, the rest may be wrong."
+MODEL_NOTE = "Written by a model: links to lines were checked against the code, the rest may be wrong."
 UNPROVEN = "No line proves what it says of code."
 GOOD_ANSWER_LABEL = "Good answer"
 BAD_ANSWER_LABEL = "Bad answer"
@@ -141,8 +142,8 @@ def format_not_seen(gaps: str) -> str:
 
 
 def format_failed_quotes(count: int) -> str:
-    """Return how many quotes of an answer are not in the diff."""
-    return f"{format_count(count, 'quote was', 'quotes were')} not in the diff and not linked."
+    """Return how many quotes of an answer are not in the code that was read."""
+    return f"{format_count(count, 'quote was', 'quotes were')} not in the code and not linked."
 
 
 # a plain search instead of an answer

@@ -23,7 +23,8 @@ _CITE_START = re.compile(r"<cite(?!\w)")
 # a gap, or a word as far as it is plain
 _WORD_PATTERN = re.compile(rf"\s+|(?:(?!\s){PLAIN_SIGN})+")
 _CITE_PATTERN = re.compile(
-    r'<cite\s+pr="(?P<pr>[^"<>\n]{1,200})"\s+path="(?P<path>[^"<>\n]{1,1000})"\s*>'
+    r'<cite\s+pr="(?P<pr>[^"<>\n]{1,200})"\s+path="(?P<path>[^"<>\n]{1,1000})"'
+    r'(?:\s+line="(?P<line>[0-9]{1,9})")?(?:\s+side="(?P<side>added|removed|unchanged)")?\s*>'
     r"(?P<quote>(?:(?!</cite>).){1,1500})</cite>",
     re.S,
 )
@@ -198,7 +199,7 @@ class AnswerMarkdown:
         """Read a citation: a link if it is valid, otherwise nothing."""
         match = _CITE_PATTERN.match(rest)
         if match:
-            link = self._links.link_citation(Citation(match["pr"], match["path"], match["quote"]))
+            link = self._links.link_citation(_build_citation(match))
             return match.end(), f" [{_escape_label(link[0])}]({link[1]})" if link else ""
         end = rest.find("</cite>")
         if end >= 0:
@@ -265,6 +266,11 @@ class AnswerMarkdown:
         """Return a number, as a link if the pull request exists."""
         address = self._links.link_number(parse_digits(match["number"]))
         return f"[{match[0]}]({address})" if address else match[0]
+
+
+def _build_citation(match: re.Match[str]) -> Citation:
+    line = parse_digits(match["line"]) if match["line"] else 0
+    return Citation(match["pr"], match["path"], match["quote"], line, is_removed=match["side"] == "removed")
 
 
 def _read_word(word: str, rest: str, *, is_final: bool) -> ReadStep:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -15,10 +16,14 @@ DayLister = Callable[[Repository, LocalDay], DayMerges]
 
 @dataclass(frozen=True, slots=True)
 class MergeList:
-    """The pull requests merged in some days, newest first, each once, and the caveats of that list."""
+    """The pull requests merged in some days, newest first, each once, and the caveats of that list.
+
+    ``unavailable`` are the days without a list, where the reader of the list notes them.
+    """
 
     pulls: tuple[PullRequest, ...]
     caveats: tuple[str, ...]
+    unavailable: tuple[dt.date, ...] = ()
 
 
 def list_day(merged_on: DayLister, repository: Repository, day: LocalDay) -> DayMerges | DayUnavailable:

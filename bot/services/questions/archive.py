@@ -5,10 +5,12 @@ No model is asked here: a pull request without a summary has only its facts.
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.domain.digest.models import Entry
+from bot.domain.errors import DayUnavailable
 from bot.domain.pull_requests.areas import determine_area
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup, get_default_classes
@@ -17,7 +19,7 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import SummarisedPullRequest, build_fallback_summary
 from bot.domain.text.redaction import redact_patch
 from bot.domain.time.date_range import Span
-from bot.ports import PullRequests
+from bot.ports import PullRequests, SourceFiles, SourceSearch
 from bot.services.history.merge_lists import MergeList, combine_lists, list_day
 from bot.services.operations.worker_threads import DeadlineExecutor
 from bot.services.summaries.entry_cache import EntryCache
@@ -28,16 +30,31 @@ _NO_SUMMARY_REASON = "nobody asked for it before"
 
 @dataclass(frozen=True, slots=True)
 class DayEntries:
-    """The pull requests merged in some days, newest first, and caveats on what may be missing."""
+    """The pull requests merged in some days, newest first, and caveats on what may be missing.
+
+    ``unloaded`` are the days of the span of which nothing is known.
+    """
 
     repository: Repository
     span: Span
     entries: tuple[Entry, ...]
     caveats: tuple[str, ...] = ()
+    unloaded: tuple[dt.date, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSources:
+    """Where code is read: whole files at a commit, and a search over all of them. Either may be missing."""
+
+    files: SourceFiles | None = None
+    search: SourceSearch | None = None
 
 
 class PullRequestArchive:
-    """Archive of days and single pull requests. ``workers`` is the number of simultaneous calls to GitHub."""
+    """Archive of days and single pull requests. ``workers`` is the number of simultaneous calls to GitHub.
+
+    ``code`` is where files are read as they are after a pull request.
+    """
 
     def __init__(
         self,
@@ -46,7 +63,9 @@ class PullRequestArchive:
         entry_cache: EntryCache,
         workers: int,
         classes_of: PathClassesLookup = get_default_classes,
+        code: CodeSources = CodeSources(),
     ) -> None:
+        self.code = code
         self._pulls = pulls
         self._reader = reader
         self._entry_cache = entry_cache
@@ -61,15 +80,24 @@ class PullRequestArchive:
         merged = self.list_merges(repository, span)
         with DeadlineExecutor(self._workers, "archive") as executor:
             return DayEntries(
-                repository, span, tuple(executor.map_items(self.build_entry, merged.pulls)), merged.caveats
+                repository,
+                span,
+                tuple(executor.map_items(self.build_entry, merged.pulls)),
+                merged.caveats,
+                merged.unavailable,
             )
 
     def list_merges(self, repository: Repository, span: Span) -> MergeList:
         """Return the pull requests merged in some days, without files. Raises what ``read_days`` raises."""
         with DeadlineExecutor(self._workers, "archive") as executor:
-            return combine_lists(
-                executor.map_items(partial(list_day, self._pulls.list_merged, repository), span.days)
-            )
+            lists = tuple(executor.map_items(partial(list_day, self._pulls.list_merged, repository), span.days))
+        days = zip(span.days, lists, strict=True)
+        unavailable = tuple(day.date for day, each in days if isinstance(each, DayUnavailable))
+        return replace(combine_lists(lists), unavailable=unavailable)
+
+    def fetch_facts(self, reference: Reference) -> PullRequest:
+        """Return one pull request without its files. Raises what ``read_pull_request`` raises."""
+        return self._pulls.fetch_pull_request(reference.repository, reference.number)
 
     def read_pull_request(self, reference: Reference) -> Entry:
         """Return one pull request, open or merged.

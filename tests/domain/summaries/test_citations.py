@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.pull_requests.diff import DiffLine, DiffSide
 from bot.domain.pull_requests.models import PullRequest
+from bot.domain.source.excerpts import SourceExcerpt
 from bot.domain.summaries.citations import Citation, verify_citation
 from bot.domain.summaries.models import Evidence
 from bot.domain.summaries.quote_evidence import is_evidence
@@ -112,6 +113,68 @@ def test_the_place_names_the_file_and_the_quote() -> None:
 def test_without_a_diff_nothing_holds(files: list[object] | None) -> None:
     change = pull(7, files=None) if files is None else pull(7, files=files or [changed_file("c.py")])  # type: ignore[arg-type]
     assert place("total = sum(self.queue)", change=change) is None
+
+
+TWICE = """@@ -3,3 +3,4 @@
+ check_limit(job)
+-run_all(job)
++check_limit(job)
++run_all(job)
+ done(job)
+@@ -20,2 +21,2 @@
+-check_limit(job)
++run_all(job)
+ end(job)"""
+
+
+@pytest.mark.parametrize(
+    ("quote", "line", "is_removed", "expected"),
+    [
+        ("check_limit(job)", 0, False, (DiffSide.NEW, 4)),
+        ("check_limit(job)", 0, True, (DiffSide.OLD, 20)),
+        ("check_limit(job)", 3, False, (DiffSide.NEW, 3)),
+        ("check_limit(job)", 20, False, (DiffSide.OLD, 20)),
+        ("run_all(job)", 0, False, (DiffSide.NEW, 5)),
+        ("run_all(job)", 0, True, (DiffSide.OLD, 4)),
+        ("run_all(job)", 21, False, (DiffSide.NEW, 21)),
+        ("run_all(job)", 99, False, (DiffSide.NEW, 5)),
+    ],
+)
+def test_of_a_line_that_stands_more_than_once_the_named_one_is_meant(
+    quote: str,
+    line: int,
+    is_removed: bool,
+    expected: tuple[DiffSide, int],
+) -> None:
+    change = pull(7, files=[changed_file("a.py", patch=TWICE)])
+    found = verify_citation(Citation("7", "a.py", quote, line, is_removed), change)
+    assert found
+    assert (found.side, found.line) == expected
+
+
+def excerpt(text: str, mark: str = " ", path: str = "a.py") -> SourceExcerpt:
+    lines = (DiffLine(mark, line, 50 + n, 50 + n) for n, line in enumerate(text.split("\n")))
+    return SourceExcerpt(path, tuple(lines))
+
+
+@pytest.mark.parametrize(
+    ("quote", "path", "line"),
+    [
+        ("budget = compute(self)", "a.py", 50),
+        ("budget = compute(self)\nuse_it(budget)", "a.py", 50),
+        ("  use_it(budget)  ", " a.py ", 51),
+        ("budget = compute(selves)", "a.py", 0),
+        ("= self", "a.py", 0),
+        ("return", "a.py", 0),
+        ("budget = compute(self)", "b.py", 0),
+    ],
+)
+def test_a_line_that_was_read_of_the_file_proves_too(quote: str, path: str, line: int) -> None:
+    read = [excerpt("budget = compute(self)\nuse_it(budget)\nreturn"), excerpt("nothing", path="b.py")]
+    found = verify_citation(Citation("7", path, quote), CHANGE, read)
+    assert (found.line if found else 0) == line
+    assert found is None or (found.side, found.is_change) == (DiffSide.NEW, False)
+    assert verify_citation(Citation("7", path, quote), CHANGE) is None
 
 
 lines = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=8, max_size=30).filter(

@@ -29,7 +29,7 @@ from tests.render.hostile_days import TOKENS, texts
 
 TITLE = "Friday 27 February 2026"
 LONG = "😀 <" * 5_000
-PLAIN = "Written by a model: links to lines were checked against the diffs, the rest may be wrong."
+PLAIN = "Written by a model: links to lines were checked against the code, the rest may be wrong."
 
 
 def message(*blocks: dict[str, object], text: str = "answer") -> dict[str, object]:
@@ -88,7 +88,7 @@ def test_the_address_of_a_citation_can_not_leave_its_link(path: str, side: DiffS
 
 def test_what_an_answer_rests_on_stands_below_it() -> None:
     assert small_print("", "", "", 0) == PLAIN
-    said = "I stopped. Read: 2 days. Not seen: a.bin of #7. 2 quotes were not in the diff and not linked."
+    said = "I stopped. Read: 2 days. Not seen: a.bin of #7. 2 quotes were not in the code and not linked."
     assert small_print("I stopped.", "2 days", "a.bin of #7", 2) == f"{said} {PLAIN}"
     assert "1 quote was not" in small_print("", "", "", 1)
 

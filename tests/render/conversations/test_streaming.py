@@ -33,6 +33,32 @@ def cited(quote: str, pr: str = "7", path: str = "a.py") -> str:
     return f'<cite pr="{pr}" path="{path}">{quote}</cite>'
 
 
+@pytest.mark.parametrize(
+    ("more", "citation"),
+    [
+        ("", Citation("7", "a.py", GOOD)),
+        (' line="12"', Citation("7", "a.py", GOOD, 12)),
+        (' side="removed"', Citation("7", "a.py", GOOD, is_removed=True)),
+        (' line="12" side="removed"', Citation("7", "a.py", GOOD, 12, is_removed=True)),
+        ('\n line="12"\n side="added" ', Citation("7", "a.py", GOOD, 12)),
+        (' line="-1"', None),
+        (' line="\u0661"', None),
+        (' line="1234567890"', None),
+        (' side="left"', None),
+        (' line="12" to="14"', None),
+    ],
+)
+def test_a_citation_may_say_which_line_is_meant(more: str, citation: Citation | None) -> None:
+    seen: list[Citation] = []
+
+    def keep(found: Citation) -> None:
+        seen.append(found)
+
+    text = f'<answer>So.<cite pr="7" path="a.py"{more}>{GOOD}</cite></answer>'
+    assert fed(AnswerMarkdown(Links(keep, lambda _: None)), text) == "So."
+    assert seen == ([citation] if citation else [])
+
+
 def fed(markdown: AnswerMarkdown, *pieces: str) -> str:
     """All that is shown for the pieces, and for the end after them."""
     return "".join([*map(markdown.feed, pieces), markdown.end_answer()])

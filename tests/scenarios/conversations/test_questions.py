@@ -14,6 +14,7 @@ from localslack.users.person import Delivery, Person
 from bot.adapters.redis.feedback import RedisFeedbackStore
 from tests.emulators.claude.server import Step, ToolUse
 from tests.emulators.github.store import changed_file, sha
+from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.checks import eventually
 from tests.scenarios import Bot, both_transports, claude_that
 from tests.scenarios.conversations.asking import (
@@ -330,7 +331,30 @@ def test_only_quotes_that_hold_and_numbers_that_exist_are_linked(http_bot: Bot) 
     assert lines[1].startswith("Gone. [retry.py:2 (removed)](https://github.com/octo/engine/")
     assert lines[2:5] == ["Elsewhere.", "Invented.", "Foreign."]
     assert lines[5] == f"See [#{own}]({address}) and #{missing}."
-    assert "3 quotes were not in the diff and not linked." in small_print(reply)
+    assert "3 quotes were not in the code and not linked." in small_print(reply)
+
+
+def test_a_line_of_the_file_that_a_tool_read_is_linked_at_the_merge_commit(http_bot: Bot) -> None:
+    thread = summary(http_bot, files=(changed_file("engine/retry.py", patch=PATCH),))
+    number, commit = thread.number, sha(f"merge {thread.number}")
+    text = "import os\n" + "\n" * 20 + "def give_up(worker):\n    worker.kill(hard=True)\n"
+    tree = FixedTree({"engine/workers.py": Entry(text.encode())})
+    http_bot.world.github.add_commit("octo/engine", TreeCommit(commit, tree))
+
+    def cite(quote: str) -> str:
+        return f'<cite pr="{number}" path="engine/workers.py" line="23" side="unchanged">{quote}</cite>'
+
+    read = ToolUse("read_file", {"number": number, "path": "engine/workers.py", "around": "give_up"})
+    said = answer(f"It kills.{cite('worker.kill(hard=True)')}\nIt waits.{cite('worker.wait(long=True)')}")
+    with answering(http_bot, read, said) as asked:
+        http_bot.person().send_message("What does it do to workers?", thread.channel, thread.ts)
+        (reply,) = thread.answers()
+    address = f"https://github.com/octo/engine/blob/{commit}/engine/workers.py#L23"
+    assert text_of(reply) == f"It kills. [workers.py:23 (unchanged)]({address})\nIt waits."
+    assert "22:  def give_up(worker):" in asked.prompts[1]
+    assert "1:  import os" not in asked.prompts[1], "only what is around the name is shown"
+    assert "parts of engine/workers.py after" in small_print(reply)
+    assert "1 quote was not in the code and not linked." in small_print(reply)
 
 
 def test_what_tools_read_and_what_nobody_could_see_is_in_the_small_print(http_bot: Bot) -> None:

@@ -21,7 +21,7 @@ from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay, parse_date
 from bot.ports import Cache, Chat, ChatEvent, PullRequests, TextDelta, ToolCall, Turn, TurnEnd, TurnUsage
-from bot.services.questions.archive import PullRequestArchive
+from bot.services.questions.archive import CodeSources, PullRequestArchive
 from bot.services.questions.tools.toolbox import Toolbox, ToolOutput
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
@@ -53,6 +53,7 @@ class Shelf:
     workers: int = 4
     repositories: AllowedRepositories = REPOSITORIES
     make_archive: type[PullRequestArchive] = PullRequestArchive
+    code: CodeSources = field(default_factory=CodeSources)
 
     @property
     def entries(self) -> EntryCache:
@@ -63,7 +64,11 @@ class Shelf:
     @property
     def archive(self) -> PullRequestArchive:
         return self.make_archive(
-            self.pulls, PullRequestReader(self.pulls, self.summaries), self.entries, self.workers
+            self.pulls,
+            PullRequestReader(self.pulls, self.summaries),
+            self.entries,
+            self.workers,
+            code=self.code,
         )
 
     def toolbox(self, subject: ThreadSubject = ABOUT_DAY) -> Toolbox:
@@ -74,7 +79,7 @@ def shelf(*pulls: PullRequest, failing: Mapping[str, Exception] | None = None) -
     return Shelf(KnownPulls(pulls, dict(failing or {})))
 
 
-def told(toolbox: Toolbox, name: str, **arguments: Any) -> str:
+def told(toolbox: Toolbox, name: str, /, **arguments: Any) -> str:
     """What a tool says, which is no error."""
     found = toolbox.run_tool(name, arguments)
     assert not found.is_error, found.text

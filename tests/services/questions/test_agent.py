@@ -195,6 +195,8 @@ def test_more_calls_than_allowed_are_told_so_and_not_run() -> None:
         (("search", "taken_back"), "is searching the diffs…"),
         (("taken_back",), "is looking for reverts…"),
         (("read_diff",), "is reading 1 diff…"),
+        (("read_diff", "read_file"), "is reading the files…"),
+        (("find_uses",), "is reading the files…"),
         (("search", "read_diff", "read_diff"), "is reading 2 diffs…"),
     ],
     ids=lambda value: ",".join(value) if isinstance(value, tuple) else "",

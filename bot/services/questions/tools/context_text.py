@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from itertools import chain
 
 from bot.domain.digest.models import Entry
+from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClasses
 from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack_diff
+from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import collapse_lines, format_count, remove_comments, truncate_text
 from bot.services.questions.archive import DayEntries
 
@@ -20,6 +22,10 @@ _MAX_FILES_LENGTH = 5_000
 # of a diff in the record of a day
 _MAX_SMALL_DIFF_LENGTH = 16_000
 _MAX_TITLE_LENGTH = 200
+_MAX_NAMED_DAYS = 14
+# demo/rules/findings.py skips a description by its heading
+_SUMMARY_MARK = "Summary by a model, not checked against code"
+_AUTHOR_MARK = "What the author says (nobody has checked it):"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +52,36 @@ def limit_lines(lines: Iterable[str], most: int, what: str, advice: str) -> Boun
 
 
 def format_head(days: DayEntries) -> str:
-    """Return the days, their number of pull requests, and caveats on what may be missing."""
+    """Return the days, their number of pull requests, and what may be missing.
+
+    Lines of a list have headlines, which look like facts: the head says who wrote them.
+    """
     counted = format_count(len(days.entries), "pull request")
     caveats = "".join(f" [{caveat}]" for caveat in days.caveats)
-    return f"{days.repository}, {days.span} ({days.span.zone}): {counted} merged, newest first{caveats}"
+    has_summaries = any(not entry.summary.is_fallback for entry in days.entries)
+    marked = "; headlines and summaries are by a model, not checked against code" if has_summaries else ""
+    listed = f"{days.repository}, {days.span} ({days.span.zone}): {counted} merged, newest first{caveats}"
+    return f"{listed}{marked}{_format_unloaded(days)}"
+
+
+def _format_unloaded(days: DayEntries) -> str:
+    if not days.unloaded:
+        return ""
+    named = ", ".join(map(str, days.unloaded[:_MAX_NAMED_DAYS]))
+    more = ", …" if len(days.unloaded) > _MAX_NAMED_DAYS else ""
+    count = format_count(len(days.unloaded), "day is", "days are")
+    return f"; {count} NOT LOADED ({named}{more}): what was merged then is not known"
+
+
+def format_doubt(days: DayEntries, unchecked: int) -> str:
+    """Return why the count of a list or search may be too small; empty if nothing is missing.
+
+    ``unchecked`` is the number of pull requests whose files could not be loaded, where files matter.
+    """
+    parts = [f"{format_count(len(days.unloaded), 'day is', 'days are')} not loaded"] if days.unloaded else []
+    if unchecked:
+        parts.append(f"the files of {format_count(unchecked, 'pull request')} are not loaded")
+    return f" (at least: {' and '.join(parts)})" if parts else ""
 
 
 def format_day_record(days: DayEntries, most: int) -> BoundedText:
@@ -149,7 +181,8 @@ def format_details(entry: Entry) -> str:
     summary = entry.summary
     if summary.is_fallback:
         return format_line(entry)
-    more = [truncate_text(collapse_lines(summary.what_changed_and_why), _MAX_SECTION_LENGTH)]
+    essence = truncate_text(collapse_lines(summary.what_changed_and_why), _MAX_SECTION_LENGTH)
+    more = [f"{_SUMMARY_MARK}: {essence}"]
     more += [f"Risk: {summary.risk_reason}"] if summary.risk_reason else []
     more += [f"Action: {summary.action}"] if summary.action else []
     return f"{format_line(entry)}\n  " + "\n  ".join(more)
@@ -171,12 +204,33 @@ def format_pull_request(entry: Entry) -> str:
     """Return one pull request with everything but its diff."""
     pull, summary = entry.pull, entry.summary
     sections = [f"{name}: {collapse_lines(text)}" for name, text in summary.sections]
-    proofs = [f"Proven by {evidence.path}:{evidence.line}: {evidence.quote}" for evidence in summary.evidence]
+    proofs = [
+        f"Quoted for it: {evidence.path}:{evidence.line} ({_name_side(evidence)}): {evidence.quote}"
+        for evidence in summary.evidence
+    ]
     asks = [f"Action: {summary.action}"] if summary.action else []
-    summary_lines = ["No summary yet."] if summary.is_fallback else sections
+    summary_lines = ["No summary yet."] if summary.is_fallback else [f"{_SUMMARY_MARK}:", *sections]
     return "\n".join(
-        [format_line(entry), *summary_lines, *asks, *proofs, *_format_files(pull), *_format_description(pull)]
+        [format_line(entry), *summary_lines, *asks, *proofs, *_format_files(pull), *_format_author_words(pull)]
     )
+
+
+def _name_side(evidence: Evidence) -> str:
+    if not evidence.is_change:
+        return "unchanged"
+    return "removed" if evidence.side is DiffSide.OLD else "added"
+
+
+def _format_author_words(pull: PullRequest) -> list[str]:
+    """Return labels, linked issues and description, as what the author says."""
+    labels = [f"Labels: {join_items([collapse_lines(label) for label in pull.labels], _MAX_SECTION_LENGTH)}"]
+    issues = [f"- #{issue.number}: {collapse_lines(issue.title)}" for issue in pull.linked_issues]
+    return [
+        _AUTHOR_MARK,
+        *(labels if pull.labels else []),
+        *(["Issues that it closes:", *issues] if issues else ["No linked issues."]),
+        *_format_description(pull),
+    ]
 
 
 def _format_description(pull: PullRequest) -> list[str]:

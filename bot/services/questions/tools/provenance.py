@@ -18,6 +18,7 @@ class Provenance:
         self._days: dict[str, None] = {}
         self._records: dict[int, None] = {}
         self._diffs: dict[int, None] = {}
+        self._files: dict[str, None] = {}
         self._searched: dict[str, None] = {}
         self._unseen: dict[str, None] = {}
 
@@ -32,6 +33,18 @@ class Provenance:
     def add_search(self, title: str) -> None:
         """Add a search of the diffs or texts of some days."""
         self._searched[title] = None
+
+    def add_file(self, number: int, path: str) -> None:
+        """Add a part of a file as it is after a pull request."""
+        self._files[f"{_format_path(path)} after #{number}"] = None
+
+    def add_unread_source(self, number: int, path: str, problem: str) -> None:
+        """Add a file that could not be read as it is after a pull request; ``problem`` is a clause."""
+        self.add_gap(f"{_format_path(path)} after #{number} ({problem})")
+
+    def add_uses(self, number: int, name: str, where: str) -> None:
+        """Add a search for a name; ``where`` says in which files."""
+        self._searched[f"{where} after #{number} for {_format_path(name)}"] = None
 
     def add_diff(self, pull: PullRequest, files: tuple[ChangedFile, ...], left_out: tuple[str, ...]) -> None:
         """Add the diff of these files of a pull request; ``left_out`` are those that did not fit completely."""
@@ -84,6 +97,7 @@ class Provenance:
                 _format_list(
                     "summaries of " if len(records) > 1 else "the summary of ", [f"#{n}" for n in records]
                 ),
+                _format_list("parts of ", list(self._files)),
                 _format_list("searched ", list(self._searched)),
             )
             if part

@@ -26,7 +26,7 @@ class ToolArguments(BaseModel):
 class SelectionArguments(ToolArguments):
     """A selection of pull requests; an omitted field selects all."""
 
-    days: str = Field("", description="2026-02-28, 2026-02-22..2026-02-28, 7d, yesterday; default: this thread's")
+    days: str = Field("", description="2026-02-28, 2026-02-22..2026-02-28, 7d; default: this thread's")
     repository: str = Field("", description="owner/name; default: this thread's")
     paths: WordList = Field((), description="globs as in .gitignore: vllm/v1, *.cu, !tests/; any of them")
     areas: WordList = Field((), description="areas as they stand in the lists, or parts of their names")
@@ -63,7 +63,8 @@ class PullArguments(ToolArguments):
     """Arguments of the tool for one pull request."""
 
     description: ClassVar[str] = (
-        "One pull request: facts, summary, risk with reasons, files, the start of its description."
+        "One pull request: facts, summary by a model, risk with reasons, files; of its author: labels, linked "
+        "issues, the start of the description."
     )
 
     number: Annotated[int, Field(ge=1, lt=1_000_000_000)]
@@ -74,7 +75,8 @@ class DiffArguments(ToolArguments):
     """Arguments of the tool that reads a diff."""
 
     description: ClassVar[str] = (
-        "The diff of one pull request, of all files or some, or only the places that contain a text."
+        "The diff of one pull request, of all files or some, or only the places that contain a text, with the "
+        "side and number of each such line."
     )
 
     number: Annotated[int, Field(ge=1, lt=1_000_000_000)]
@@ -93,6 +95,35 @@ class TakenBackArguments(ToolArguments):
 
     days: str = ""
     repository: str = ""
+
+
+class FileArguments(ToolArguments):
+    """Arguments of the tool that reads a part of a file."""
+
+    description: ClassVar[str] = (
+        "Up to 200 lines of any file of the repository as it is after a pull request, changed by it or not: from "
+        "a line on, or around a name (where it is defined first)."
+    )
+
+    number: Annotated[int, Field(ge=1, lt=1_000_000_000)]
+    repository: str = ""
+    path: Annotated[str, Field(min_length=1, max_length=1_000)]
+    first: Annotated[int, Field(ge=1, lt=1_000_000_000)] = 1
+    last: int = Field(0, ge=0, lt=1_000_000_000, description="default: 200 lines")
+    around: str = Field("", max_length=200, description="a name, in place of lines")
+
+
+class UsesArguments(ToolArguments):
+    """Arguments of the search for a name."""
+
+    description: ClassVar[str] = (
+        "The lines that have a name as a whole word, as they are after a pull request: of all files, or only of "
+        "those that it changed; the result says which."
+    )
+
+    number: Annotated[int, Field(ge=1, lt=1_000_000_000)]
+    repository: str = ""
+    name: Annotated[str, Field(min_length=1, max_length=200)]
 
 
 @cache

@@ -10,8 +10,12 @@ from bot.domain.pull_requests.diff import split_hunks
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.risk.assessment import RiskBand
+from bot.services.questions.tools.context_text import join_items
 from bot.services.questions.tools.schemas import SelectionArguments
 
+# characters
+_MAX_POSITIONS_LENGTH = 3_000
+_SIDES = {"+": "added", "-": "removed", " ": "unchanged"}
 _BAND_LABELS = [band.label for band in RiskBand]
 
 
@@ -45,9 +49,12 @@ def select_files(pull: PullRequest, paths: tuple[str, ...]) -> tuple[ChangedFile
 
 
 def find_places(files: tuple[ChangedFile, ...], text: str) -> list[str]:
-    """Return the hunks that contain the text, as in the diff."""
+    """Return the hunks that contain the text, as in the diff.
+
+    If several lines contain it, their sides and numbers come first: the hunks show neither.
+    """
     words = (text.strip().casefold(),)
-    lines: list[str] = []
+    lines = _list_positions(files, words)
     for file in files:
         hunks = [
             (header, part)
@@ -59,3 +66,17 @@ def find_places(files: tuple[ChangedFile, ...], text: str) -> list[str]:
         for header, part in hunks:
             lines += [header, *(each.patch_text for each in part)]
     return lines or [f"No place in it contains {text!r}."]
+
+
+def _list_positions(files: tuple[ChangedFile, ...], words: tuple[str, ...]) -> list[str]:
+    """Return the side and number of each line that contains a word, if there are several such lines."""
+    places = [
+        f"{file.path}:{line.old if line.mark == '-' else line.new} ({_SIDES[line.mark]})"
+        for file in files
+        for _, lines in split_hunks(file.patch or "")
+        for line in lines
+        if has_word(line.text, words)
+    ]
+    if len(places) < 2:
+        return []
+    return [f"It stands in {len(places):,} lines: {join_items(places, _MAX_POSITIONS_LENGTH)}"]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from bot.domain.conversations.thread_subject import ThreadSubject
 from bot.domain.errors import (
+    DayUnavailable,
     GitHubAccessDenied,
     GitHubUnavailable,
     PrdigestError,
@@ -23,14 +24,18 @@ from bot.domain.errors import (
     StoreUnavailable,
 )
 from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest
+from bot.domain.pull_requests.models import Account, ChangedFile, LinkedIssue, PullRequest
 from bot.domain.summaries.citations import Citation
+from bot.domain.summaries.models import Evidence
 from bot.ports import PullRequests
-from bot.services.questions.tools.toolbox import MAX_DIFF_LENGTH, MAX_RESULT_LENGTH, Toolbox
+from bot.services.questions.archive import CodeSources
+from bot.services.questions.tools.pull_request_tools import MAX_DIFF_LENGTH
+from bot.services.questions.tools.reading_session import MAX_RESULT_LENGTH
+from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.summaries.prompts import fence_text
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull, summary
 from tests.helpers.checks import is_one_sentence
-from tests.services.doubles import KnownPulls
+from tests.services.doubles import FileTree, KnownPulls
 from tests.services.questions.archives import (
     ABOUT_DAY,
     REPOSITORIES,
@@ -47,12 +52,15 @@ PATCH = "@@ -1,3 +1,4 @@\n import os\n-timeout = 10 seconds\n+timeout = 30 secon
 RETRY = ChangedFile("engine/retry.py", "modified", 2, 1, PATCH)
 SEVEN = pull(7, title="Wait longer", files=(RETRY, changed_file("docs/guide.md", 2)))
 LIST, SEARCH, PULL, DIFF, BACK = "list_pull_requests", "search", "pull_request", "read_diff", "taken_back"
+FILE, USES = "read_file", "find_uses"
 EVERY_TOOL: dict[str, dict[str, Any]] = {
     LIST: {},
     SEARCH: {"any_of": ["timeout"]},
     PULL: {"number": 7},
     DIFF: {"number": 7},
     BACK: {},
+    FILE: {"number": 7, "path": "engine/retry.py"},
+    USES: {"number": 7, "name": "timeout"},
 }
 BINARY = ChangedFile("logo.png", "modified", 0, 0)
 TOO_LARGE = ChangedFile("data.json", "modified", 90_000, 10)
@@ -291,7 +299,9 @@ def test_a_revert_that_was_itself_reverted_took_nothing_back() -> None:
 
 def test_what_was_reverted_can_be_asked_of_the_day_of_the_revert() -> None:
     text = told(shelf(SEVEN, REVERT).toolbox(), BACK, days="2026-03-01")
-    assert '#20 takes back what was merged before these days. #20 (Revert "Wait longer" (#7)) says:' in text
+    assert (
+        '#20 takes back #7 (Wait longer), merged before these days. #20 (Revert "Wait longer" (#7)) says:' in text
+    )
     both = told(shelf(SEVEN, REVERT).toolbox(), BACK, days="2026-02-28..2026-03-01")
     assert "#7 (Wait longer) was reverted by #20" in both
     assert "before these days" not in both
@@ -311,6 +321,95 @@ def test_where_a_thread_is_about_single_ones_its_day_is_that_of_the_first() -> N
     assert str(toolbox.span) == "2026-02-19"
     assert numbers(told(toolbox, LIST)) == [7]
     assert numbers(told(toolbox, LIST, days="2026-02-28")) == [8]
+
+
+@pytest.mark.parametrize(
+    ("failing", "said"),
+    [
+        ({}, "#20 takes back what was merged before these days."),
+        ({"pull 9": AWAY}, "#20 takes back what was merged before these days."),
+    ],
+    ids=["an issue", "github away"],
+)
+def test_a_number_that_github_does_not_know_is_not_named(failing: dict[str, Exception], said: str) -> None:
+    there = shelf(SEVEN, replace(REVERT, title='Revert "Wait" (#9)', body="Reverts #9"), failing=failing)
+    toolbox = there.toolbox()
+    assert said in told(toolbox, BACK, days="2026-03-01")
+    assert toolbox.provenance.gaps == ("#9 (it could not be loaded)" if failing else "")
+
+
+def test_days_that_are_not_loaded_are_no_days_without_pull_requests() -> None:
+    gone = DayUnavailable("27 February 2026 is too long ago.", "too long ago")
+    there = shelf(SEVEN, failing={"day 2026-02-27": gone})
+    toolbox = there.toolbox()
+    week = {"days": "2026-02-26..2026-02-28"}
+    for name, more in ((LIST, {"authors": ["nobody"]}), (SEARCH, {"any_of": ["nowhere"]}), (BACK, {})):
+        head, counted = told(toolbox, name, **week, **more).split("\n")[:2]
+        assert head.endswith("; 1 day is NOT LOADED (2026-02-27): what was merged then is not known")
+        if name != BACK:
+            assert "(at least: 1 day is not loaded):" in counted
+    assert "at least" not in told(toolbox, LIST, authors=["nobody"])
+    assert refused(toolbox, LIST, {"days": "2026-02-27"}) == (
+        "27 February 2026 is too long ago.\n"
+        "No day that you asked for is loaded: this is no proof that nothing was merged."
+    )
+
+
+def test_a_count_says_where_files_are_not_loaded() -> None:
+    toolbox = shelf(SEVEN, pull(8), failing={"files 8": AWAY}).toolbox()
+    doubt = "(at least: the files of 1 pull request are not loaded):"
+    assert f"0 of them fit {doubt}" in told(toolbox, LIST, paths=["nowhere/"])
+    assert f"0 pull requests of 2 searched match {doubt} none" in told(toolbox, SEARCH, any_of=["nowhere"])
+    assert "at least" not in told(toolbox, LIST, words=["nowhere"])
+    assert "at least" not in told(toolbox, SEARCH, any_of=["nowhere"], where="text")
+
+
+def test_the_repositories_that_may_be_asked_about_are_named() -> None:
+    for named in ("engine", "secret/plans", "https://example.org/octo/engine", "octo/engine/pull/7"):
+        for name, arguments in EVERY_TOOL.items():
+            text = refused(shelf(SEVEN).toolbox(), name, arguments | {"repository": named})
+            assert text.endswith("ask about octo/engine, octo/tools.")
+
+
+MODELS_WORDS = "not checked against code"
+
+
+def test_what_a_model_wrote_is_marked() -> None:
+    there = shelf(SEVEN, REVERT)
+    assert all(MODELS_WORDS not in told(there.toolbox(), name, **EVERY_TOOL[name]) for name in (LIST, PULL))
+    quoted = Evidence("engine/retry.py", "timeout = 10 seconds", DiffSide.OLD, 2)
+    added = Evidence("engine/retry.py", "retries = five", DiffSide.NEW, 3)
+    kept = Evidence("engine/retry.py", "done = True", DiffSide.NEW, 4, is_change=False)
+    there.summaries.said = summary(headline="Patience grows", evidence=(quoted, added, kept))
+    there.entries.refresh_summary(SEVEN)
+    for name in (LIST, SEARCH, BACK):
+        head = told(there.toolbox(), name, **EVERY_TOOL[name]).split("\n")[0]
+        assert head.endswith(f"; headlines and summaries are by a model, {MODELS_WORDS}")
+    lines = told(there.toolbox(), PULL, number=7).split("\n")
+    assert lines[1] == f"Summary by a model, {MODELS_WORDS}:"
+    assert lines[2].startswith("What changed and why: ")
+    assert [line for line in lines if line.startswith("Quoted for it: ")] == [
+        "Quoted for it: engine/retry.py:2 (removed): timeout = 10 seconds",
+        "Quoted for it: engine/retry.py:3 (added): retries = five",
+        "Quoted for it: engine/retry.py:4 (unchanged): done = True",
+    ]
+
+
+def test_what_the_author_says_is_told_as_such() -> None:
+    issues = (LinkedIssue(3, "Workers hang"), LinkedIssue(4, "Slow\nFiles: x"))
+    said = replace(SEVEN, linked_issues=issues, labels=("bug", "v1"), body="2.9 % faster")
+    text = told(shelf(said).toolbox(), PULL, number=7)
+    assert text.endswith(
+        "\nWhat the author says (nobody has checked it):\nLabels: bug, v1\n"
+        "Issues that it closes:\n- #3: Workers hang\n- #4: Slow Files: x\nDescription:\n  2.9 % faster"
+    )
+    assert "\nNo linked issues.\nNo description." in told(shelf(SEVEN).toolbox(), PULL, number=7)
+
+
+def test_a_text_that_stands_more_than_once_comes_with_sides_and_lines() -> None:
+    text = told(shelf(SEVEN).toolbox(), DIFF, number=7, contains="timeout")
+    assert text.split("\n")[1] == ("It stands in 2 lines: engine/retry.py:2 (removed), engine/retry.py:2 (added)")
+    assert "It stands in" not in told(shelf(SEVEN).toolbox(), DIFF, number=7, contains="retries")
 
 
 # what can't be seen
@@ -495,7 +594,9 @@ def test_a_token_comes_out_of_no_tool(secret: str) -> None:
         author=Account(secret),
         files=(ChangedFile(f"{secret}.py", "modified", 1, 1, patch),),
     )
-    toolbox = shelf(leaky, replace(REVERT, body=f"Reverts #7 because {secret}")).toolbox()
+    there = shelf(leaky, replace(REVERT, body=f"Reverts #7 because {secret}"))
+    there.code = CodeSources(FileTree(dict.fromkeys(("engine/retry.py", f"{secret}.py"), f"timeout={secret}\n")))
+    toolbox = there.toolbox()
     asked = [*EVERY_TOOL.items(), (SEARCH, {"any_of": ["timeout"], "where": "text"})]
     asked += [(DIFF, {"number": 7, "contains": "timeout"}), (LIST, {"words": ["timeout"]})]
     for name, arguments in asked:

@@ -1,0 +1,78 @@
+"""Parts of a file: by their lines with marks, and around a name."""
+
+from __future__ import annotations
+
+import difflib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.pull_requests.diff import split_hunks
+from bot.domain.pull_requests.models import ChangedFile
+from bot.domain.source.excerpts import MAX_EXCERPT_LINES, find_name, list_uses, mark_lines, split_excerpt
+from bot.domain.source.models import SourceFile
+
+lines_of_code = st.lists(st.sampled_from(["a = 1", "b = 2", "", "def f():", "    run(a)", "x\r"]), max_size=40)
+
+
+@given(lines_of_code, lines_of_code, st.integers(0, 3))
+def test_the_marks_are_those_of_the_change(old: list[str], new: list[str], context: int) -> None:
+    patch = "\n".join([*difflib.unified_diff(old, new, n=context, lineterm="")][2:])
+    file = SourceFile("a.py", "".join(f"{line}\n" for line in new))
+    whole = mark_lines(file, ChangedFile("a.py", "modified", 1, 1, patch or None))
+    assert [line.text for line in whole.lines] == new
+    assert [line.new for line in whole.lines] == list(range(1, len(new) + 1))
+    if patch and whole.has_marks:
+        added = [line.text for _, hunk in split_hunks(patch) for line in hunk if line.mark == "+"]
+        assert [line.text for line in whole.lines if line.mark == "+"] == added
+
+
+@pytest.mark.parametrize(
+    ("change", "marks", "is_known"),
+    [
+        (None, "  ", True),
+        (ChangedFile("a.py", "added", 2, 0), "++", True),
+        (ChangedFile("a.py", "renamed", 0, 0, None, "b.py"), "  ", True),
+        (ChangedFile("a.py", "renamed", 1, 1, None, "b.py"), "  ", False),
+        (ChangedFile("a.py", "modified", 1, 0, "@@ -1 +1,2 @@\n one = 1\n+two = 2"), " +", True),
+        (ChangedFile("a.py", "modified", 9, 0, "@@ -1 +1,2 @@\n one = 1\n+two = 2", unread=8), "  ", False),
+    ],
+)
+def test_the_marks_of_a_kind_of_change(change: ChangedFile | None, marks: str, is_known: object) -> None:
+    whole = mark_lines(SourceFile("a.py", "one = 1\ntwo = 2\n"), change)
+    assert ("".join(line.mark for line in whole.lines), whole.has_marks) == (marks, is_known)
+
+
+@given(st.sets(st.integers(1, 30)))
+def test_an_excerpt_has_the_numbers_of_the_file(numbers: set[int]) -> None:
+    whole = mark_lines(SourceFile("a.py", "".join(f"line {n}\n" for n in range(1, 31))), None)
+    parts = list(split_excerpt(whole, sorted(numbers)))
+    assert [line.text for part in parts for line in part.lines] == [f"line {n}" for n in sorted(numbers)]
+    for part in parts:
+        ((_, lines),) = split_hunks(part.patch)
+        assert [line.new for line in lines] == [line.new for line in part.lines]
+
+
+def test_the_definition_comes_first_where_there_is_no_room_for_all() -> None:
+    uses = "".join(f"value_{n} = total({n})\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n" for n in range(20))
+    file = SourceFile("a.py", f"{uses}def total(limit):\n    return limit\n")
+    places = find_name(file, "total")
+    assert len(places.uses) == 21
+    assert len(places.shown) <= MAX_EXCERPT_LINES
+    assert {441, 442} <= set(places.shown)
+    assert places.uses[0] in places.shown
+
+
+@given(st.text("ab_ .\n(", max_size=60), st.text("ab_.", min_size=1, max_size=3))
+def test_around_a_name_stand_lines_with_it(text: str, name: str) -> None:
+    places = find_name(SourceFile("a.cpp", text), name, 30)
+    assert set(places.shown) >= set(places.uses[:1])
+    assert len(places.shown) <= 30
+    assert bool(places.shown) is bool(places.uses)
+
+
+def test_only_whole_words_are_uses() -> None:
+    assert list_uses(["retry", "retry_now", "no_retry", "x.retry(1)", "Retry", "--retry"], "retry") == [1, 4, 6]
+    assert list_uses(["run --fast", "run --faster"], "--fast") == [1]
+    assert list_uses(["a.b", "axb"], "a.b") == [1]

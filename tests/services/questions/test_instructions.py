@@ -1,0 +1,58 @@
+"""What the instructions for answers promise is what the code does."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from bot.domain.summaries.citations import Citation
+from bot.render.conversations.streaming import AnswerMarkdown, Links
+from bot.services.summaries.prompts import ANSWER_VERSION, read_instructions
+from tests.helpers.builders import pull
+from tests.services.questions.archives import shelf, told
+
+TEXT = read_instructions(ANSWER_VERSION)
+
+
+def test_they_name_tools_that_exist() -> None:
+    names = {each["name"] for each in shelf().toolbox().definitions}
+    named = set(re.findall(r"\b(?:read_\w+|find_\w+|taken_back|list_\w+)", TEXT))
+    assert {"read_file", "find_uses", "taken_back"} <= named <= names
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        '"today", "this week" or "the latest" in it mean its own days, however long ago they are',
+        "A tool's count is evidence.",
+        '"None", "only" and "N of M" may rest on it alone, without a quote',
+        'Where it says "at least", "not loaded" or "not searched", there is no proof of "none"',
+        "may be quoted again only if the record or a result since this question shows it",
+        "Headlines and summaries were written by a model and not checked against code.",
+        "are what the author says: tell it as such",
+    ],
+)
+def test_each_hindrance_has_its_rule(rule: str) -> None:
+    assert rule in TEXT
+
+
+def test_the_forms_of_citations_are_those_that_are_read() -> None:
+    seen: list[Citation] = []
+
+    def keep(citation: Citation) -> None:
+        seen.append(citation)
+
+    forms = re.findall(r"<cite [^>]*>", TEXT)
+    said = "".join(f"{form}one whole line</cite>" for form in forms)
+    AnswerMarkdown(Links(keep, lambda _: None)).feed(f"<answer>{said}</answer>")
+    assert seen == [
+        Citation("123", "dir/file.py", "one whole line"),
+        Citation("123", "dir/file.py", "one whole line", 57, is_removed=True),
+    ]
+
+
+def test_the_words_of_doubt_are_those_of_the_tools() -> None:
+    toolbox = shelf(pull(7, files=None)).toolbox()
+    assert "at least" in told(toolbox, "search", any_of=["x"])
+    assert "not loaded" in told(toolbox, "search", any_of=["x"])

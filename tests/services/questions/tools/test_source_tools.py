@@ -1,0 +1,381 @@
+"""The tools over files, from GitHub over HTTP and from a git mirror: only what they show may be quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from github import Auth
+
+from bot.adapters.caching import SourceFileCache
+from bot.adapters.git import GitMirror, GitMirrorFiles, GitMirrorSearch, MirrorReader
+from bot.adapters.github import GitHubClient, GitHubSourceFiles
+from bot.domain.errors import GitHubUnavailable
+from bot.domain.pull_requests.models import ChangedFile, PullRequest
+from bot.domain.source.excerpts import MAX_EXCERPT_LINES
+from bot.domain.summaries.citations import Citation
+from bot.services.questions.archive import CodeSources
+from bot.services.questions.tools.reading_session import MAX_RESULT_LENGTH
+from bot.services.questions.tools.source_tools import MAX_FILE_LENGTH, MAX_USES
+from bot.services.questions.tools.toolbox import Toolbox
+from tests.adapters.worlds import REPO, ScriptedGitHub
+from tests.emulators.github.trees import SUBMODULE, SYMLINK, Entry, FixedTree, TreeCommit
+from tests.helpers.builders import REPOSITORY, pull
+from tests.helpers.clones import building, git, needs_git
+from tests.helpers.git_server import TOKEN, GitServer
+from tests.services.doubles import FileTree, MemoryCache
+from tests.services.questions.archives import inside, shelf, told
+
+RETRY = """import os
+
+DEFAULT_TIMEOUT = 10
+
+
+def wait_for(worker):
+    timeout = 30 * SECOND
+    retries = five
+    return worker.join(timeout)
+
+
+def stop_worker(worker):
+    return wait_for(worker)
+"""
+PATCH = """@@ -6,3 +6,4 @@ DEFAULT_TIMEOUT = 10
+ def wait_for(worker):
+-    timeout = 10 * SECOND
++    timeout = 30 * SECOND
++    retries = five
+     return worker.join(timeout)"""
+CALLER = "from engine.retry import wait_for\n\n\ndef run(worker):\n    wait_for(worker)\n"
+CHANGE = ChangedFile("engine/retry.py", "modified", 2, 1, PATCH)
+SEVEN = pull(7, title="Wait longer", files=(CHANGE,))
+LONG = "".join(f"line_number = {n}\n" for n in range(1, 1_001))
+SECRET = f"ghp_{'a1B2' * 9}"
+KEY = "MIIEpAIBAAKCAQEA7bq3" + "Zx9" * 14
+PEM = (
+    f"before = 1\n-----BEGIN RSA PRIVATE KEY-----\n{KEY}\n{KEY[::-1]}\n-----END RSA PRIVATE KEY-----\nafter = 2\n"
+)
+TREE: dict[str, Entry] = {
+    "engine/retry.py": Entry(RETRY.encode()),
+    "engine/run.py": Entry(CALLER.encode()),
+    "long.py": Entry(LONG.encode()),
+    "wide.py": Entry(b"x = 1\ny = '" + b"a" * 50_000 + b"'\nz = 3\n"),
+    "huge.py": Entry(b"#" * 1_000_000),
+    "logo.png": Entry(b"\x89PNG\r\n\x1a\n\0"),
+    "latin.py": Entry(b"caf\xe9 = 1\n"),
+    "link.py": Entry(b"/etc/passwd", SYMLINK),
+    "sub": Entry(mode=SUBMODULE),
+    "secret.py": Entry(f"token = '{SECRET}'\n".encode()),
+    "id.pem": Entry(PEM.encode()),
+}
+
+
+@pytest.fixture
+def github() -> Iterator[ScriptedGitHub]:
+    with ScriptedGitHub() as emulator:
+        emulator.add_commit(REPO, TreeCommit(str(SEVEN.merge_commit), FixedTree(TREE)))
+        yield emulator
+
+
+def over_github(github: ScriptedGitHub, *pulls: PullRequest) -> Toolbox:
+    there = shelf(*(pulls or (SEVEN,)))
+    files = GitHubSourceFiles(GitHubClient(github.url, Auth.Token(github.token)))
+    there.code = CodeSources(SourceFileCache(files, MemoryCache()))
+    return there.toolbox()
+
+
+def with_tree(tree: FileTree, *pulls: PullRequest) -> Toolbox:
+    there = shelf(*(pulls or (SEVEN,)))
+    there.code = CodeSources(tree)
+    return there.toolbox()
+
+
+def cite(toolbox: Toolbox, quote: str, path: str = "engine/retry.py", **more: Any) -> str:
+    """The address of a quote, empty if it does not hold."""
+    found = toolbox.find_evidence(Citation("7", path, quote, **more))
+    return found[1].build_url(found[0]) if found else ""
+
+
+# a part of a file
+
+
+def test_a_file_is_read_at_the_merge_commit_with_what_was_added(github: ScriptedGitHub) -> None:
+    toolbox = over_github(github)
+    text = told(toolbox, "read_file", number=7, path="engine/retry.py", first=6, last=9)
+    assert text.split("\n") == [
+        (
+            "engine/retry.py at the merge commit of #7, 13 lines; lines 6 to 9."
+            " Those with + were added by #7, the others are unchanged."
+        ),
+        "6:  def wait_for(worker):",
+        "7: +    timeout = 30 * SECOND",
+        "8: +    retries = five",
+        "9:      return worker.join(timeout)",
+    ]
+    assert toolbox.provenance.sources == "parts of engine/retry.py after #7"
+    told(toolbox, "read_file", number=7, path="engine/retry.py")
+    assert github.queries == 1, "what was read is read once"
+
+
+def test_a_file_that_the_pull_request_left_alone_can_be_read(github: ScriptedGitHub) -> None:
+    text = told(over_github(github), "read_file", number=7, path="engine/run.py")
+    assert "#7 added none of the file's lines." in text
+    assert text.endswith("5:      wait_for(worker)")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ({}, (1, 200)),
+        ({"first": 900}, (900, 1_000)),
+        ({"first": 11, "last": 900}, (11, 210)),
+        ({"first": 11, "last": 12}, (11, 12)),
+        ({"first": 1_001}, None),
+        ({"first": 5, "last": 4}, None),
+    ],
+    ids=str,
+)
+def test_at_most_200_lines_are_shown(
+    arguments: dict[str, int], shown: tuple[int, int] | None, github: ScriptedGitHub
+) -> None:
+    head, *lines = told(over_github(github), "read_file", number=7, path="long.py", **arguments).split("\n")
+    numbers = [int(line.partition(":")[0]) for line in lines]
+    assert numbers == (list(range(shown[0], shown[1] + 1)) if shown else [])
+    assert len(numbers) <= MAX_EXCERPT_LINES
+    assert "1,000 lines" in head
+
+
+def test_around_a_name_its_function_is_shown(github: ScriptedGitHub) -> None:
+    text = told(over_github(github), "read_file", number=7, path="engine/retry.py", around="wait_for")
+    assert "2 lines have 'wait_for'." in text
+    assert [line.partition(":")[0] for line in text.split("\n")[1:]] == ["6", "7", "8", "9", "…", "12", "13"]
+    nothing = told(over_github(github), "read_file", number=7, path="engine/retry.py", around="wait")
+    assert "0 lines have 'wait'." in nothing
+    assert "\n" not in nothing
+
+
+def test_of_many_places_the_others_are_counted(github: ScriptedGitHub) -> None:
+    text = told(over_github(github), "read_file", number=7, path="long.py", around="line_number")
+    assert "1,000 lines have 'line_number', not shown: " in text
+    assert len(text.split("\n")) <= 2 * MAX_EXCERPT_LINES
+
+
+def test_a_line_without_end_is_cut(github: ScriptedGitHub) -> None:
+    text = told(over_github(github), "read_file", number=7, path="wide.py")
+    assert "3:  z = 3" in text
+    assert len(text) < MAX_FILE_LENGTH
+
+
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        ("nowhere.py", "there is no such file"),
+        ("engine", "it is a folder"),
+        ("huge.py", "it is too large"),
+        ("logo.png", "it is binary"),
+        ("latin.py", "it is not UTF-8"),
+        ("link.py", "it is a symbolic link"),
+        ("sub", "it is a submodule"),
+        ("../../etc/passwd", "there is no such file"),
+        ("/etc/passwd", "there is no such file"),
+    ],
+)
+def test_a_file_that_can_not_be_read_is_told_in_a_sentence(
+    path: str, problem: str, github: ScriptedGitHub
+) -> None:
+    toolbox = over_github(github)
+    text = told(toolbox, "read_file", number=7, path=path)
+    assert text == f"{path} at the merge commit of #7 can't be shown: {problem}."
+    assert toolbox.provenance.gaps == f"{path} after #7 ({problem})"
+    assert toolbox.provenance.sources == ""
+
+
+@pytest.mark.parametrize("first", [1, 2, 3, 4])
+def test_no_credential_comes_out_of_a_file(first: int, github: ScriptedGitHub) -> None:
+    toolbox = over_github(github)
+    assert SECRET not in told(toolbox, "read_file", number=7, path="secret.py")
+    text = told(toolbox, "read_file", number=7, path="id.pem", first=first)
+    assert KEY not in text
+    assert KEY[::-1] not in text
+    assert "after = 2" in text
+
+
+def test_of_an_open_pull_request_the_head_is_read() -> None:
+    opened = replace(SEVEN, merge_commit=None, merged_at=None, state="OPEN")
+    tree = FileTree({"engine/retry.py": RETRY})
+    assert "at the head commit of #7" in told(
+        with_tree(tree, opened), "read_file", number=7, path="engine/retry.py"
+    )
+    assert [commit for commit, *_ in tree.asked] == [SEVEN.head_commit]
+
+
+@pytest.mark.parametrize("name", ["read_file", "find_uses"])
+def test_where_files_can_not_be_read_the_model_hears_it(name: str) -> None:
+    arguments = {"read_file": {"path": "a.py"}, "find_uses": {"name": "a"}}[name]
+    without = shelf(SEVEN).toolbox().run_tool(name, {"number": 7, **arguments})
+    assert "can" in inside(without)
+    away = with_tree(FileTree(error=GitHubUnavailable("away"))).run_tool(name, {"number": 7, **arguments})
+    assert away.is_error
+    assert away.text.startswith("GitHub does not answer me right now")
+
+
+@pytest.mark.parametrize(
+    ("change", "is_known"),
+    [
+        (CHANGE, True),
+        (replace(CHANGE, patch=None), False),
+        (replace(CHANGE, unread=3), False),
+        (replace(CHANGE, patch=PATCH.replace("five", "six")), False),
+    ],
+    ids=["known", "no patch", "cut", "changed since"],
+)
+def test_a_line_is_only_called_unchanged_where_that_is_known(change: ChangedFile, is_known: bool) -> None:
+    toolbox = with_tree(FileTree({"engine/retry.py": RETRY}), replace(SEVEN, files=(change,)))
+    text = told(toolbox, "read_file", number=7, path="engine/retry.py")
+    assert ("Which of them #7 changed is not known." in text) is not is_known
+    found = toolbox.find_evidence(Citation("7", "engine/retry.py", "DEFAULT_TIMEOUT = 10"))
+    assert found
+    assert found[1].is_change is not is_known
+
+
+# what may be quoted
+
+
+def test_an_unchanged_line_that_a_tool_read_is_evidence(github: ScriptedGitHub) -> None:
+    toolbox = over_github(github)
+    assert cite(toolbox, "return wait_for(worker)") == "", "it is not in the diff, and nobody has read the file"
+    told(toolbox, "read_file", number=7, path="engine/retry.py", first=12)
+    address = f"https://github.com/octo/engine/blob/{SEVEN.merge_commit}/engine/retry.py#L13"
+    assert cite(toolbox, "return wait_for(worker)") == address
+    assert cite(toolbox, "DEFAULT_TIMEOUT = 10") == "", "that line was not shown"
+    assert cite(toolbox, "return wait_for(worker)", "engine/run.py") == ""
+    assert cite(toolbox, "return wait_for(workers)") == ""
+    found = toolbox.find_evidence(Citation("7", "engine/retry.py", "return wait_for(worker)"))
+    assert found
+    assert not found[1].is_change
+
+
+def test_what_an_earlier_answer_quoted_must_be_read_again(github: ScriptedGitHub) -> None:
+    earlier, now = over_github(github), over_github(github)
+    told(earlier, "read_file", number=7, path="engine/retry.py")
+    assert cite(earlier, "return wait_for(worker)")
+    assert cite(now, "return wait_for(worker)") == ""
+    assert cite(now, "timeout = 30 * SECOND"), "the diff is at hand"
+    told(now, "find_uses", number=7, name="wait_for")
+    assert cite(now, "return wait_for(worker)")
+
+
+def test_a_changed_line_keeps_its_place_in_the_diff(github: ScriptedGitHub) -> None:
+    toolbox = over_github(github)
+    told(toolbox, "read_file", number=7, path="engine/retry.py")
+    assert cite(toolbox, "timeout = 30 * SECOND").endswith("/engine/retry.py#L7")
+    assert "/pull/7/files#diff-" in cite(toolbox, "timeout = 10 * SECOND"), "that line is gone from the file"
+
+
+def test_an_unchanged_line_is_linked_where_it_stands_after_other_merges() -> None:
+    moved = "# added by another\n# and one more\n" + RETRY
+    toolbox = with_tree(FileTree({"engine/retry.py": moved}))
+    assert cite(toolbox, "return worker.join(timeout)").endswith("#L9"), "by the diff alone"
+    told(toolbox, "read_file", number=7, path="engine/retry.py")
+    assert cite(toolbox, "return worker.join(timeout)").endswith("#L11")
+
+
+def test_of_the_same_line_twice_the_one_that_is_named_is_linked() -> None:
+    toolbox = with_tree(FileTree({"a.py": "check_limit(job)\nrun(job)\ncheck_limit(job)\n"}))
+    told(toolbox, "read_file", number=7, path="a.py")
+    assert [cite(toolbox, "check_limit(job)", "a.py", line=line)[-3:] for line in (0, 1, 3, 9)] == [
+        "#L1",
+        "#L1",
+        "#L3",
+        "#L1",
+    ]
+
+
+def test_of_other_repositories_no_file_is_read(github: ScriptedGitHub) -> None:
+    toolbox = over_github(github)
+    for arguments in ({"path": "a.py"}, {"name": "a"}):
+        name = "read_file" if "path" in arguments else "find_uses"
+        found = toolbox.run_tool(name, {"number": 7, "repository": "secret/plans", **arguments})
+        assert found.is_error
+        assert found.text.endswith("ask about octo/engine, octo/tools.")
+    assert github.queries == 0
+
+
+# uses of a name
+
+
+def test_without_a_mirror_the_changed_files_are_searched_and_that_is_said(github: ScriptedGitHub) -> None:
+    gone = ChangedFile("gone.py", "removed", 0, 3)
+    there = replace(SEVEN, files=(CHANGE, ChangedFile("logo.png", "added", 0, 0), gone), changed_files=3)
+    toolbox = over_github(github, there)
+    assert told(toolbox, "find_uses", number=7, name="wait_for").split("\n") == [
+        "2 lines have 'wait_for' in the 1 changed file that can be read at the merge commit of #7:",
+        "logo.png at the merge commit of #7 can't be shown: it is binary.",
+        "Other files were not searched: the name may be used there too.",
+        "engine/retry.py:6: def wait_for(worker):",
+        "engine/retry.py:13:     return wait_for(worker)",
+    ]
+    assert toolbox.provenance.sources == "searched the 1 changed file that can be read after #7 for wait_for"
+    assert toolbox.provenance.gaps == "logo.png after #7 (it is binary)"
+    assert told(toolbox, "find_uses", number=7, name="timeouts").startswith("0 lines have 'timeouts' in the 1")
+    assert github.queries == 1
+
+
+def test_uses_are_bounded_and_counted() -> None:
+    many = "".join(f"use(name, {n})\n" for n in range(1_000)) + "name = " + "x" * 5_000 + "\n"
+    toolbox = with_tree(FileTree({"engine/retry.py": many}))
+    text = told(toolbox, "find_uses", number=7, name="name")
+    assert text.startswith("1,001 lines have 'name'")
+    assert text.count("engine/retry.py:") == MAX_USES
+    assert "[cut: 901 lines not shown]" in text
+    assert cite(toolbox, "use(name, 99)")
+    assert not cite(toolbox, "use(name, 100)"), "what was cut was not read"
+
+
+def test_what_has_no_room_was_not_read() -> None:
+    wide = "".join(f"use(name, line_{n}_of_many, '{'x' * 250}')\n" for n in range(90))
+    toolbox = with_tree(FileTree({"engine/retry.py": wide}))
+    text = told(toolbox, "find_uses", number=7, name="name")
+    shown = text.count("engine/retry.py:")
+    assert shown < 90
+    assert f"[cut: {90 - shown} lines not shown]" in text
+    assert len(text) <= MAX_RESULT_LENGTH + 500
+    assert [bool(cite(toolbox, f"use(name, line_{n}_of_many,")) for n in (shown - 1, shown)] == [True, False]
+
+
+@pytest.mark.parametrize("name", ["  ", "\n"])
+def test_nothing_is_no_name(name: str, github: ScriptedGitHub) -> None:
+    found = over_github(github).run_tool("find_uses", {"number": 7, "name": name})
+    assert (found.is_error, found.text) == (True, "Which name? Give it as it stands in the code.")
+
+
+@pytest.mark.slow
+@needs_git
+def test_with_a_mirror_all_files_are_searched(tmp_path: Path) -> None:
+    files: dict[str, bytes | None] = {"engine/retry.py": RETRY.encode(), "engine/run.py": CALLER.encode()}
+    with building(tmp_path / "made") as builder:
+        commit = builder.sha(builder.commit("Wait longer (#7)", files))
+    source = tmp_path / "served" / REPOSITORY.owner / f"{REPOSITORY.name}.git"
+    git(tmp_path, "clone", "-q", "--bare", str(tmp_path / "made"), str(source))
+    with GitServer(tmp_path / "served") as server:
+        GitMirror(tmp_path / "mirrors", server.url, lambda: TOKEN, lambda: datetime.now(UTC)).update(REPOSITORY)
+    reader = MirrorReader(tmp_path / "mirrors")
+    there = shelf(replace(SEVEN, merge_commit=commit), pull(8, files=(CHANGE,)))
+    there.code = CodeSources(GitMirrorFiles(reader), GitMirrorSearch(reader))
+    toolbox = there.toolbox()
+    assert told(toolbox, "find_uses", number=7, name="wait_for").split("\n") == [
+        "4 lines have 'wait_for' in all files at the merge commit of #7:",
+        "engine/retry.py:6: def wait_for(worker):",
+        "engine/retry.py:13:     return wait_for(worker)",
+        "engine/run.py:1: from engine.retry import wait_for",
+        "engine/run.py:5:     wait_for(worker)",
+    ]
+    assert cite(toolbox, "from engine.retry import wait_for", "engine/run.py").endswith("/engine/run.py#L1")
+    assert toolbox.run_tool("find_uses", {"number": 7, "name": "a\nb"}).is_error
+    unknown = told(toolbox, "find_uses", number=8, name="wait_for")
+    assert "can't be shown: it could not be read." in unknown, "the mirror lacks that commit"
+    assert "Other files were not searched" in unknown
