@@ -26,7 +26,8 @@ class ActionRank(IntEnum):
 _CODE = re.compile(r"`[^`]*`")
 # what only may be done, or is only announced, breaks nothing today
 _HARMLESS = re.compile(
-    r"\b(?P<modal>can|may|might|could|will|to) (?:now |also |safely )?be (?:removed|dropped|deleted|renamed|replaced)\b"
+    r"\b(?P<modal>can|may|might|could|will|to) (?:now |also |safely )?"
+    r"be (?:removed|dropped|deleted|renamed|replaced)\b"
     r"|\b(?:no (?:action|change)s? (?:is |are )?(?:needed|required|necessary))\b"
     r"|\b(?:not|never|isn't|aren't) (?:been )?(?:removed|renamed|required|needed|mandatory)\b"
     r"|\b(?:no longer|not) (?:requires?|required|needs?|needed|mandatory|have to|has to|must)\b"

@@ -28,7 +28,7 @@ def choose_fitting_blocks(versions: Iterable[list[Block]]) -> list[Block]:
     return blocks
 
 
-def count_words(blocks: Iterable[Block]) -> int:
+def count_words(blocks: Iterable[Mapping[str, Any]]) -> int:
     """Count the words that a reader sees: whatever blanks separate, in headers, small print and links too.
 
     Buttons and menus don't count, nor do the points of lists.

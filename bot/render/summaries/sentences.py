@@ -95,7 +95,7 @@ TERMINAL_QUOTES_TITLE = "Evidence (checked against the diff)"
 
 def format_second_look(risk: Risk) -> str:
     """Return why a pull request is on the list of risky changes."""
-    rated = ", rated without history" if risk.without_history else ""
+    rated = ", no history yet" if risk.without_history else ""
     return f"Worth a second look{rated}: {'; '.join(risk.reasons)}."
 
 
