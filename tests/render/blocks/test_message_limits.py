@@ -9,7 +9,6 @@ from bot.render.blocks.rich_text import (
     make_context,
     make_header,
     make_link,
-    make_plain_text,
     make_section,
     make_text,
 )
