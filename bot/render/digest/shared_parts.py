@@ -139,7 +139,7 @@ def render_second_look(
         return [linked, reason, *attempts, make_text(". "), band]
     prose = make_prose(truncate_words(claim, limits.claim), urls, limit)
     end = " " if prose and prose[-1]["text"].endswith(_SENTENCE_ENDS) else ". "
-    after = [make_text(f": {reasons}", italic=True)] if reasons else []
+    after = [make_text(": "), make_text(reasons, italic=True)] if reasons else []
     return [linked, make_text(sentences.SAID_OF), *prose, make_text(end), band, *after, *attempts]
 
 
