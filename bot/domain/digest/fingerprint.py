@@ -62,6 +62,7 @@ def _collect_day(digest: Digest) -> dict[str, Any]:
         "view": digest.view,
         "merged": (digest.merged_count, digest.hidden),
         "doubts": (digest.count.describe_caveats(digest.merged_count), digest.missing),
+        # themes are not shown; they stay here, so that what is recorded still compares
         "overview": (overview.text, overview.themes, overview.fallback),
         "groups": [(label, [entry.number for entry in entries]) for label, entries in digest.group_entries()],
         "entries": [_collect_entry(entry) for entry in digest.entries],

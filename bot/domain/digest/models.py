@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from bot.domain.digest.actions import changes_product, is_for_tests_only, rank_action
 from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.areas import OTHER_PRODUCT_AREA, build_area_sort_key, is_product_area
 from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClasses
 from bot.domain.risk.assessment import Risk, select_risky
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import NO_MODEL, SummarisedPullRequest, Summary
@@ -112,7 +114,8 @@ class Digest:
     ``hidden`` is the number of pull requests that ``view`` leaves out. ``outcomes`` are those of the day's pull
     requests, and of earlier ones that one of the day reverted or repaired. ``missing`` are clauses on what else
     is missing. With ``is_reduced`` the lists of the repository were no better than chance. ``shows_zone`` is
-    true if readers would assume another time zone, so that headings name it.
+    true if readers would assume another time zone, so that headings name it. ``path_classes`` are those of the
+    repository.
     """
 
     repository: Repository
@@ -127,6 +130,7 @@ class Digest:
     missing: tuple[str, ...] = ()
     is_reduced: bool = False
     shows_zone: bool = False
+    path_classes: PathClasses = DEFAULT_PATH_CLASSES
 
     @property
     def zone_note(self) -> str:
@@ -219,13 +223,24 @@ class Digest:
 
     @property
     def actions(self) -> tuple[ReaderAction, ...]:
-        """The actions of all entries that were not reverted."""
+        """The actions that concern readers, first those that break most; at equal rank newest first.
+
+        Those of reverted entries, and of entries that change the environment of the tests alone, are left out.
+        """
         reverted = self.reverted_numbers
-        return tuple(
-            ReaderAction(entry.summary.action, entry.number)
+        asking = [
+            entry
             for entry in self.entries
-            if entry.summary.action and entry.number not in reverted
-        )
+            if entry.summary.action
+            and entry.number not in reverted
+            and not is_for_tests_only(entry.pull, self.path_classes)
+        ]
+        asking.sort(key=self._build_action_sort_key)
+        return tuple(ReaderAction(entry.summary.action, entry.number) for entry in asking)
+
+    def _build_action_sort_key(self, entry: Entry) -> tuple[int, bool]:
+        """Return a key that orders actions: by what they break, then product code first."""
+        return rank_action(entry.summary.action), not changes_product(entry.pull, self.path_classes)
 
     def group_entries(self) -> tuple[tuple[str, tuple[Entry, ...]], ...]:
         """Return substantial entries by area, then the trivial ones; each entry once, newest first in a group."""

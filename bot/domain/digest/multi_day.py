@@ -62,6 +62,7 @@ class MultiDayDigest:
             hidden=self.merged_count - len(entries),
             is_reduced=newest.is_reduced,
             shows_zone=newest.shows_zone,
+            path_classes=newest.path_classes,
         )
 
     @property

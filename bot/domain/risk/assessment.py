@@ -72,6 +72,12 @@ class Risk:
     tries: tuple[Attempt, ...] = ()
 
     @property
+    def short_reasons(self) -> tuple[str, ...]:
+        """The reasons in a few words each, in the same order; a reason without a short form is itself."""
+        short = {hit.sentence: hit.short for hit in self.fired if hit.short}
+        return tuple(short.get(reason, reason) for reason in self.reasons)
+
+    @property
     def is_listed(self) -> bool:
         """Whether it belongs on a list of risky pull requests."""
         return self.may_be_listed and self.points >= RISK_THRESHOLD

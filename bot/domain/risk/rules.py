@@ -44,11 +44,15 @@ _REMOVAL_TITLE = re.compile(r"\bremov|\bdeprecat|\bdrop|\bdelet", re.I)
 
 @dataclass(frozen=True, slots=True)
 class RuleHit:
-    """The result of a rule: the points that it adds or subtracts. Without ``sentence`` it is not shown."""
+    """The result of a rule: the points that it adds or subtracts. Without ``sentence`` it is not shown.
+
+    ``short`` says the same in a few words, for lists.
+    """
 
     rule: str
     points: float
     sentence: str = ""
+    short: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,12 @@ def _rate_size(facts: RuleFacts, usual: float, measured: float | None) -> RuleHi
     times = facts.added_lines / usual
     compared = f", where {usual:.0f} are usual" if times >= _NOTABLE_SIZE_FACTOR and usual == measured else ""
     sentence = f"adds {format_count(facts.added_lines, 'line')} of product or build code{compared}"
-    return RuleHit("size", 3 * _count_doublings(times, 64), sentence if times >= 1 else "")
+    return RuleHit(
+        "size",
+        3 * _count_doublings(times, 64),
+        sentence if times >= 1 else "",
+        f"adds {format_count(facts.added_lines, 'line')}",
+    )
 
 
 def _rate_spread(facts: RuleFacts) -> Iterator[RuleHit]:
@@ -117,15 +126,16 @@ def _rate_critical_paths(facts: RuleFacts, classes: PathClasses) -> Iterator[Rul
     """Yield the critical path to mention, without points: it did not distinguish reverted changes from others."""
     path = next((file.path for file in facts.product if classes.is_critical(file.path)), None)
     if path:
-        yield RuleHit(
-            "critical", 0, f"changes critical paths (such as {collapse_lines(PurePosixPath(path).name)})"
-        )
+        name = collapse_lines(PurePosixPath(path).name)
+        yield RuleHit("critical", 0, f"changes critical paths (such as {name})", "changes critical code")
 
 
 def _rate_title(facts: RuleFacts) -> Iterator[RuleHit]:
     title = facts.pull.title
     if _HOT_TITLE.search(title):
-        yield RuleHit("hot title", 3, "performance or concurrency change by its title")
+        yield RuleHit(
+            "hot title", 3, "performance or concurrency change by its title", "performance or concurrency"
+        )
     if _CALM_TITLE.search(title):
         yield RuleHit("calm title", -2)
     if _REMOVAL_TITLE.search(title):
@@ -139,12 +149,14 @@ def _rate_history(facts: RuleFacts, past: FileHistory, at: datetime) -> Iterator
         "reverted files",
         2 * _count_doublings(back, 7),
         f"{_format_files(back)} in a reverted change in the last 180 days",
+        f"{format_count(back, 'file')} in a recent revert",
     )
+    needed = format_count(fixes, "fix", "fixes")
     yield RuleHit(
-        "fixes", _count_doublings(fixes, 15), f"its files needed {format_count(fixes, 'fix', 'fixes')} in 14 days"
+        "fixes", _count_doublings(fixes, 15), f"its files needed {needed} in 14 days", f"{needed} in 14 days"
     )
-    waited = f"was open for at least {format_count(int(days), 'day')}" if days >= 1 else ""
-    yield RuleHit("open", 1.5 * _count_doublings(days, 7), waited)
+    waited = f"open for at least {format_count(int(days), 'day')}"
+    yield RuleHit("open", 1.5 * _count_doublings(days, 7), f"was {waited}" if days >= 1 else "", waited)
 
 
 def _format_files(count: int) -> str:

@@ -1,14 +1,17 @@
-"""The limits of Slack messages."""
+"""The limits of messages: characters and blocks, which are Slack's, and words, which are the reader's."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from bot.render.blocks.rich_text import Block, count_characters
 
 # Slack refuses messages above about 13,200 characters and has been seen to refuse 11,300 with many rich blocks
 MAX_CHARACTERS = 9_000
 MAX_BLOCKS = 45
+# of the lead of a day: what a minute on a phone allows
+MAX_LEAD_WORDS = 220
 # for a row of buttons, its menu, and the name of the user
 _RESERVED_CHARACTERS = 1_000
 
@@ -23,3 +26,25 @@ def choose_fitting_blocks(versions: Iterable[list[Block]]) -> list[Block]:
         if count_characters(blocks) <= MAX_CHARACTERS - _RESERVED_CHARACTERS:
             break
     return blocks
+
+
+def count_words(blocks: Iterable[Mapping[str, Any]]) -> int:
+    """Count the words that a reader sees: whatever blanks separate, in headers, small print and links too.
+
+    Buttons and menus don't count, nor do the points of lists.
+    """
+    return sum(len(line.split()) for block in blocks for line in _list_lines(block))
+
+
+def _list_lines(node: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of a block; what stands on one line may be in several elements."""
+    kind = node["type"]
+    if kind == "header":
+        yield node["text"]["text"]
+    elif kind == "rich_text_section":
+        yield "".join(piece.get("text", "") for piece in node["elements"])
+    elif kind == "plain_text":
+        yield node["text"]
+    elif kind in {"context", "rich_text", "rich_text_list"}:
+        for part in node["elements"]:
+            yield from _list_lines(part)

@@ -28,9 +28,9 @@ def make_text(content: str, *, bold: bool = False, italic: bool = False, code: b
     return {"type": "text", "text": redact_text(content), **({"style": style} if style else {})}
 
 
-def make_link(url: str, label: str) -> Element:
+def make_link(url: str, label: str, *, bold: bool = False) -> Element:
     """Return a link to an address that code built."""
-    return {"type": "link", "url": url, "text": redact_text(label)}
+    return {"type": "link", "url": url, "text": redact_text(label), **({"style": {"bold": True}} if bold else {})}
 
 
 def make_prose(content: str, addresses: Mapping[int, str], limit: int) -> list[Element]:

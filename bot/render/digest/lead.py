@@ -1,41 +1,83 @@
-"""The lead message: what a reader with a minute and a phone needs; everything else is in its thread."""
+"""The lead message: what a reader with a minute and a phone needs; everything else is in its thread.
+
+It has at most 220 words (docs/decisions/0053-what-is-in-the-lead.md).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from bot.domain.digest.models import Digest
 from bot.domain.operations.budget import BUDGET_REASONS
 from bot.domain.text.strings import collapse_lines, truncate_text
+from bot.domain.text.words import truncate_to_sentences, truncate_words
 from bot.ports import Post
-from bot.render.blocks.message_limits import choose_fitting_blocks
+from bot.render.blocks.message_limits import MAX_LEAD_WORDS, choose_fitting_blocks, count_words
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.blocks.rich_text import (
     Block,
     make_block,
-    make_bullets,
+    make_context,
     make_header,
     make_prose,
     make_section,
     make_text,
 )
 from bot.render.digest import sentences
+from bot.render.digest.coverage import format_coverage
 from bot.render.digest.shared_parts import (
+    WIDE_LIMITS,
+    LineLimits,
     collect_urls,
     render_actions,
-    render_coverage,
-    render_numbers,
     render_outcomes,
     render_risky_changes,
 )
 
-_MAX_THEMES = 4
+_MAX_OVERVIEW_LENGTH = 700
+_MAX_HEADLINE_WORDS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class _LeadLimits:
+    """How many words the paragraphs of a lead have, and the limits of its lists."""
+
+    lists: LineLimits = WIDE_LIMITS
+    overview: int = 90
+    note: int = 30
+    coverage: int = 60
+
+
+def _build_versions() -> Iterator[_LeadLimits]:
+    """Yield limits from the widest to the narrowest: what a reader misses least is shortened first."""
+    lists = WIDE_LIMITS
+    for overview in (90, 65, 45):
+        yield _LeadLimits(lists, overview)
+    for fields in (
+        {"actions": 3},
+        {"titles": 6, "attempts": 2, "outcome_titles": 10},
+        {"reasons": 1},
+        {"titles": 0},
+        {"outcomes": 4, "outcome_titles": 6, "claim": 25, "action": 20},
+    ):
+        lists = replace(lists, **fields)
+        yield _LeadLimits(lists, 45)
+    lists = replace(lists, outcomes=3, outcome_titles=4, claim=16, action=14, reason=6, attempts=1)
+    yield _LeadLimits(lists, 30, 20, 45)
+    # a day of which each text has as many words as it can
+    lists = replace(lists, outcomes=2, outcome_titles=3, claim=8, action=6, reason=4, numbers=5)
+    yield _LeadLimits(lists, 12, 8, 30)
+
+
+_VERSIONS = tuple(_build_versions())
 
 
 def render_lead(digest: Digest) -> Post:
-    """Render the message in the channel: at most 10 blocks, however busy the day was."""
+    """Render the message in the channel: at most 220 words and 10 blocks, however busy the day was."""
     # links in prose are left out where they would not fit; every pull request that is listed keeps its own
-    blocks = choose_fitting_blocks(_render_blocks(digest, urls) for urls in (collect_urls(digest), {}))
+    limits = _choose_limits(digest)
+    blocks = choose_fitting_blocks(_render_blocks(digest, urls, limits) for urls in (collect_urls(digest), {}))
     # what a phone's notification shows and a screen reader reads instead of the blocks
     fallback = [
         sentences.format_headline(digest),
@@ -44,43 +86,52 @@ def render_lead(digest: Digest) -> Post:
     return Post(escape_mrkdwn(truncate_text(collapse_lines(". ".join(fallback)), 800)), tuple(blocks))
 
 
-def _render_blocks(digest: Digest, urls: Mapping[int, str]) -> list[Block]:
+def _choose_limits(digest: Digest) -> _LeadLimits:
+    """Return the widest limits with which the lead has few enough words."""
+    return next(
+        (limits for limits in _VERSIONS if count_words(_render_blocks(digest, {}, limits)) <= MAX_LEAD_WORDS),
+        _VERSIONS[-1],
+    )
+
+
+def _render_blocks(digest: Digest, urls: Mapping[int, str], limits: _LeadLimits) -> list[Block]:
     """Return the blocks; ``urls`` are the addresses of the numbers that become links in prose."""
-    outcomes = render_outcomes(digest.standing_outcomes, digest.older_reverts, sentences.OUTCOMES_ELSEWHERE)
-    blocks = [make_header(sentences.format_headline(digest)), *_render_overview(digest, urls), *outcomes]
-    blocks += [
-        *render_risky_changes(digest, urls),
-        *render_actions(digest, urls),
-        *_render_themes(digest, urls),
-        *render_coverage(digest),
+    said = truncate_to_sentences(collapse_lines(digest.overview.text), limits.overview)
+    headline = truncate_words(collapse_lines(sentences.format_headline(digest)), _MAX_HEADLINE_WORDS)
+    return [
+        make_header(headline),
+        *_render_overview(digest, said, urls, limits),
+        *render_outcomes(
+            digest.standing_outcomes, digest.older_reverts, sentences.OUTCOMES_ELSEWHERE, limits.lists
+        ),
+        *render_risky_changes(digest, urls, limits.lists, said),
+        *render_actions(digest, urls, limits.lists, said),
+        *_render_coverage(digest, limits),
     ]
-    return blocks
 
 
-def _render_overview(digest: Digest, urls: Mapping[int, str]) -> Iterator[Block]:
+def _render_overview(digest: Digest, text: str, urls: Mapping[int, str], limits: _LeadLimits) -> Iterator[Block]:
     """Yield the overview and, if no model wrote it, the reason."""
     if not digest.entries:
         return
     paragraphs = []
-    if digest.overview.text:
-        paragraphs.append(make_section(make_prose(digest.overview.text, urls, 700)))
+    if text:
+        paragraphs.append(make_section(make_prose(text, urls, _MAX_OVERVIEW_LENGTH)))
     if digest.overview.fallback:
         # if the budget runs short, the overview is dropped before the summaries
         is_alone = (
             len(digest.fallback_entries) == len(digest.entries) or digest.overview.fallback not in BUDGET_REASONS
         )
-        note = sentences.format_fallback_note(digest.overview.fallback, is_alone=is_alone)
+        reason = truncate_words(collapse_lines(digest.overview.fallback), limits.note)
+        note = sentences.format_fallback_note(reason, is_alone=is_alone)
         below = "\n" if paragraphs else ""
         paragraphs.append(make_section([make_text(below + truncate_text(collapse_lines(note), 300), italic=True)]))
     if paragraphs:
         yield make_block(*paragraphs)
 
 
-def _render_themes(digest: Digest, urls: Mapping[int, str]) -> Iterator[Block]:
-    """Yield the themes with the numbers of their pull requests."""
-    themes = digest.overview.themes[:_MAX_THEMES]
-    items = [
-        [make_text(f"{collapse_lines(theme.title)}: "), *render_numbers(theme.numbers, urls)] for theme in themes
-    ]
-    if items:
-        yield make_block(make_section([make_text(sentences.THEMES_TITLE, bold=True)]), make_bullets(items))
+def _render_coverage(digest: Digest, limits: _LeadLimits) -> Iterator[Block]:
+    """Yield how complete the digest is."""
+    line = truncate_words(collapse_lines(format_coverage(digest)), limits.coverage)
+    if line:
+        yield make_context(line)

@@ -14,7 +14,7 @@ from bot.domain.conversations.commands import DigestRequest
 from bot.domain.digest.models import Digest
 from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.risk.assessment import Risk
+from bot.domain.risk.assessment import Risk, RiskBand
 from bot.domain.text.strings import format_count
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
@@ -68,7 +68,6 @@ DAYS_TITLE = "Day by day"
 OUTCOMES_TITLE = "Already reverted or repaired"
 SECOND_LOOK_TITLE = "Worth a second look"
 ACTIONS_TITLE = "May need action"
-THEMES_TITLE = "Themes"
 
 # the overview
 
@@ -122,17 +121,27 @@ def format_undone(outcome: MergeOutcome) -> str:
 
 NOTHING_STANDS_OUT = "Nothing stands out for a second look."
 NO_REASON = "no rule speaks against it"
-# of the listed pull requests and of all, on vLLM's merges of October to December 2025
-MEASUREMENT_NOTE = "of such changes 23 % needed a repair within two weeks, of all 7 %; measured on vLLM, 2025"
-REDUCED_LIST_NOTE = "the highest band alone: lists found no more here than chance would, see /prrisks score"
+REDUCED_LIST_NOTE = "one at most: lists found no more here than chance would, see /prrisks score"
+NO_HISTORY = "no history yet"
+# between a pull request and what is said of it
+SAID_OF = " — "
+# a colour for those who see it; its word stands beside it for everybody
+_MARKS = {
+    RiskBand.NO_PRODUCT: "⚪",
+    RiskBand.LOW: "⚪",
+    RiskBand.MIDDLE: "🟡",
+    RiskBand.HIGH: "🟠",
+    RiskBand.HIGHEST: "🔴",
+}
 # before the numbers of the earlier attempts of a change, and around that of a revert
 LANDS_AGAIN = "; lands again "
 REVERTED_BY, REVERTED_BY_END = " (reverted by ", ")"
 
 
-def format_band(risk: Risk) -> str:
-    """Format the band, such as ``highest band``, and whether it was assessed without the history of the files."""
-    return f"{risk.band.label} band{' without history' if risk.without_history else ''}"
+def format_band(risk: Risk, *, tells_history: bool = True) -> str:
+    """Format the band with its mark, such as ``🔴 highest risk``, and whether the files have no history yet."""
+    history = f", {NO_HISTORY}" if tells_history and risk.without_history else ""
+    return f"{_MARKS[risk.band]} {risk.band.label} risk{history}"
 
 
 # the rest of a list

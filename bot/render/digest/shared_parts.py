@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from bot.domain.digest.models import Digest, Entry
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import collapse_lines, truncate_text
+from bot.domain.text.words import is_repeated, normalize_sentence, truncate_words
 from bot.render.blocks.rich_text import (
     Block,
     Element,
@@ -22,11 +24,34 @@ from bot.render.blocks.rich_text import (
 from bot.render.digest import sentences
 from bot.render.digest.coverage import format_coverage
 
-_MAX_ACTIONS = 5
-_MAX_REVERTS = 8
-_MAX_NUMBERS = 12
-_MAX_ATTEMPTS = 5
 _MAX_TITLE_LENGTH = 90
+_MAX_SHORT_TITLE_LENGTH = 60
+_MAX_REASON_LENGTH = 240
+# nothing is added after these
+_SENTENCE_ENDS = (".", "!", "?", "…")
+
+
+@dataclass(frozen=True, slots=True)
+class LineLimits:
+    """How many items lists have, and how many words the parts of an item; the rest is counted.
+
+    ``titles`` and ``outcome_titles`` are words of a title, 0 for the number alone; ``attempts`` are those that a
+    second look names, ``numbers`` those in a row.
+    """
+
+    claim: int = 40
+    reasons: int = 2
+    reason: int = 12
+    titles: int = 10
+    attempts: int = 5
+    actions: int = 5
+    action: int = 40
+    numbers: int = 12
+    outcomes: int = 8
+    outcome_titles: int = 20
+
+
+WIDE_LIMITS = LineLimits()
 
 
 def collect_urls(digest: Digest) -> dict[int, str]:
@@ -35,69 +60,112 @@ def collect_urls(digest: Digest) -> dict[int, str]:
 
 
 def render_outcomes(
-    outcomes: Iterable[MergeOutcome], older: Iterable[PullRequest], elsewhere: str = ""
+    outcomes: Iterable[MergeOutcome],
+    older: Iterable[PullRequest],
+    elsewhere: str = "",
+    limits: LineLimits = WIDE_LIMITS,
 ) -> Iterator[Block]:
     """Yield the list of what was reverted or repaired.
 
     ``older`` are reverts of unknown changes. ``elsewhere`` says where the rest of a long list is.
     """
-    items = [render_outcome(outcome) for outcome in outcomes]
-    items += [[*render_reference(pull), make_text(sentences.TAKES_BACK_EARLIER)] for pull in older]
-    if len(items) > _MAX_REVERTS:
-        more = sentences.format_more(len(items) - _MAX_REVERTS + 1, elsewhere)
-        items[_MAX_REVERTS - 1 :] = [[make_text(more)]]
+    items = [render_outcome(outcome, limits.outcome_titles) for outcome in outcomes]
+    items += [
+        [*render_reference(pull, limits.outcome_titles), make_text(sentences.TAKES_BACK_EARLIER)] for pull in older
+    ]
+    if len(items) > limits.outcomes:
+        more = sentences.format_more(len(items) - limits.outcomes + 1, elsewhere)
+        items[limits.outcomes - 1 :] = [[make_text(more)]]
     if items:
         yield make_block(make_section([make_text(sentences.OUTCOMES_TITLE, bold=True)]), make_bullets(items))
 
 
-def render_outcome(outcome: MergeOutcome) -> list[Element]:
-    """Return what was reverted or repaired, after how long and by what.
+def render_outcome(outcome: MergeOutcome, title_words: int = WIDE_LIMITS.outcome_titles) -> list[Element]:
+    """Return what was reverted or repaired, after how long and by what; titles have up to ``title_words``.
 
     The title of a revert is left out, since it would only repeat that of the change.
     """
     undone_by = (
-        render_reference(outcome.by)
+        render_reference(outcome.by, title_words)
         if outcome.kind is not OutcomeKind.REVERTED
         else [make_link(outcome.by.url, f"#{outcome.by.number}")]
     )
     return [
-        *render_reference(outcome.pull),
+        *render_reference(outcome.pull, title_words),
         make_text(f", {sentences.format_outcome(outcome)} "),
         *undone_by,
     ]
 
 
-def render_risky_changes(digest: Digest, urls: Mapping[int, str]) -> Iterator[Block]:
-    """Yield what deserves a second look, or that nothing does."""
+def render_risky_changes(
+    digest: Digest, urls: Mapping[int, str], limits: LineLimits = WIDE_LIMITS, said: str = ""
+) -> Iterator[Block]:
+    """Yield what deserves a second look, or that nothing does; ``said`` is the text above it."""
     if digest.riskiest_entries:
-        title = render_second_look_title(is_reduced=digest.is_reduced)
-        yield make_block(
-            make_section(title), make_bullets(render_second_look(entry, urls) for entry in digest.riskiest_entries)
-        )
+        entries = digest.riskiest_entries
+        # what holds for all is said once
+        is_new = len(entries) > 1 and all(entry.risk.without_history for entry in entries)
+        title = render_second_look_title(is_reduced=digest.is_reduced, is_new=is_new)
+        lines = [
+            render_second_look(entry, urls, limits=limits, said=said, tells_history=not is_new)
+            for entry in entries
+        ]
+        yield make_block(make_section(title), make_bullets(lines))
     elif digest.entries:
         yield make_block(make_section([make_text(sentences.NOTHING_STANDS_OUT)]))
 
 
-def render_second_look(entry: Entry, urls: Mapping[int, str], limit: int = 240) -> list[Element]:
-    """Return an entry with its band, the reasons of the rules and the model's, if a quote proved it.
+def render_second_look(
+    entry: Entry,
+    urls: Mapping[int, str],
+    limit: int = _MAX_REASON_LENGTH,
+    *,
+    limits: LineLimits = WIDE_LIMITS,
+    said: str = "",
+    tells_history: bool = True,
+) -> list[Element]:
+    """Return an entry with what may break, the mark of its band, and the reasons of the rules in a few words.
 
-    Each of the two texts has up to ``limit`` characters.
+    What may break is the model's claim, if a quote proved it and ``said`` does not have it already. Without a
+    claim the reasons come first. Each of the two texts has up to ``limit`` characters. With ``tells_history`` a
+    missing history of the files is named.
     """
-    reasons = truncate_text("; ".join(entry.risk.reasons[:3]), limit) or sentences.NO_REASON
-    claim = entry.summary.risk_reason
-    claim_elements = [make_text(". "), *make_prose(claim, urls, limit)] if claim else []
-    return [
-        *render_reference(entry.pull),
-        make_text(f", {sentences.format_band(entry.risk)}: {reasons}"),
-        *render_attempts(entry),
-        *claim_elements,
-    ]
+    claim = "" if is_repeated(entry.summary.risk_reason, said) else collapse_lines(entry.summary.risk_reason)
+    reasons = _format_reasons(entry, limit, limits)
+    band = make_text(sentences.format_band(entry.risk, tells_history=tells_history))
+    linked, attempts = _render_linked_title(entry.pull, limits.titles), render_attempts(entry, limits.attempts)
+    if not claim:
+        reason = make_text(f"{sentences.SAID_OF}{reasons or sentences.NO_REASON}")
+        return [linked, reason, *attempts, make_text(". "), band]
+    prose = make_prose(truncate_words(claim, limits.claim), urls, limit)
+    end = " " if prose and prose[-1]["text"].endswith(_SENTENCE_ENDS) else ". "
+    after = [make_text(": "), make_text(reasons, italic=True)] if reasons else []
+    return [linked, make_text(sentences.SAID_OF), *prose, make_text(end), band, *after, *attempts]
 
 
-def render_attempts(entry: Entry) -> list[Element]:
-    """Return the earlier attempts of a change, the last ones, each with what reverted it."""
+def _format_reasons(entry: Entry, limit: int, limits: LineLimits) -> str:
+    """Format the first reasons in a few words each."""
+    reasons = (truncate_words(reason, limits.reason) for reason in entry.risk.short_reasons[: limits.reasons])
+    return truncate_text("; ".join(reasons), limit)
+
+
+def _render_linked_title(pull: PullRequest, title_words: int) -> Element:
+    """Return a link that is the number and the shortened title."""
+    title = _shorten_title(pull, _MAX_SHORT_TITLE_LENGTH, title_words)
+    return make_link(pull.url, f"#{pull.number} {title}".rstrip(), bold=True)
+
+
+def _shorten_title(pull: PullRequest, length: int, title_words: int) -> str:
+    """Return a title of up to ``length`` characters and ``title_words``; empty for 0 words."""
+    if not title_words:
+        return ""
+    return truncate_words(truncate_text(collapse_lines(pull.title), length), title_words)
+
+
+def render_attempts(entry: Entry, most: int = WIDE_LIMITS.attempts) -> list[Element]:
+    """Return the last attempts of a change, at most ``most``, each with what reverted it."""
     elements: list[Element] = []
-    for each in entry.risk.tries[-_MAX_ATTEMPTS:]:
+    for each in entry.risk.tries[-most:]:
         before = ", " if elements else sentences.LANDS_AGAIN
         elements += [make_text(before), _link_number(entry.pull, each.number)]
         if each.reverted_by:
@@ -111,30 +179,48 @@ def _link_number(pull: PullRequest, number: int) -> Element:
     return make_link(pull.build_sibling_url(number), f"#{number}")
 
 
-def render_second_look_title(*, is_reduced: bool) -> list[Element]:
-    """Return the title of the list, with what is known about such lists."""
-    note = sentences.REDUCED_LIST_NOTE if is_reduced else sentences.MEASUREMENT_NOTE
-    return [make_text(sentences.SECOND_LOOK_TITLE, bold=True), make_text(f" ({note})", italic=True)]
+def render_second_look_title(*, is_reduced: bool, is_new: bool = False) -> list[Element]:
+    """Return the title of the list: of a reduced one with the reason, of new files that they have no history."""
+    notes = [sentences.REDUCED_LIST_NOTE] if is_reduced else []
+    notes += [sentences.NO_HISTORY] if is_new else []
+    title = [make_text(sentences.SECOND_LOOK_TITLE, bold=True)]
+    return [*title, make_text(f" ({'; '.join(notes)})", italic=True)] if notes else title
 
 
-def render_actions(digest: Digest, urls: Mapping[int, str]) -> Iterator[Block]:
-    """Yield what readers may have to do."""
+def render_actions(
+    digest: Digest, urls: Mapping[int, str], limits: LineLimits = WIDE_LIMITS, said: str = ""
+) -> Iterator[Block]:
+    """Yield what readers may have to do, without what ``said`` or the line of a risk says already."""
     own_urls = collect_urls(digest)
-    first, rest = digest.actions[:_MAX_ACTIONS], digest.actions[_MAX_ACTIONS:]
+    actions = _group_actions(digest, said)
+    first, rest = actions[: limits.actions], actions[limits.actions :]
     items = [
         [
-            *make_prose(action.text, urls, 240),
+            *make_prose(truncate_words(collapse_lines(text), limits.action), urls, 240),
             make_text(" ("),
-            make_link(own_urls[action.number], f"#{action.number}"),
+            *render_numbers(numbers, own_urls, limits.numbers),
             make_text(")"),
         ]
-        for action in first
+        for text, numbers in first
     ]
     if rest:
-        numbers = render_numbers([action.number for action in rest], urls)
-        items.append([make_text(sentences.format_more_actions(len(rest))), *numbers])
+        others = [number for _, numbers in rest for number in numbers]
+        linked = render_numbers(others, urls, limits.numbers)
+        items.append([make_text(sentences.format_more_actions(len(rest))), *linked])
     if items:
         yield make_block(make_section([make_text(sentences.ACTIONS_TITLE, bold=True)]), make_bullets(items))
+
+
+def _group_actions(digest: Digest, said: str) -> list[tuple[str, list[int]]]:
+    """Return each action once with the numbers of those that require it, without what was said above."""
+    claims = {entry.number: normalize_sentence(entry.summary.risk_reason) for entry in digest.riskiest_entries}
+    grouped: dict[str, tuple[str, list[int]]] = {}
+    for action in digest.actions:
+        key = normalize_sentence(action.text) or action.text
+        if is_repeated(action.text, said) or claims.get(action.number) == key or not collapse_lines(action.text):
+            continue
+        grouped.setdefault(key, (action.text, []))[1].append(action.number)
+    return list(grouped.values())
 
 
 def render_coverage(digest: Digest) -> Iterator[Block]:
@@ -144,19 +230,19 @@ def render_coverage(digest: Digest) -> Iterator[Block]:
         yield make_context(line)
 
 
-def render_reference(pull: PullRequest) -> list[Element]:
-    """Return a pull request as a link and its title."""
-    return [
-        make_link(pull.url, f"#{pull.number}"),
-        make_text(f" {truncate_text(collapse_lines(pull.title), _MAX_TITLE_LENGTH)}"),
-    ]
+def render_reference(pull: PullRequest, title_words: int = WIDE_LIMITS.outcome_titles) -> list[Element]:
+    """Return a pull request as a link and its title of up to ``title_words``."""
+    title = _shorten_title(pull, _MAX_TITLE_LENGTH, title_words)
+    return [make_link(pull.url, f"#{pull.number}"), make_text(f" {title}".rstrip() or " ")]
 
 
-def render_numbers(values: Sequence[int], urls: Mapping[int, str]) -> list[Element]:
-    """Return numbers in a row, as links if they have an address."""
+def render_numbers(
+    values: Sequence[int], urls: Mapping[int, str], most: int = WIDE_LIMITS.numbers
+) -> list[Element]:
+    """Return up to ``most`` numbers in a row, as links if they have an address, and how many more there are."""
     elements: list[Element] = []
-    for number in values[:_MAX_NUMBERS]:
+    for number in values[:most]:
         elements += [make_text(", ")] if elements else []
         elements.append(make_link(urls[number], f"#{number}") if number in urls else make_text(f"#{number}"))
-    rest = len(values) - _MAX_NUMBERS
+    rest = len(values) - most
     return [*elements, make_text(f" {sentences.format_more(rest)}")] if rest > 0 else elements

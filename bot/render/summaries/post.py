@@ -30,6 +30,7 @@ from bot.render.summaries.evidence_url import build_evidence_url
 
 # of one section; four of them and the rest stay below the 9,000 characters a message may have
 _MAX_SECTION_LENGTH = 1_000
+_MAX_REASONS_LENGTH = 900
 _MAX_FILES = 3
 
 
@@ -58,13 +59,13 @@ def render_key_points(entry: Entry) -> Iterator[Block]:
 
 
 def _describe_risk(entry: Entry) -> str:
-    """Return the band, the rate of repairs in it, and the reasons; no probability of this one."""
+    """Return the band, all reasons, and the rate of repairs in the band; no probability of this one."""
     if entry.pull.files is None:
         return sentences.FILES_NOT_READ
     if entry.is_revert:
         return sentences.IS_REVERT
-    reasons = "; ".join(entry.risk.reasons[:3])
-    label = format_band(entry.risk) + (f": {reasons}" if entry.risk.reasons else "")
+    reasons = truncate_text("; ".join(entry.risk.reasons), _MAX_REASONS_LENGTH)
+    label = format_band(entry.risk) + (f": {reasons}" if reasons else "")
     return f"{label} {sentences.format_band_rate(entry.risk.band)}"
 
 

@@ -22,11 +22,16 @@ IS_REVERT = "not assessed, it takes another change back"
 
 
 def format_band_rate(band: RiskBand) -> str:
-    """Return the rate of repairs in a band, and where it was measured."""
+    """Return the rate of repairs in a band and of all changes, and where it was measured."""
     return (
-        f"(in this band about {band.repaired} % needed a repair within two weeks, of all {BASE_RATE} %; "
-        "measured on vLLM, 2025)"
+        f"(about 1 in {_invert_percentage(band.repaired)} such changes needed a fix within two weeks; of all, "
+        f"1 in {_invert_percentage(BASE_RATE)}; measured on vLLM, 2025)"
     )
+
+
+def _invert_percentage(percentage: int) -> int:
+    """Return of how many one is: 5 for 20 %."""
+    return round(100 / percentage)
 
 
 # quotes and files
@@ -90,7 +95,7 @@ TERMINAL_QUOTES_TITLE = "Evidence (checked against the diff)"
 
 def format_second_look(risk: Risk) -> str:
     """Return why a pull request is on the list of risky changes."""
-    rated = ", rated without history" if risk.without_history else ""
+    rated = ", no history yet" if risk.without_history else ""
     return f"Worth a second look{rated}: {'; '.join(risk.reasons)}."
 
 

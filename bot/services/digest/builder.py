@@ -94,7 +94,8 @@ class DigestBuilder:
         read = self._read_pulls(self._select_pulls(merged.pulls, around.day_reverts, view), progress)
         of_day = remove_duplicates([*(each.pull for each in read), *merged.pulls])
         self._dependencies.record_merges(of_day)
-        risks = around.assess_pulls((each.pull for each in read), of_day, self._classes_of(repository))
+        classes = self._classes_of(repository)
+        risks = around.assess_pulls((each.pull for each in read), of_day, classes)
         rated = map(Entry.from_summarised, read, risks)
         entries = select_entries(view, rated, around.day_reverts, around.outcomes)
         return Digest(
@@ -109,6 +110,7 @@ class DigestBuilder:
             hidden=len(merged.pulls) - len(entries),
             missing=(around.caveat,) if around.caveat else (),
             is_reduced=self._dependencies.is_reduced(repository),
+            path_classes=classes,
         )
 
     def _select_pulls(

@@ -74,7 +74,6 @@ SHOWN = {
     "day": replace(BASE, day=LocalDay(dt.date(2026, 2, 27), DAY.zone)),
     "zone": replace(BASE, shows_zone=True),
     "overview": replace(BASE, overview=Overview("Another.")),
-    "themes": replace(BASE, overview=Overview("A calm day.")),
     "without the model": replace(BASE, overview=replace(BASE.overview, fallback="the model is busy")),
     "count": replace(BASE, count=CountCheck(9, "the commits of main")),
     "missing": replace(BASE, missing=("what was reverted since is not known",)),

@@ -283,13 +283,14 @@ def test_a_named_pull_request_is_a_link_and_its_title_on_one_line(title: str) ->
 @pytest.mark.parametrize(
     ("reasons", "claim", "expected"),
     [
-        (("one",), "", "#5 Change number 5, highest band: one"),
-        (("one", "two", "three", "four"), "", "#5 Change number 5, highest band: one; two; three"),
-        (("one",), "It may count twice.", "#5 Change number 5, highest band: one. It may count twice."),
-        (("a" * 30,), "b" * 30, f"#5 Change number 5, highest band: {'a' * 19}…. {'b' * 19}…"),
+        (("one",), "", "#5 Change number 5 — one. 🔴 highest risk"),
+        (("one", "two", "three", "four"), "", "#5 Change number 5 — one; two. 🔴 highest risk"),
+        (("one",), "It may count twice.", "#5 Change number 5 — It may count twice. 🔴 highest risk: one"),
+        (("one",), "It may count twice", "#5 Change number 5 — It may count twice. 🔴 highest risk: one"),
+        (("a" * 30,), "b" * 30, f"#5 Change number 5 — {'b' * 19}… 🔴 highest risk: {'a' * 19}…"),
     ],
 )
-def test_a_second_look_gives_three_reasons_and_the_claim(
+def test_a_second_look_gives_the_claim_first_and_two_reasons(
     reasons: tuple[str, ...], claim: str, expected: str
 ) -> None:
     made = replace(entry(5, said=summary(risk_reason=claim)), risk=Risk(20, reasons))

@@ -85,7 +85,7 @@ def test_a_summary_reads_from_what_it_is_to_where_it_is() -> None:
 
 def test_what_was_rated_without_history_says_so() -> None:
     made = replace(RISKY, risk=replace(RISKY.risk, without_history=True))
-    assert "Worth a second look, rated without history: touches 4 product folders;" in format_summary(made)
+    assert "Worth a second look, no history yet: touches 4 product folders;" in format_summary(made)
 
 
 def test_a_summary_leaves_out_what_there_is_not() -> None:

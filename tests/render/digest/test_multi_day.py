@@ -178,7 +178,7 @@ def test_an_overview_links_the_numbers_of_its_own_day_alone() -> None:
 
 def test_days_are_told_shorter_where_there_is_no_room_for_all() -> None:
     """A long day alone gets more words than one of many, and its numbers link."""
-    short = render_catch_up(longest(NUMBERS[:60] + "a " * 300))
+    short = render_catch_up(longest(NUMBERS[:60] + "longer " * 90, LONGEST))
     alone = render_catch_up(days(numbered(full_day(3, NUMBERS[:60] + "a " * 100), 100_001)))
     assert max(len("".join(strings(item))) for item in items(short)[:MAX_DIGEST_DAYS]) <= 170
     assert not any(element["type"] == "link" for item in items(short)[:MAX_DIGEST_DAYS] for element in item)
@@ -194,8 +194,8 @@ def test_risks_and_actions_are_those_of_all_days() -> None:
     first = digest(risky(1, 12), risky(2, 30), entry(3, said=summary(action="Set the flag")))
     post = render_catch_up(days(first, digest(risky(4, 20), risky(5, 11))))
     text = seen(post)
-    listed = [item[0]["text"] for item in items(post) if "touches" in "".join(strings(item))]
-    assert listed == ["#2", "#4", "#1"]
+    listed = [item[0]["url"] for item in items(post) if "touches" in "".join(strings(item))]
+    assert listed == [pull(number).url for number in (2, 4, 1)]
     assert "Set the flag (#3)" in text
 
 

@@ -31,7 +31,7 @@ def test_the_history_of_tries_is_linked_in_the_thread_and_in_the_list() -> None:
     (part,) = render_thread(found)
     said = "; lands again #2 (reverted by #3), #7"
     assert f"Count once: Requests are counted once{said} (" in seen(part)
-    assert f"#9 Count once, highest band: adds 400 lines{said}" in seen(render_lead(found))
+    assert f"#9 Count once — adds 400 lines{said}. 🔴 highest risk" in seen(render_lead(found))
     known = {f"https://github.com/{REPOSITORY}/pull/{number}" for number in (2, 3, 7)}
     assert known <= set(find_links(part.build_payload()))
     assert known <= set(find_links(render_lead(found).build_payload()))
@@ -49,16 +49,18 @@ def test_the_last_five_tries_are_named_however_many_there_were(tries: list[Attem
     assert len(find_links(part.build_payload())) <= 1 + 2 * 5
 
 
-@pytest.mark.parametrize(("without", "said"), [(True, "highest band without history"), (False, "highest band")])
+@pytest.mark.parametrize(
+    ("without", "said"), [(True, "🔴 highest risk, no history yet"), (False, "🔴 highest risk")]
+)
 def test_a_band_says_what_it_was_made_without(*, without: bool, said: str) -> None:
     made = trying((), without_history=without)
-    assert f"#9 Count once, {said}: adds 400 lines" in seen(render_lead(digest(made)))
-    assert f"Risk: {said}: adds 400 lines (in this band" in seen(render_summary(made))
+    assert f"#9 Count once — adds 400 lines. {said}\n" in seen(render_lead(digest(made)))
+    assert f"Risk: {said}: adds 400 lines (about 1 in 5" in seen(render_summary(made))
 
 
 def test_where_lists_found_no_more_than_chance_one_of_the_highest_band_is_named_and_why() -> None:
     entries = [replace(entry(n), risk=Risk(points, ("one",))) for n, points in ((4, 13.0), (3, 17.0), (2, 18.0))]
     text = seen(render_lead(replace(digest(*entries), is_reduced=True)))
-    assert "the highest band alone: lists found no more here than chance would, see /prrisks score" in text
+    assert "one at most: lists found no more here than chance would, see /prrisks score" in text
     listed = text.partition("Worth a second look")[2]
     assert ("#2 " in listed, "#3 " in listed, "#4 " in listed) == (True, False, False)

@@ -107,6 +107,7 @@ def told(made: Entry, start: str) -> list[str]:
     return [line for line in found if line.startswith(start)]
 
 
+SHARES = dict(zip(RiskBand, (100, 33, 17, 8, 5), strict=True))
 POINTS = {-7: "lowest", -6: "low", 0: "low", 4: "middle", 12: "high", 16: "highest", 25: "highest"}
 
 
@@ -114,9 +115,24 @@ POINTS = {-7: "lowest", -6: "low", 0: "low", 4: "middle", 12: "high", 16: "highe
 def test_the_risk_is_a_band_with_what_is_known_of_it_and_the_reasons(points: int, label: str) -> None:
     band = next(band for band in RiskBand if band.label == label)
     made = replace(entry(5), risk=Risk(points, ("adds 400 lines of product code", "touches 4 product folders")))
-    share = f"in this band about {band.repaired} % needed a repair within two weeks, of all 7 %"
+    share = f"about 1 in {SHARES[band]} such changes needed a fix within two weeks; of all, 1 in 14"
     reasons = "adds 400 lines of product code; touches 4 product folders"
-    assert told(made, "Risk") == [f"Risk: {label} band: {reasons} ({share}; measured on vLLM, 2025)"]
+    (line,) = told(made, "Risk")
+    assert line[len("Risk: ")] in "⚪🟡🟠🔴"
+    assert line[len("Risk: 🔴 ") :] == f"{label} risk: {reasons} ({share}; measured on vLLM, 2025)"
+
+
+def test_the_reasons_of_a_risk_are_all_there() -> None:
+    made = replace(entry(5), risk=Risk(20, ("one", "two", "three", "four", "five")))
+    assert told(made, "Risk")[0].startswith("Risk: 🔴 highest risk: one; two; three; four; five (about 1 in 5")
+
+
+@pytest.mark.parametrize("name", ["kernel\u202eyp.cu", "kernel\nWorth nothing.cu", "kernel\x1b[2J.cu"], ids=ascii)
+def test_the_name_of_a_critical_file_neither_breaks_lines_nor_reads_backwards(name: str) -> None:
+    made = entry(1, files=[changed_file(f"csrc/{name}", 600, 300)])
+    (line,) = told(made, "Risk")
+    assert "changes critical paths (such as kernel" in line
+    assert (invisible(line), "\n" in line) == ([], False)
 
 
 def test_a_risk_without_reasons_is_its_band_alone() -> None:

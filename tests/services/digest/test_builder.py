@@ -426,7 +426,7 @@ def test_without_the_store_a_digest_is_without_history_and_whole(caplog: pytest.
     found = surrounded(pulls, seen_by(chronicle_of(pulls, away)))
     assert [entry.risk.without_history for entry in found.entries] == [True, True]
     assert (pairs(found.outcomes), found.gaps) == ([(2, 9)], ())
-    assert "highest band without history" in seen(render_digest(found).lead)
+    assert "🔴 highest risk, no history yet" in seen(render_digest(found).lead)
     assert "history is not recorded" in caplog.text
 
 

@@ -1,0 +1,98 @@
+"""What readers may have to do after a day: which actions concern them, and which come first.
+
+A summary gives an action as one sentence. Its words decide how it is ranked, and the files of its pull request
+whether it concerns readers (docs/decisions/0053-what-is-in-the-lead.md).
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.pull_requests.path_classes import PathClass, PathClasses
+
+
+class ActionRank(IntEnum):
+    """What happens to those who do not act, in the order in which actions are shown."""
+
+    REMOVED = 0
+    CHANGED_DEFAULT = 1
+    REQUIREMENT = 2
+    ADVICE = 3
+    OPTION = 4
+
+
+_CODE = re.compile(r"`[^`]*`")
+# what only may be done, or is only announced, breaks nothing today
+_HARMLESS = re.compile(
+    r"\b(?P<modal>can|may|might|could|will|to) (?:now |also |safely )?"
+    r"be (?:removed|dropped|deleted|renamed|replaced)\b"
+    r"|\b(?:no (?:action|change)s? (?:is |are )?(?:needed|required|necessary))\b"
+    r"|\b(?:not|never|isn't|aren't) (?:been )?(?:removed|renamed|required|needed|mandatory)\b"
+    r"|\b(?:no longer|not) (?:requires?|required|needs?|needed|mandatory|have to|has to|must)\b"
+    r"|\bno longer (?:prevents?|fails?|crash\w*|breaks?|blocks?)\b"
+    r"|\bdefaults? (?:is|are|stays?|remains?) (?:the same|unchanged|as before)\b|\bdefault branch\b",
+    re.I,
+)
+_RANKS = (
+    (
+        ActionRank.REMOVED,
+        re.compile(
+            r"\b(?:removed|removes|removal|renam\w+|dropped|drops|deleted|deletes|(?:is|are) gone|no longer"
+            r"|moved (?:to|from|into)|used to be)\b"
+            r"|(?:^|[.;:,] |\b(?:must|should|to) )(?:replace|migrate|point)\b[^.;]{1,120}\b(?:with|by|to|at)\b",
+            re.I,
+        ),
+    ),
+    (
+        ActionRank.CHANGED_DEFAULT,
+        re.compile(
+            r"\bdefault(?:s|ed)?\b|\b(?:is|are) now (?:on|off|enabled|disabled)\b|\bopt(?:s|ed)?[- ](?:in|out)\b"
+            r"|\b(?:keep|restore) the (?:old|previous|former)\b|\bturn(?:s|ed)? (?:on|off)\b",
+            re.I,
+        ),
+    ),
+    (
+        ActionRank.REQUIREMENT,
+        re.compile(
+            r"\b(?:must|requires?|required|requirement|mandatory|needs?|needed|ha(?:s|ve) to|at least|minimum"
+            r"|deprecated)\b|(?:^|[.;:,] |\b(?:should|to) )(?:upgrade|(?:re)?install|rebuild|regenerate)\b",
+            re.I,
+        ),
+    ),
+    # what is left says what one may do; a plain request counts as what one should do
+    (
+        ActionRank.OPTION,
+        re.compile(r"\b(?:may|can|might|could|optional(?:ly)?|if (?:you )?(?:want|wish))\b", re.I),
+    ),
+)
+_TEST_CLASSES = frozenset({PathClass.TESTS, PathClass.CI})
+# follow what they belong to
+_PASSIVE_CLASSES = frozenset({PathClass.DOCS, PathClass.LOCK, PathClass.GENERATED})
+# requirements/test.txt, Dockerfile.ci: built for tests, not for readers
+_TEST_NAME = re.compile(r"(?:^|[/._-])(?:tests?|testing|ci|lint)(?=[/._-]|$)", re.I)
+
+
+def rank_action(text: str) -> ActionRank:
+    """Return the rank of an action by its words; names in backticks don't count."""
+    words = _HARMLESS.sub(lambda match: match["modal"] or " ", _CODE.sub("name", text))
+    return next((rank for rank, pattern in _RANKS if pattern.search(words)), ActionRank.ADVICE)
+
+
+def is_for_tests_only(pull: PullRequest, classes: PathClasses) -> bool:
+    """Return whether a pull request changes the environment of the tests alone, by its files.
+
+    Documentation, lock files and generated files do not count. Without known files it is False.
+    """
+    kinds = [
+        PathClass.TESTS if kind is PathClass.BUILD and _TEST_NAME.search(path) else kind
+        for path, kind in ((file.path, classes.classify_path(file.path)) for file in pull.files or ())
+    ]
+    counted = set(kinds) - _PASSIVE_CLASSES
+    return bool(counted) and counted <= _TEST_CLASSES
+
+
+def changes_product(pull: PullRequest, classes: PathClasses) -> bool:
+    """Return whether a pull request changes product code; one whose files are unknown may."""
+    return pull.files is None or any(classes.classify_path(file.path) is PathClass.PRODUCT for file in pull.files)

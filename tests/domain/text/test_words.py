@@ -1,0 +1,68 @@
+"""Limits in words, and sentences that were said before."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.text.words import is_repeated, normalize_sentence, truncate_to_sentences, truncate_words
+
+LIMITS = st.integers(1, 20)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [
+        ("one two three", 3, "one two three"),
+        ("one two, three", 2, "one two…"),
+        ("one two", 0, "one…"),
+        ("", 3, ""),
+    ],
+)
+def test_words_beyond_the_limit_are_cut(text: str, limit: int, expected: str) -> None:
+    assert truncate_words(text, limit) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [
+        ("One two. Three four.", 4, "One two. Three four."),
+        ("One two. Three four.", 3, "One two. …"),
+        ("One two three. Four.", 2, "One two…"),
+        ("Version 1.2 counts. Really? Yes! So it is.", 6, "Version 1.2 counts. Really? Yes! …"),
+    ],
+)
+def test_a_text_is_cut_at_a_sentence(text: str, limit: int, expected: str) -> None:
+    assert truncate_to_sentences(text, limit) == expected
+
+
+@given(st.text(alphabet="ab .!?…\n", max_size=80), LIMITS)
+def test_no_text_has_more_words_than_its_limit(text: str, limit: int) -> None:
+    assert len(truncate_words(text, limit).split()) <= limit
+    assert len(truncate_to_sentences(text, limit).split()) <= limit
+
+
+TEXT = "A busy day. Callers of `count_all` get a TypeError (#5); all else is calm. Set the flag."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("Callers of count_all get a TypeError.", True),
+        ("callers of `count_all` get a typeerror", True),
+        ("Set the flag", True),
+        ("the flag", False),
+        ("allers of count_all get a TypeError", False),
+        ("Callers of count_all get a ValueError", False),
+        ("", False),
+        ("…", False),
+    ],
+)
+def test_what_is_said_word_for_word_is_known(sentence: str, *, expected: bool) -> None:
+    assert is_repeated(sentence, TEXT) is expected
+
+
+@given(st.text(max_size=60))
+def test_a_text_repeats_itself_if_it_has_words(text: str) -> None:
+    assert is_repeated(text, text) is bool(normalize_sentence(text)) or len(normalize_sentence(text).split()) < 4
