@@ -206,7 +206,8 @@ class Digest:
     def standing_outcomes(self) -> tuple[MergeOutcome, ...]:
         """The outcomes that hold; first those of the day's own pull requests."""
         holding = [outcome for outcome in self.outcomes if outcome.stands]
-        return tuple(sorted(holding, key=lambda outcome: outcome.pull.number not in self.numbers))
+        own = self.numbers
+        return tuple(sorted(holding, key=lambda outcome: outcome.pull.number not in own))
 
     @property
     def riskiest_entries(self) -> tuple[Entry, ...]:

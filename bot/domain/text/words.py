@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _MARKS = re.compile(r"[^\w#]+")
@@ -40,11 +41,30 @@ def normalize_sentence(text: str) -> str:
     return " ".join(_MARKS.sub(" ", text.casefold()).split())
 
 
+@dataclass(frozen=True, slots=True)
+class SentenceIndex:
+    """The sentences of a text, so that others can be looked up in it."""
+
+    sentences: frozenset[str]
+    words: str
+
+    @classmethod
+    def build(cls, text: str) -> SentenceIndex:
+        """Index a text."""
+        return cls(
+            frozenset(map(normalize_sentence, _SENTENCE_END.split(text))) - {""}, f" {normalize_sentence(text)} "
+        )
+
+    def has_words(self, words: str) -> bool:
+        """Return whether the text has a normalized sentence: as one of its sentences, or as words in a row."""
+        if words in self.sentences:
+            return True
+        return len(words.split()) >= _MIN_COMMON_WORDS and f" {words} " in self.words
+
+
+EMPTY_INDEX = SentenceIndex(frozenset(), "")
+
+
 def is_repeated(sentence: str, text: str) -> bool:
     """Return whether a text says a sentence word for word: as one of its sentences, or as words in a row."""
-    words = normalize_sentence(sentence)
-    if not words:
-        return False
-    if words in map(normalize_sentence, _SENTENCE_END.split(text)):
-        return True
-    return len(words.split()) >= _MIN_COMMON_WORDS and f" {words} " in f" {normalize_sentence(text)} "
+    return SentenceIndex.build(text).has_words(normalize_sentence(sentence))

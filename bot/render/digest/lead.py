@@ -5,13 +5,13 @@ It has at most 220 words (docs/decisions/0053-what-is-in-the-lead.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.domain.digest.models import Digest
 from bot.domain.operations.budget import BUDGET_REASONS
 from bot.domain.text.strings import collapse_lines, truncate_text
-from bot.domain.text.words import truncate_to_sentences, truncate_words
+from bot.domain.text.words import SentenceIndex, truncate_to_sentences, truncate_words
 from bot.ports import Post
 from bot.render.blocks.message_limits import MAX_LEAD_WORDS, choose_fitting_blocks, count_words
 from bot.render.blocks.mrkdwn import escape_mrkdwn
@@ -28,8 +28,10 @@ from bot.render.digest import sentences
 from bot.render.digest.coverage import format_coverage
 from bot.render.digest.shared_parts import (
     WIDE_LIMITS,
+    ActionGroup,
     LineLimits,
     collect_urls,
+    group_actions,
     render_actions,
     render_outcomes,
     render_risky_changes,
@@ -76,8 +78,10 @@ _VERSIONS = tuple(_build_versions())
 def render_lead(digest: Digest) -> Post:
     """Render the message in the channel: at most 220 words and 10 blocks, however busy the day was."""
     # links in prose are left out where they would not fit; every pull request that is listed keeps its own
-    limits = _choose_limits(digest)
-    blocks = choose_fitting_blocks(_render_blocks(digest, urls, limits) for urls in (collect_urls(digest), {}))
+    actions = group_actions(digest)
+    limits = _choose_limits(digest, actions)
+    versions: tuple[Mapping[int, str], ...] = (collect_urls(digest), {})
+    blocks = choose_fitting_blocks(_render_blocks(digest, actions, urls, limits) for urls in versions)
     # what a phone's notification shows and a screen reader reads instead of the blocks
     fallback = [
         sentences.format_headline(digest),
@@ -86,17 +90,18 @@ def render_lead(digest: Digest) -> Post:
     return Post(escape_mrkdwn(truncate_text(collapse_lines(". ".join(fallback)), 800)), tuple(blocks))
 
 
-def _choose_limits(digest: Digest) -> _LeadLimits:
+def _choose_limits(digest: Digest, actions: Sequence[ActionGroup]) -> _LeadLimits:
     """Return the widest limits with which the lead has few enough words."""
-    return next(
-        (limits for limits in _VERSIONS if count_words(_render_blocks(digest, {}, limits)) <= MAX_LEAD_WORDS),
-        _VERSIONS[-1],
-    )
+    counts = ((count_words(_render_blocks(digest, actions, {}, limits)), limits) for limits in _VERSIONS)
+    return next((limits for count, limits in counts if count <= MAX_LEAD_WORDS), _VERSIONS[-1])
 
 
-def _render_blocks(digest: Digest, urls: Mapping[int, str], limits: _LeadLimits) -> list[Block]:
+def _render_blocks(
+    digest: Digest, actions: Sequence[ActionGroup], urls: Mapping[int, str], limits: _LeadLimits
+) -> list[Block]:
     """Return the blocks; ``urls`` are the addresses of the numbers that become links in prose."""
     said = truncate_to_sentences(collapse_lines(digest.overview.text), limits.overview)
+    index = SentenceIndex.build(said)
     headline = truncate_words(collapse_lines(sentences.format_headline(digest)), _MAX_HEADLINE_WORDS)
     return [
         make_header(headline),
@@ -104,8 +109,8 @@ def _render_blocks(digest: Digest, urls: Mapping[int, str], limits: _LeadLimits)
         *render_outcomes(
             digest.standing_outcomes, digest.older_reverts, sentences.OUTCOMES_ELSEWHERE, limits.lists
         ),
-        *render_risky_changes(digest, urls, limits.lists, said),
-        *render_actions(digest, urls, limits.lists, said),
+        *render_risky_changes(digest, urls, limits.lists, index),
+        *render_actions(actions, collect_urls(digest), urls, limits.lists, index),
         *_render_coverage(digest, limits),
     ]
 

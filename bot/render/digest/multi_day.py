@@ -28,6 +28,7 @@ from bot.render.digest import sentences
 from bot.render.digest.coverage import describe_count_difference
 from bot.render.digest.shared_parts import (
     collect_urls,
+    group_actions,
     render_actions,
     render_coverage,
     render_outcomes,
@@ -55,7 +56,8 @@ def _render_blocks(title: str, catch_up: MultiDayDigest, limit: int, *, links: b
     items = [item for _, item in sorted(dated, key=itemgetter(0))]
     days = make_block(make_section([make_text(sentences.DAYS_TITLE, bold=True)]), make_bullets(items))
     outcomes = render_outcomes(whole.standing_outcomes, whole.older_reverts)
-    what_matters = [*outcomes, *render_risky_changes(whole, urls), *render_actions(whole, urls)]
+    actions = render_actions(group_actions(whole), collect_urls(whole), urls)
+    what_matters = [*outcomes, *render_risky_changes(whole, urls), *actions]
     return [make_header(title), days, *what_matters, *render_coverage(whole), *_render_caveats(catch_up)]
 
 

@@ -9,7 +9,7 @@ from bot.domain.digest.models import Digest, Entry
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import collapse_lines, truncate_text
-from bot.domain.text.words import is_repeated, normalize_sentence, truncate_words
+from bot.domain.text.words import EMPTY_INDEX, SentenceIndex, normalize_sentence, truncate_words
 from bot.render.blocks.rich_text import (
     Block,
     Element,
@@ -69,15 +69,21 @@ def render_outcomes(
 
     ``older`` are reverts of unknown changes. ``elsewhere`` says where the rest of a long list is.
     """
-    items = [render_outcome(outcome, limits.outcome_titles) for outcome in outcomes]
-    items += [
-        [*render_reference(pull, limits.outcome_titles), make_text(sentences.TAKES_BACK_EARLIER)] for pull in older
-    ]
-    if len(items) > limits.outcomes:
-        more = sentences.format_more(len(items) - limits.outcomes + 1, elsewhere)
-        items[limits.outcomes - 1 :] = [[make_text(more)]]
+    listed: list[MergeOutcome | PullRequest] = [*outcomes, *older]
+    # the last line counts those that have none
+    shown = len(listed) if len(listed) <= limits.outcomes else limits.outcomes - 1
+    items = [_render_taken_back(each, limits.outcome_titles) for each in listed[:shown]]
+    if shown < len(listed):
+        items.append([make_text(sentences.format_more(len(listed) - shown, elsewhere))])
     if items:
         yield make_block(make_section([make_text(sentences.OUTCOMES_TITLE, bold=True)]), make_bullets(items))
+
+
+def _render_taken_back(each: MergeOutcome | PullRequest, title_words: int) -> list[Element]:
+    """Return the line of an outcome, or of a revert of an unknown change."""
+    if isinstance(each, PullRequest):
+        return [*render_reference(each, title_words), make_text(sentences.TAKES_BACK_EARLIER)]
+    return render_outcome(each, title_words)
 
 
 def render_outcome(outcome: MergeOutcome, title_words: int = WIDE_LIMITS.outcome_titles) -> list[Element]:
@@ -98,7 +104,7 @@ def render_outcome(outcome: MergeOutcome, title_words: int = WIDE_LIMITS.outcome
 
 
 def render_risky_changes(
-    digest: Digest, urls: Mapping[int, str], limits: LineLimits = WIDE_LIMITS, said: str = ""
+    digest: Digest, urls: Mapping[int, str], limits: LineLimits = WIDE_LIMITS, said: SentenceIndex = EMPTY_INDEX
 ) -> Iterator[Block]:
     """Yield what deserves a second look, or that nothing does; ``said`` is the text above it."""
     if digest.riskiest_entries:
@@ -121,7 +127,7 @@ def render_second_look(
     limit: int = _MAX_REASON_LENGTH,
     *,
     limits: LineLimits = WIDE_LIMITS,
-    said: str = "",
+    said: SentenceIndex = EMPTY_INDEX,
     tells_history: bool = True,
 ) -> list[Element]:
     """Return an entry with what may break, the mark of its band, and the reasons of the rules in a few words.
@@ -130,7 +136,8 @@ def render_second_look(
     claim the reasons come first. Each of the two texts has up to ``limit`` characters. With ``tells_history`` a
     missing history of the files is named.
     """
-    claim = "" if is_repeated(entry.summary.risk_reason, said) else collapse_lines(entry.summary.risk_reason)
+    is_said = said.has_words(normalize_sentence(entry.summary.risk_reason))
+    claim = "" if is_said else collapse_lines(entry.summary.risk_reason)
     reasons = _format_reasons(entry, limit, limits)
     band = make_text(sentences.format_band(entry.risk, tells_history=tells_history))
     linked, attempts = _render_linked_title(entry.pull, limits.titles), render_attempts(entry, limits.attempts)
@@ -187,40 +194,51 @@ def render_second_look_title(*, is_reduced: bool, is_new: bool = False) -> list[
     return [*title, make_text(f" ({'; '.join(notes)})", italic=True)] if notes else title
 
 
+@dataclass(frozen=True, slots=True)
+class ActionGroup:
+    """What readers may have to do, with the numbers of those that require it; ``words`` are its words alone."""
+
+    text: str
+    words: str
+    numbers: tuple[int, ...]
+
+
+def group_actions(digest: Digest) -> tuple[ActionGroup, ...]:
+    """Return each action of a digest once, without those that the line of a risk says already."""
+    claims = {entry.number: normalize_sentence(entry.summary.risk_reason) for entry in digest.riskiest_entries}
+    grouped: dict[str, tuple[str, str, list[int]]] = {}
+    for action in digest.actions:
+        words = normalize_sentence(action.text)
+        if collapse_lines(action.text) and claims.get(action.number) != (words or action.text):
+            grouped.setdefault(words or action.text, (action.text, words, []))[2].append(action.number)
+    return tuple(ActionGroup(text, words, tuple(numbers)) for text, words, numbers in grouped.values())
+
+
 def render_actions(
-    digest: Digest, urls: Mapping[int, str], limits: LineLimits = WIDE_LIMITS, said: str = ""
+    groups: Iterable[ActionGroup],
+    own_urls: Mapping[int, str],
+    urls: Mapping[int, str],
+    limits: LineLimits = WIDE_LIMITS,
+    said: SentenceIndex = EMPTY_INDEX,
 ) -> Iterator[Block]:
-    """Yield what readers may have to do, without what ``said`` or the line of a risk says already."""
-    own_urls = collect_urls(digest)
-    actions = _group_actions(digest, said)
+    """Yield what readers may have to do, without what ``said`` says already. ``own_urls`` are those of the day."""
+    actions = [group for group in groups if not said.has_words(group.words)]
     first, rest = actions[: limits.actions], actions[limits.actions :]
     items = [
         [
-            *make_prose(truncate_words(collapse_lines(text), limits.action), urls, 240),
+            *make_prose(truncate_words(collapse_lines(action.text), limits.action), urls, 240),
             make_text(" ("),
-            *render_numbers(numbers, own_urls, limits.numbers),
+            *render_numbers(action.numbers, own_urls, limits.numbers),
             make_text(")"),
         ]
-        for text, numbers in first
+        for action in first
     ]
     if rest:
-        others = [number for _, numbers in rest for number in numbers]
+        others = [number for action in rest for number in action.numbers]
         linked = render_numbers(others, urls, limits.numbers)
         items.append([make_text(sentences.format_more_actions(len(rest))), *linked])
     if items:
         yield make_block(make_section([make_text(sentences.ACTIONS_TITLE, bold=True)]), make_bullets(items))
-
-
-def _group_actions(digest: Digest, said: str) -> list[tuple[str, list[int]]]:
-    """Return each action once with the numbers of those that require it, without what was said above."""
-    claims = {entry.number: normalize_sentence(entry.summary.risk_reason) for entry in digest.riskiest_entries}
-    grouped: dict[str, tuple[str, list[int]]] = {}
-    for action in digest.actions:
-        key = normalize_sentence(action.text) or action.text
-        if is_repeated(action.text, said) or claims.get(action.number) == key or not collapse_lines(action.text):
-            continue
-        grouped.setdefault(key, (action.text, []))[1].append(action.number)
-    return list(grouped.values())
 
 
 def render_coverage(digest: Digest) -> Iterator[Block]:

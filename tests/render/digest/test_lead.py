@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -15,7 +16,7 @@ from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.risk.assessment import Risk
 from bot.domain.text.strings import collapse_lines
-from bot.domain.text.words import is_repeated, normalize_sentence
+from bot.domain.text.words import SentenceIndex, normalize_sentence
 from bot.ports import Post
 from bot.render.blocks.message_limits import MAX_LEAD_WORDS, count_words
 from bot.render.blocks.terminal import format_message
@@ -56,8 +57,7 @@ def assert_short(post: Post, found: Digest) -> None:
     numbers = {action.number for action in found.actions}
     named = {number for number in numbers if re.search(rf"#{number}(?!\d)", text)}
     uncounted = len(numbers - named) - sum(int(count) for count in re.findall(r"and ([\d,]+) more\b", listed))
-    repeated = [action for action in found.actions if is_said(action, found)]
-    assert uncounted <= len(repeated)
+    assert uncounted <= len(list_repeated(found))
     backs = text.partition(OUTCOMES_TITLE)[2].partition(SECOND_LOOK_TITLE)[0]
     more = sum(map(int, re.findall(r"and (\d+) more, in the thread", backs)))
     outcomes = len(found.standing_outcomes) + len(found.older_reverts)
@@ -69,18 +69,17 @@ def words_of_terminal(post: Post) -> int:
     return sum(word != "•" and set(word) != {"="} for word in format_message(post).split())
 
 
-def is_said(action: ReaderAction, found: Digest) -> bool:
-    """Whether an action needs no line of its own: the overview, its risk or the same one of another says it."""
-    entry_of = found.find_entry(action.number)
-    assert entry_of
-    texts = [normalize_sentence(each.text) for each in found.actions]
-    key = normalize_sentence(action.text)
-    return (
-        is_repeated(action.text, found.overview.text)
-        or normalize_sentence(entry_of.summary.risk_reason) == key
-        or texts.count(key) > 1
-        or not collapse_lines(action.text)
-    )
+def list_repeated(found: Digest) -> list[ReaderAction]:
+    """The actions that need no line of their own: the overview, its risk or the same one of another says them."""
+    said = SentenceIndex.build(found.overview.text)
+    risks = {entry.number: normalize_sentence(entry.summary.risk_reason) for entry in found.entries}
+    keyed = [(normalize_sentence(action.text), action) for action in found.actions]
+    counts = Counter(key for key, _ in keyed)
+    return [
+        action
+        for key, action in keyed
+        if said.has_words(key) or risks[action.number] == key or counts[key] > 1 or not collapse_lines(action.text)
+    ]
 
 
 def lists_below(post: Post, title: str) -> list[Any]:
