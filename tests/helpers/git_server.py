@@ -1,4 +1,4 @@
-"""A GitHub for git: real repositories over HTTP, by ``git http-backend``, for whoever has the token."""
+"""A GitHub for git: real repositories over HTTP, by ``git http-backend``, for all who have the token."""
 
 from __future__ import annotations
 

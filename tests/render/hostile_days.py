@@ -47,7 +47,7 @@ def lines(limit: int) -> st.SearchStrategy[str]:
     return texts(limit - 1).map(lambda text: f"x{text}")
 
 
-# a few texts for all fields: to draw each anew takes longer than to render it and to look at the message
+# a few texts for all fields: to draw one for each takes longer than to render it and to look at the message
 _pools = st.lists(texts(700), min_size=6, max_size=10).map(tuple)
 _types, _coverages = st.sampled_from(ChangeType), st.sampled_from(Coverage)
 _areas = st.sampled_from(["Models", "LoRA", "Documentation", ""])

@@ -48,7 +48,7 @@ _SHORT_FUNCTIONS = ContextLevel(near=5, whole=40, has_heads=True)
 _HEADS = ContextLevel(near=3, has_heads=True)
 _PATCH = ContextLevel(near=3)
 _EXPLAINING_LEVELS = (_WHOLE_FUNCTIONS, _SHORT_FUNCTIONS, _HEADS)
-_PATCH_LEVELS = (_PATCH, ContextLevel(near=1), ContextLevel(near=0))
+_NARROW_LEVELS = (ContextLevel(near=1), ContextLevel(near=0))
 # tokens that the functions around all changes of a pull request may take more than its patches: the diffs of a
 # day then take 2.5 times as many at most (docs/decisions/0052-whole-functions.md)
 _MAX_EXPLAINING_TOKENS = 6_000
@@ -139,10 +139,15 @@ def _fit_sections(sources: list[SectionSource], budget: int) -> list[DiffSection
     if any(source.change for source in sources):
         room = min(budget, _count_tokens(plain) + _MAX_EXPLAINING_TOKENS)
         for level in _EXPLAINING_LEVELS:
-            sections = [source.render_section(level if source.change else _PATCH) for source in sources]
+            sections = [
+                source.render_section(level) if source.change else section
+                for source, section in zip(sources, plain, strict=True)
+            ]
             if _do_fit(sections, room):
                 return sections
-    for level in _PATCH_LEVELS:
+    if _do_fit(plain, budget):
+        return plain
+    for level in _NARROW_LEVELS:
         sections = [source.render_section(level) for source in sources]
         if _do_fit(sections, budget):
             return sections

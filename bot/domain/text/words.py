@@ -63,8 +63,3 @@ class SentenceIndex:
 
 
 EMPTY_INDEX = SentenceIndex(frozenset(), "")
-
-
-def is_repeated(sentence: str, text: str) -> bool:
-    """Return whether a text says a sentence word for word: as one of its sentences, or as words in a row."""
-    return SentenceIndex.build(text).has_words(normalize_sentence(sentence))

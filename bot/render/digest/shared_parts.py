@@ -107,8 +107,8 @@ def render_risky_changes(
     digest: Digest, urls: Mapping[int, str], limits: LineLimits = WIDE_LIMITS, said: SentenceIndex = EMPTY_INDEX
 ) -> Iterator[Block]:
     """Yield what deserves a second look, or that nothing does; ``said`` is the text above it."""
-    if digest.riskiest_entries:
-        entries = digest.riskiest_entries
+    entries = digest.riskiest_entries
+    if entries:
         # what holds for all is said once
         is_new = len(entries) > 1 and all(entry.risk.without_history for entry in entries)
         title = render_second_look_title(is_reduced=digest.is_reduced, is_new=is_new)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.text.words import is_repeated, normalize_sentence, truncate_to_sentences, truncate_words
+from bot.domain.text.words import SentenceIndex, normalize_sentence, truncate_to_sentences, truncate_words
 
 LIMITS = st.integers(1, 20)
 
@@ -60,9 +60,10 @@ TEXT = "A busy day. Callers of `count_all` get a TypeError (#5); all else is cal
     ],
 )
 def test_what_is_said_word_for_word_is_known(sentence: str, *, expected: bool) -> None:
-    assert is_repeated(sentence, TEXT) is expected
+    assert SentenceIndex.build(TEXT).has_words(normalize_sentence(sentence)) is expected
 
 
 @given(st.text(max_size=60))
 def test_a_text_repeats_itself_if_it_has_words(text: str) -> None:
-    assert is_repeated(text, text) is bool(normalize_sentence(text)) or len(normalize_sentence(text).split()) < 4
+    words = normalize_sentence(text)
+    assert SentenceIndex.build(text).has_words(words) is bool(words) or len(words.split()) < 4
