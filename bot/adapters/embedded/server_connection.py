@@ -23,11 +23,11 @@ class ServerConnection:
 
     def is_answering(self) -> bool:
         """Return whether the server has loaded its data and answers."""
-        return self._ask(b"PING") == b"+PONG"
+        return self._send_command(b"PING") == b"+PONG"
 
     def count_other_clients(self) -> int:
         """Return how many other clients are connected."""
-        length = self._ask(b"CLIENT LIST TYPE normal")
+        length = self._send_command(b"CLIENT LIST TYPE normal")
         if not length.startswith(b"$"):
             raise ConnectionError(f"The server does not list its clients: {length!r}")
         lines = self._stream.read(int(length[1:]))
@@ -38,9 +38,9 @@ class ServerConnection:
 
     def shut_down(self) -> None:
         """Tell the server to end, and wait until it closes the connection. Its log of writes has the data."""
-        self._ask(b"SHUTDOWN NOSAVE")
+        self._send_command(b"SHUTDOWN NOSAVE")
 
-    def _ask(self, command: bytes) -> bytes:
+    def _send_command(self, command: bytes) -> bytes:
         """Send a command, and return the first line of the reply; nothing if the connection ends."""
         self._stream.write(command + b"\r\n")
         self._stream.flush()

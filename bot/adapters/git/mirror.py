@@ -147,7 +147,7 @@ class GitMirror:
         problem = folder.find_problem()
         if not problem:
             try:
-                self._fetch(folder.path, repository, self._limits.fetch_seconds)
+                self._fetch_branch(folder.path, repository, self._limits.fetch_seconds)
             except GitFailure as error:
                 if _is_remote(error) or not self._is_damaged(folder.path):
                     raise
@@ -157,20 +157,20 @@ class GitMirror:
                 return
         if folder.exists:
             log.warning("the mirror of %s is made again: %s", repository, problem)
-        self._make(folder, repository)
+        self._make_mirror(folder, repository)
 
-    def _make(self, folder: MirrorFolder, repository: Repository) -> None:
+    def _make_mirror(self, folder: MirrorFolder, repository: Repository) -> None:
         """Make the mirror under another name, and put it in its place when it is whole."""
         new = folder.make_new()
         try:
-            self._run(new.parent, "init", "--quiet", "--bare", "--template=", "--object-format=sha1", str(new))
+            self._run_git(new.parent, "init", "--quiet", "--bare", "--template=", "--object-format=sha1", str(new))
             folder.write_settings(new)
-            self._fetch(new, repository, self._limits.clone_seconds)
+            self._fetch_branch(new, repository, self._limits.clone_seconds)
             folder.put_in_place(new)
         finally:
             folder.remove_leftovers()
 
-    def _fetch(self, path: Path, repository: Repository, seconds: float) -> None:
+    def _fetch_branch(self, path: Path, repository: Repository, seconds: float) -> None:
         """Fetch the default branch. Raises GitFailure, PrdigestError."""
         url = f"{self._web}/{repository}.git"
         # its name may change; HEAD is always it
@@ -194,7 +194,7 @@ class GitMirror:
             while not process.has_ended(_STEP):
                 self._check_size(path, process)
             process.require_success()
-        self._run(path, "--git-dir=.", "rev-parse", "--verify", "--quiet", f"{BRANCH}^{{tree}}")
+        self._run_git(path, "--git-dir=.", "rev-parse", "--verify", "--quiet", f"{BRANCH}^{{tree}}")
 
     def _check_size(self, path: Path, process: GitProcess) -> None:
         """Raise GitFailure if the mirror has become too large, or a server fills the error output."""
@@ -222,7 +222,7 @@ class GitMirror:
     def _is_damaged(self, path: Path) -> bool:
         """Return whether objects of the mirror are missing or can't be read."""
         try:
-            self._run(path, "--git-dir=.", "rev-list", "--objects", "--quiet", BRANCH)
+            self._run_git(path, "--git-dir=.", "rev-list", "--objects", "--quiet", BRANCH)
         except GitFailure as error:
             return error.status > 0
         return False
@@ -232,11 +232,11 @@ class GitMirror:
         if folder.count_packs() <= _MAX_PACKS:
             return
         try:
-            self._run(folder.path, "--git-dir=.", "repack", "--quiet", "-d", "--geometric=2")
+            self._run_git(folder.path, "--git-dir=.", "repack", "--quiet", "-d", "--geometric=2")
         except GitFailure as error:
             log.info("the packs of a mirror were not joined: %s", error)
 
-    def _run(self, path: Path, *arguments: str) -> None:
+    def _run_git(self, path: Path, *arguments: str) -> None:
         """Run a command that needs no network. Raises GitFailure."""
         command = build_command(self._program, path, *arguments, settings=_SETTINGS)
         run_git(command, build_isolated_environment(path), self._limits.fetch_seconds, _MAX_STDERR)

@@ -61,7 +61,9 @@ class GitMirrorFiles:
         known = [name for name in names.values() if name]
         try:
             entries = dict(
-                chain.from_iterable(self._list_entries(repository, revision, part) for part in _divide(known))
+                chain.from_iterable(
+                    self._list_entries(repository, revision, part) for part in _divide_names(known)
+                )
             )
         except SourceUnavailable:
             if side is DiffSide.NEW or not self._is_first(repository, commit):
@@ -129,7 +131,7 @@ def _read_content(output: IO[bytes], entry: _TreeEntry) -> bytes | None:
     return data[:-1] if len(data) == entry.size + 1 else None
 
 
-def _divide(names: Iterable[bytes]) -> Iterator[list[bytes]]:
+def _divide_names(names: Iterable[bytes]) -> Iterator[list[bytes]]:
     """Yield paths in parts that fit into a command line."""
     part: list[bytes] = []
     size = 0

@@ -51,9 +51,11 @@ class MirrorReader:
             ) as process:
                 yield process
         except GitFailure as error:
-            raise self._translate(error, folder, repository) from error
+            raise self._translate_failure(error, folder, repository) from error
 
-    def _translate(self, error: GitFailure, folder: MirrorFolder, repository: Repository) -> SourceUnavailable:
+    def _translate_failure(
+        self, error: GitFailure, folder: MirrorFolder, repository: Repository
+    ) -> SourceUnavailable:
         """Return the error of the domain, and record damage."""
         if error.hints_at_damage:
             folder.record_damage()

@@ -93,7 +93,7 @@ class GitProcess:
     def has_ended(self, seconds: float) -> bool:
         """Return whether the process ends within ``seconds``."""
         end, pause = time.monotonic() + seconds, _SHORTEST_PAUSE
-        while not self._reap():
+        while not self._reap_process():
             if time.monotonic() >= end:
                 return False
             time.sleep(pause)
@@ -123,7 +123,7 @@ class GitProcess:
         self._complaints.seek(0)
         return redact_text(self._complaints.read(_MAX_STDERR).decode("utf-8", "replace"))
 
-    def _reap(self) -> bool:
+    def _reap_process(self) -> bool:
         with self._lock:
             self._is_over = self._is_over or self._process.poll() is not None
             return self._is_over
