@@ -9,7 +9,7 @@ from typing import IO
 
 from bot.adapters.git.mirror_reader import MirrorReader, build_revision, encode_path
 from bot.adapters.git.processes import GitFailure
-from bot.adapters.records.source_files import build_source_file
+from bot.adapters.records.source_files import build_source_file, find_type_problem
 from bot.domain.errors import SourceUnavailable
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
@@ -21,18 +21,13 @@ _MAX_ARGUMENTS, _MAX_LIST = 60_000, 20_000_000
 _BAD_SIZE = b"BAD"
 # bytes of the line before a file's content
 _MAX_HEADER = 200
-_PROBLEMS = {
-    b"040000": SourceProblem.FOLDER,
-    b"120000": SourceProblem.SYMLINK,
-    b"160000": SourceProblem.SUBMODULE,
-}
 
 
 @dataclass(frozen=True, slots=True)
 class _TreeEntry:
     """What a commit has at a path: its mode, the hash of its content, and the bytes of that, 0 for no file."""
 
-    mode: bytes
+    mode: int
     content: bytes
     size: int
 
@@ -40,7 +35,7 @@ class _TreeEntry:
     def problem(self) -> SourceProblem | None:
         """Why the content is not read, as far as that is known without it."""
         too_large = SourceProblem.TOO_LARGE if self.size > MAX_SOURCE_BYTES else None
-        return _PROBLEMS.get(self.mode, too_large)
+        return find_type_problem(self.mode) or too_large
 
 
 class GitMirrorFiles:
@@ -119,7 +114,7 @@ def _parse_entry(record: bytes) -> tuple[bytes, _TreeEntry]:
     mode, _, content, size = facts.split()
     if size == _BAD_SIZE:
         raise GitFailure("a file is missing", "bad object")
-    return name, _TreeEntry(mode, content, int(size) if size.isdigit() else 0)
+    return name, _TreeEntry(int(mode, 8), content, int(size) if size.isdigit() else 0)
 
 
 def _read_content(output: IO[bytes], entry: _TreeEntry) -> bytes | None:

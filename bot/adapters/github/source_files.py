@@ -13,7 +13,7 @@ from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.errors import GraphQLError, translate_github_errors
 from bot.adapters.github.queries import build_source_query
 from bot.adapters.records.cleaning import parse_count, parse_node, parse_nodes
-from bot.adapters.records.source_files import build_source_file
+from bot.adapters.records.source_files import build_source_file, find_type_problem
 from bot.domain.errors import SourceUnavailable
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
@@ -26,13 +26,6 @@ from bot.domain.text.strings import quote_input
 # of vLLM
 MAX_PATHS = 50
 _COMMIT = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
-# GraphQL sends the file types of git as decimal numbers; the other bits are permissions
-_FILE_TYPE_BITS = 0o170000
-_FILE_TYPES = {
-    0o040000: SourceProblem.FOLDER,
-    0o120000: SourceProblem.SYMLINK,
-    0o160000: SourceProblem.SUBMODULE,
-}
 
 Node = Mapping[str, Any]
 
@@ -139,7 +132,7 @@ def _build_file(path: str, entry: Node) -> SourceFile:
     if not entry:
         return SourceFile(path, problem=SourceProblem.MISSING)
     blob = parse_node(entry.get("object"))
-    problem = _FILE_TYPES.get(parse_count(entry.get("mode")) & _FILE_TYPE_BITS) or _find_blob_problem(blob)
+    problem = find_type_problem(parse_count(entry.get("mode"))) or _find_blob_problem(blob)
     data = None if problem else _restore_bytes(blob)
     if data is None:
         return SourceFile(path, problem=problem or SourceProblem.NOT_UTF8)

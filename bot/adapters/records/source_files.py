@@ -7,10 +7,22 @@ import codecs
 from bot.adapters.records.cleaning import clean_code
 from bot.domain.source.models import LFS_POINTER_START, MAX_SOURCE_BYTES, SourceFile, SourceProblem
 
+# git's modes hold the type of an entry beside its permissions
+_FILE_TYPE_BITS = 0o170000
+_FILE_TYPES = {
+    0o040000: SourceProblem.FOLDER,
+    0o120000: SourceProblem.SYMLINK,
+    0o160000: SourceProblem.SUBMODULE,
+}
 # known formats that may lack a NUL byte; GitHub takes them for binary
 _BINARY_STARTS = (b"%PDF-", b"GIF87a", b"GIF89a", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff")
 # text of these encodings is full of NUL bytes; GitHub takes it for text
 _BYTE_ORDER_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+
+
+def find_type_problem(mode: int) -> SourceProblem | None:
+    """Return why an entry of a tree is no file, by git's mode of it; None for a file."""
+    return _FILE_TYPES.get(mode & _FILE_TYPE_BITS)
 
 
 def build_source_file(path: str, data: bytes) -> SourceFile:
