@@ -28,6 +28,7 @@ from evals.cases import Suite, load_suite
 from evals.reverts import load_pack
 from evals.risk import risk
 from evals.scoring import Mark, Total, sum_marks
+from evals.trial.command import trial
 
 _QUESTIONS = Path(__file__).parent / "questions"
 # evaluations must not use up the budget of the bot's users
@@ -139,6 +140,7 @@ def _format_total(result: Total) -> str:
 
 
 main.add_command(risk)
+main.add_command(trial)
 
 if __name__ == "__main__":
     main()
