@@ -105,7 +105,8 @@ def _pair(folder: TrialFolder, options: _Options) -> None:
     trial = folder.read_trial()
     records = options.records if trial.source == "records" else None
     days = TrialDays(Repository.parse(trial.repository), parse_zone(trial.timezone), tuple(trial.merges), records)
-    pair_trial(folder, trial, days, load_settings(), options.golden)
+    quotes = pair_trial(folder, trial, days, load_settings(), options.golden)
+    click.echo(f"{quotes.found} of {quotes.given} quotes are in changed lines")
     click.echo(f"{len(trial.pulls)} pairs: judges get {folder.pairs} and nothing else of {folder.path}")
 
 

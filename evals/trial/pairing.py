@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from bot.domain.digest.models import Digest
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.render.digest.report import render_report
+from bot.services.summaries.schemas import MAX_QUOTES, SummaryAnswer
 from bot.settings import Settings
 from evals.trial.days import TrialDays
 from evals.trial.folder import Key, Pair, Side, Trial, TrialFolder, copy_text, write_json
@@ -20,8 +22,16 @@ from evals.trial.report_texts import parse_report
 _SECRET_BYTES = 16
 
 
-def pair_trial(folder: TrialFolder, trial: Trial, days: TrialDays, settings: Settings, golden: Path) -> None:
-    """Write the pairs of a trial whose prompts are answered, and the key apart from them.
+@dataclass(frozen=True, slots=True)
+class QuoteCount:
+    """How many quotes the answers gave as evidence, and how many of them are in changed lines."""
+
+    given: int
+    found: int
+
+
+def pair_trial(folder: TrialFolder, trial: Trial, days: TrialDays, settings: Settings, golden: Path) -> QuoteCount:
+    """Write the pairs of a trial whose prompts are answered, and the key apart from them; count the quotes.
 
     Raises:
         UsageError: answers are missing, or the bot would refuse them; a public text is missing; or prompts have
@@ -41,6 +51,16 @@ def pair_trial(folder: TrialFolder, trial: Trial, days: TrialDays, settings: Set
     folder.verdicts.mkdir(exist_ok=True)
     copy_text("judge.md", folder.pairs / "README.md")
     write_json(folder.key, key)
+    return _count_quotes(folder, numbers, digests)
+
+
+def _count_quotes(folder: TrialFolder, numbers: Sequence[int], digests: Sequence[Digest]) -> QuoteCount:
+    answers = (SummaryAnswer.model_validate_json(_read_answer(folder.get_answer(number))) for number in numbers)
+    entries = (entry for digest in digests for entry in digest.entries)
+    return QuoteCount(
+        given=sum(len(answer.evidence[:MAX_QUOTES]) for answer in answers),
+        found=sum(len(entry.summary.evidence) for entry in entries if entry.number in numbers),
+    )
 
 
 def build_answered_digests(

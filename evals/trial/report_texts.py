@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from bot.domain.errors import UsageError
 from bot.domain.summaries.models import NO_RISKS
 from bot.domain.text.strings import remove_invisible
+from bot.render.blocks.sanitize import JOINER
 from bot.render.digest.report import NO_INSIGHTS
 
 HEADINGS = ("What changed and why", "Technical impact", "Potential risks", "Key insights")
@@ -23,7 +24,8 @@ _HEADING = re.compile(rf"^\*\*({'|'.join(HEADINGS)})\*\*[ ]*$", re.M)
 _END = re.compile(r"\s*^---[ ]*\s*\Z", re.M)
 
 _CODE = re.compile(r"(?<![\\`])(`+)(?!`)(.+?)(?<!`)\1(?!`)")
-_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+# reports of ours escape the parenthesis
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\\?\([^()\s]*\)")
 _ADDRESS = re.compile(r"<?\b(?:https?://|www\.)[^\s<>)]+>?")
 _BOLD = re.compile(r"\*\*(\S(?:[^*]*\S)?)\*\*|__(\S(?:[^_]*\S)?)__")
 _ITALIC = re.compile(r"(?<![\w*])\*(\S(?:[^*]*\S)?)\*(?![\w*])")
@@ -68,7 +70,8 @@ def normalise_text(text: str) -> str:
 
 def _join_items(text: str) -> Iterator[str]:
     """Yield the lines without the marks of lists; the end of an item ends a sentence."""
-    for line in remove_invisible(text).split("\n"):
+    # reports of ours break addresses by an invisible sign
+    for line in remove_invisible(text.replace(JOINER, "")).split("\n"):
         marker = _LIST_ITEM.match(line)
         item = line[marker.end() :].strip() if marker else line.strip()
         yield f"{item}." if marker and item and item[-1] not in ".:;!?" else item
