@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -144,9 +143,6 @@ class TestTrial:
         assert not any(key["secret"].encode() in data for data in before.values())
 
         write_verdict(folder, chosen[0], "ours", {"theirs": f"Retries of public report {chosen[0]} are bounded."})
-        done = evals(None, f"--score={where}")
-        assert (done.returncode, done.stdout) == (1, "")
-        assert f"verdicts/{chosen[1]}.json is missing." in done.stderr
         write_verdict(folder, chosen[1], "ours")
         done = evals(None, f"--score={where}", f"--keep={tmp_path / 'kept.json'}")
         assert done.returncode == 0, done.stdout
@@ -288,8 +284,11 @@ class TestChoice:
 def judged(ours: int, theirs: int, ties: int, kinds: tuple[StatementKind, ...] = ()) -> TrialScore:
     """So many preferences, and these statements of ours, all about the first pull request."""
     statements = tuple(Statement(quote=f"q{at}", kind=kind, why="w") for at, kind in enumerate(kinds))
-    sides = chain(repeat("ours", ours), repeat("theirs", theirs), repeat(None, ties))
-    return TrialScore(tuple(Judged(at, side, () if at else statements, (), "r") for at, side in enumerate(sides)))
+    us: Side = "ours"
+    them: Side = "theirs"
+    sides: tuple[Side | None, ...] = (us,) * ours + (them,) * theirs + (None,) * ties
+    listed = enumerate(sides)
+    return TrialScore(tuple(Judged(at, side, () if at else statements, (), "r") for at, side in listed))
 
 
 @check_rows(
@@ -373,6 +372,12 @@ def test_a_malformed_verdict_is_named(judged_folder: TrialFolder, verdict: Any, 
     path.parent.mkdir(exist_ok=True)
     path.write_text(verdict if isinstance(verdict, str) else json.dumps(verdict))
     with pytest.raises(UsageError, match=re.escape(said)):
+        load_judged(judged_folder)
+
+
+def test_verdicts_that_are_missing_are_named(judged_folder: TrialFolder) -> None:
+    judged_folder.get_verdict(7).unlink(missing_ok=True)
+    with pytest.raises(UsageError, match=r"can't be used:\nverdicts/7\.json is missing\."):
         load_judged(judged_folder)
 
 
