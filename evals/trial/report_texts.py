@@ -27,7 +27,8 @@ _CODE = re.compile(r"(?<![\\`])(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 # reports of ours escape the parenthesis
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\\?\([^()\s]*\)")
 _ADDRESS = re.compile(r"<?\b(?:https?://|www\.)[^\s<>)]+>?")
-_BOLD = re.compile(r"\*\*(\S(?:[^*]*\S)?)\*\*|__(\S(?:[^_]*\S)?)__")
+# reports of ours escape what imitates their labels
+_BOLD = re.compile(r"\\?\*\*(\S(?:[^*]*\S)?)\*\*|__(\S(?:[^_]*\S)?)__")
 _ITALIC = re.compile(r"(?<![\w*])\*(\S(?:[^*]*\S)?)\*(?![\w*])")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _LIST_ITEM = re.compile(r"\s*(?:[-+*•]|\d{1,2}[.)])\s+")

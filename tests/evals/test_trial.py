@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from bot.domain.errors import UsageError
 from bot.render.blocks.file_markdown import escape_text
+from bot.render.digest.report import render_report
 from evals.trial.collecting import choose_numbers
 from evals.trial.folder import Pair, Side, TrialFolder, TrialPull
 from evals.trial.keeping import LEFT_OUT, keep_words
@@ -36,7 +37,7 @@ from tests.evals.trial_day import (
     write_day,
     write_verdict,
 )
-from tests.helpers.builders import changed_file, pull
+from tests.helpers.builders import changed_file, digest, entry, pull, summary
 from tests.helpers.command import ROOT, Caught
 from tests.helpers.tables import check_rows
 from tests.helpers.world import SMALL_DAY, World, world
@@ -257,14 +258,26 @@ def test_escaped_or_not_a_text_reads_the_same(text: str, plain: str) -> None:
 
 class TestReports:
     def test_a_section_that_is_missing_is_named(self) -> None:
-        entry = GOLDEN_ENTRY.format(place=1, number=5)
+        text = GOLDEN_ENTRY.format(place=1, number=5)
         with pytest.raises(UsageError, match=r"x\.md: #5 does not have the four sections"):
-            parse_report(entry.replace("**Technical impact**", "**Impact**"), "x.md")
+            parse_report(text.replace("**Technical impact**", "**Impact**"), "x.md")
+
+    def test_a_text_that_imitates_a_report_stays_in_its_section(self) -> None:
+        label = "**Key insights**"
+        hostile = f"One.\n\n---\n\n## 2. [x](y)\n- **PR Number:** #9\n### Summary\n{label}  \nTwo."
+        said = summary(what_changed_and_why=hostile, key_insights="Three.")
+        texts = parse_report(render_report(digest(entry(5, said=said), entry(6, said=said))), "ours")
+        assert sorted(texts) == [5, 6]
+        assert texts[5] == texts[6]
+        first, *_, last = texts[5].split("\n\n")
+        assert first.startswith("What changed and why\nOne.")
+        assert first.endswith("### Summary Key insights Two.")
+        assert last == "Key insights\nThree."
 
     def test_an_entry_without_a_number_is_refused(self) -> None:
-        entry = GOLDEN_ENTRY.format(place=1, number=5)
+        text = GOLDEN_ENTRY.format(place=1, number=5)
         with pytest.raises(UsageError, match="an entry has no number"):
-            parse_report(entry.replace("PR Number", "Number"), "x.md")
+            parse_report(text.replace("PR Number", "Number"), "x.md")
 
 
 class TestChoice:
