@@ -1,7 +1,8 @@
 """``python -m evals``: ask, judge, print a table; exit 1 if the marks are too low.
 
 ``python -m evals reverts`` measures how many of a year's known reverts are found, ``python -m evals risk`` the
-risk list; neither asks a model.
+risk list; neither asks a model. ``python -m evals trial`` compares summaries with public reports, with or without
+a key.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class _WithDefault(click.Group):
 
 @click.group(cls=_WithDefault)
 def main() -> None:
-    """Measure the bot: its answers (questions, the default), its risk list, and what it finds of known reverts."""
+    """Measure the bot: its answers (questions, the default), summaries, risk list, and finds of reverts."""
 
 
 @main.command("reverts")
