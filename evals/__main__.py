@@ -1,7 +1,8 @@
 """``python -m evals``: ask, judge, print a table; exit 1 if the marks are too low.
 
 ``python -m evals reverts`` measures how many of a year's known reverts are found, ``python -m evals risk`` the
-risk list, ``python -m evals context`` the functions around changes; none of them asks a model.
+risk list, ``python -m evals context`` the functions around changes; none of them asks a model. ``python -m evals
+trial`` compares summaries with public reports, with or without a key.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from evals.context import context
 from evals.reverts import load_pack
 from evals.risk import risk
 from evals.scoring import Mark, Total, sum_marks
+from evals.trial.command import trial
 
 _QUESTIONS = Path(__file__).parent / "questions"
 # evaluations must not use up the budget of the bot's users
@@ -45,7 +47,7 @@ class _WithDefault(click.Group):
 
 @click.group(cls=_WithDefault)
 def main() -> None:
-    """Measure the bot: its answers (questions, the default), its risk list, and what it finds of known reverts."""
+    """Measure the bot: its answers (questions, the default), summaries, risk list, and finds of reverts."""
 
 
 @main.command("reverts")
@@ -141,6 +143,7 @@ def _format_total(result: Total) -> str:
 
 main.add_command(context)
 main.add_command(risk)
+main.add_command(trial)
 
 if __name__ == "__main__":
     main()
