@@ -28,8 +28,8 @@ def test_a_file_is_given_if_every_hunk_fits_it(tmp_path: Path) -> None:
     for number in (101, 102, 103):
         pull = records.fetch_pull_request(PLACE, number)
         assert pull.commit
-        path = f"engine/retry_{number}.py"
-        texts[number] = files.read_files(PLACE, pull.commit, [path])[path].text
+        name = f"engine/retry_{number}.py"
+        texts[number] = files.read_files(PLACE, pull.commit, [name])[name].text
     assert "    limit = 0\n    retries = 101" in texts[101]
     assert texts[101].endswith("        return self.limit\n")
     assert (texts[102], texts[103]) == ("", "")
