@@ -1,4 +1,4 @@
-"""One pull request in a window of its own: the four complete sections, the quotes, and the files."""
+"""One pull request in a window of its own: the second reading, the four complete sections, quotes and files."""
 
 from __future__ import annotations
 
@@ -22,14 +22,18 @@ from bot.render.blocks.rich_text import (
     make_text,
 )
 from bot.render.conversations.notices import describe_error
+from bot.render.review.findings import render_review
 from bot.render.summaries import sentences
-from bot.render.summaries.post import format_facts, render_key_points, render_quote
+from bot.render.summaries.post import format_facts, render_key_points
+from bot.render.summaries.quotes import render_quote
 
 View = dict[str, Any]
 
 # the model's sections have some hundred characters; this limits the texts that replace them
 _MAX_SECTION_LENGTH = 2_800
 _MAX_FILES = 20
+_MAX_FINDINGS = 12
+_MAX_FINDING_LENGTH = 600
 
 
 def render_details_view(entry: Entry) -> View:
@@ -38,6 +42,7 @@ def render_details_view(entry: Entry) -> View:
     blocks = [
         make_header(f"#{pull.number} {pull.title}"),
         *render_key_points(entry),
+        *render_review(entry, _MAX_FINDINGS, _MAX_FINDING_LENGTH),
         *_render_sections(entry),
         *_render_evidence(entry),
         *_render_files(pull),

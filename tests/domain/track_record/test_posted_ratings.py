@@ -19,8 +19,16 @@ def test_all_that_is_shown_is_kept_with_its_points_rules_and_lines() -> None:
     assert collect_ratings(digest(listed, quiet)) == PostedRatings(
         RULES_VERSION,
         (
-            RatedPullRequest(5, listed.pull.merge_time, 13.0, 500, is_listed=True, rules=("size", "calm title")),
-            RatedPullRequest(4, quiet.pull.merge_time, 1.0, 3),
+            RatedPullRequest(
+                5,
+                listed.pull.merge_time,
+                13.0,
+                500,
+                is_listed=True,
+                rules=("size", "calm title"),
+                is_listed_by_rules=True,
+            ),
+            RatedPullRequest(4, quiet.pull.merge_time, 1.0, 3, is_listed_by_rules=False),
         ),
     )
 

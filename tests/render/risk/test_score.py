@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
-from bot.domain.track_record.score import Tally, TrackRecordScore
+from bot.domain.track_record.score import TrackRecordScore
+from bot.domain.track_record.tally import Tally
 from bot.render.risk.score import format_score, render_score
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.render.accepted import assert_taken, invisible, items, seen, strings

@@ -73,6 +73,7 @@ def test_a_summary_is_exactly_this() -> None:
         "left_out": [],
         "fallback": None,
         "risk": {"listed": True, "reasons": ["touches 2 product folders"], "without_history": False},
+        "review": None,
         "from_cache": True,
         "cost_usd": 0.25,
     }
