@@ -53,10 +53,10 @@ def render_trigger(
 ) -> list[Element]:
     """Return when it fails, how far that was checked, with a link to the line, and the advice, as a sentence.
 
-    The trigger has up to ``words`` words and ``limit`` characters.
+    The trigger has up to ``words`` words and ``limit`` characters. Without ``urls`` there is no room for links.
     """
     status = sentences.format_status(finding)
-    evidence = finding.evidence if finding.status is FindingStatus.CONFIRMED else None
+    evidence = finding.evidence if urls and finding.status is FindingStatus.CONFIRMED else None
     return [
         *_render_condition(finding, urls, words, limit),
         make_text(" ("),
@@ -68,9 +68,7 @@ def render_trigger(
 def _render_condition(finding: BugFinding, urls: Mapping[int, str], words: int, limit: int) -> list[Element]:
     """Return the trigger with what stands before it; nothing if it is empty."""
     trigger = truncate_words(collapse_lines(finding.trigger), words).rstrip(" .;,")
-    if not trigger:
-        return []
-    return [make_text(sentences.format_beginning(trigger)), *make_prose(trigger, urls, limit)]
+    return make_prose(sentences.format_condition(trigger), urls, limit) if trigger else []
 
 
 def render_review(entry: Entry, most: int, limit: int) -> Iterator[Block]:

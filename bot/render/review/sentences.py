@@ -16,7 +16,6 @@ from bot.domain.text.strings import format_count
 
 # lines of lists
 
-FAILS_WHEN = "Fails when "
 # the word that a trigger begins with decides what stands before it
 _OWN_BEGINNING = re.compile(r"(?:when|if|with|without|for|on|while|after|before|as soon as)\b", re.I)
 _STATUSES = {FindingStatus.CONFIRMED: "confirmed in the code", FindingStatus.POSSIBLE: "possible"}
@@ -43,9 +42,11 @@ _ADVICE = {
 }
 
 
-def format_beginning(trigger: str) -> str:
-    """Return what stands before a trigger: ``Fails when``, or ``Fails`` if the trigger has its own beginning."""
-    return "Fails " if _OWN_BEGINNING.match(trigger) else FAILS_WHEN
+def format_condition(trigger: str) -> str:
+    """Format a trigger: ``Fails when …``, or ``Fails …`` if it has its own beginning, such as ``with``."""
+    if _OWN_BEGINNING.match(trigger):
+        return f"Fails {trigger[0].lower()}{trigger[1:]}"
+    return f"Fails when {trigger}"
 
 
 def format_status(finding: BugFinding) -> str:

@@ -108,9 +108,10 @@ def test_a_hostile_day_makes_a_lead_that_slack_takes(found: Digest) -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 2, 43, 67, 120, 300])
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
+@pytest.mark.parametrize("is_reviewed", [False, True], ids=["not reviewed", "reviewed"])
 @pytest.mark.slow
-def test_the_lead_of_a_day_of_any_size_is_short(count: int, text: str) -> None:
-    found = full_day(count, text)
+def test_the_lead_of_a_day_of_any_size_is_short(count: int, text: str, is_reviewed: bool) -> None:
+    found = full_day(count, text, is_reviewed=is_reviewed)
     assert_accepted(render_lead(found), found)
     assert_short(render_lead(found), found)
 

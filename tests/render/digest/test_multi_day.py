@@ -24,7 +24,7 @@ from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.render.digest.multi_day import render_catch_up
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, pull, summary
-from tests.render.accepted import assert_taken, invisible, items, seen, strings
+from tests.render.accepted import assert_taken, invisible, items, list_addresses, seen, strings
 from tests.render.hostile_days import LONGEST, NUMBERS, WORST, digests, elsewhere, full_day
 
 
@@ -45,7 +45,7 @@ def days(*found: Digest) -> MultiDayDigest:
 
 
 def known(found: MultiDayDigest) -> set[str]:
-    return {made.pull.url for each in found.digests for made in each.entries}
+    return list_addresses(made for each in found.digests for made in each.entries)
 
 
 @st.composite

@@ -23,7 +23,16 @@ from bot.domain.time.date_range import Span
 from bot.render.blocks.rich_text import count_characters
 from bot.render.risk.risk_list import render_risk_list
 from tests.helpers.builders import DAY, NOON, REPOSITORY, entry, pull, summary
-from tests.render.accepted import MOST_CHARACTERS, assert_taken, invisible, items, nodes, seen, strings
+from tests.render.accepted import (
+    MOST_CHARACTERS,
+    assert_taken,
+    invisible,
+    items,
+    list_addresses,
+    nodes,
+    seen,
+    strings,
+)
 from tests.render.hostile_days import LONGEST, NUMBERS, WORST, entries, lines, texts
 
 SPAN = Span(DAY.date, DAY.date, DAY.zone)
@@ -54,7 +63,7 @@ def pulls_of(found: RiskList) -> list[PullRequest]:
 
 
 def known(found: RiskList) -> set[str]:
-    return {each.url for each in pulls_of(found)}
+    return {each.url for each in pulls_of(found)} | list_addresses((*found.riskiest, *found.below))
 
 
 @st.composite
