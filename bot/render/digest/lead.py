@@ -70,6 +70,8 @@ def _build_versions() -> Iterator[_LeadLimits]:
     # a day of which each text has as many words as it can
     lists = replace(lists, outcomes=2, outcome_titles=3, claim=8, trigger=6, action=6, reason=4, numbers=5)
     yield _LeadLimits(lists, 12, 8, 30)
+    # the same of a day that was reviewed, and that lands changes again
+    yield _LeadLimits(replace(lists, claim=6, trigger=4, attempts=0), 12, 8, 30)
 
 
 _VERSIONS = tuple(_build_versions())

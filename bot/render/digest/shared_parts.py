@@ -181,7 +181,7 @@ def _shorten_title(pull: PullRequest, length: int, title_words: int) -> str:
 def render_attempts(entry: Entry, most: int = WIDE_LIMITS.attempts) -> list[Element]:
     """Return the last attempts of a change, at most ``most``, each with what reverted it."""
     elements: list[Element] = []
-    for each in entry.risk.tries[-most:]:
+    for each in entry.risk.tries[-most:] if most else ():
         before = ", " if elements else sentences.LANDS_AGAIN
         elements += [make_text(before), _link_number(entry.pull, each.number)]
         if each.reverted_by:
