@@ -15,12 +15,13 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.ports import QuestionQueue
 from bot.services.questions.agent import AnswerAgent
 from bot.services.questions.answer_writer import AnswerWriter
-from bot.services.questions.archive import CodeSources, PullRequestArchive
+from bot.services.questions.archive import PullRequestArchive
 from bot.services.questions.conversations import ConversationService
 from bot.services.questions.feedback import AnswerFeedback
 from bot.services.questions.thread_memory import ThreadMemories, describe_post
 from bot.services.slack.replies import Answer, ReplySender
 from bot.services.slack.welcome_log import WelcomeLog
+from bot.services.source.code_sources import CodeSources
 
 
 @dataclass(frozen=True, slots=True)
