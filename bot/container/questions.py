@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from bot.adapters.redis import RedisFeedbackStore, RedisQuestionQueue, RedisThreadStateStore
 from bot.adapters.slack import SlackAnswerDisplays, SlackThreads
-from bot.container.digests import DigestServices, build_source_files
+from bot.container.code import build_code_sources
+from bot.container.digests import DigestServices
 from bot.container.foundation import Foundation
 from bot.container.records import build_answered_requests
 from bot.domain.conversations.commands import AllowedRepositories
@@ -21,7 +22,6 @@ from bot.services.questions.feedback import AnswerFeedback
 from bot.services.questions.thread_memory import ThreadMemories, describe_post
 from bot.services.slack.replies import Answer, ReplySender
 from bot.services.slack.welcome_log import WelcomeLog
-from bot.services.source.code_sources import CodeSources
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def build_archive(base: Foundation, digests: DigestServices) -> PullRequestArchi
         digests.entries,
         base.settings.prdigest_concurrency,
         digests.paths.get_path_classes,
-        CodeSources(build_source_files(base), base.sources.source_search),
+        build_code_sources(base),
     )
 
 

@@ -16,12 +16,14 @@ from bot.domain.source.search import SourceUse, SourceUses
 from bot.domain.text.strings import format_count, quote_input
 from bot.services.source.code_sources import CodeSources
 from bot.services.source.source_text import (
+    MAX_CHANGES,
     MAX_USES,
     FilePart,
     describe_commit,
     explain_marks,
     fit_excerpts,
     fit_uses,
+    format_changes,
     format_excerpts,
     format_use,
     select_lines,
@@ -116,6 +118,18 @@ class PullSource:
         notes.append("Other files were not searched: the name may be used there too.")
         where = f"the {format_count(len(readable), 'changed file')} that can be read"
         return self._show_uses(name, SourceUses(uses, is_complete=True), where, notes)
+
+    def list_changes(self, path: str) -> str:
+        """Return the last commits that changed a file or folder. Raises PrdigestError."""
+        pull = self._pull
+        if self._code.search is None:
+            raise UsageError("There is no mirror of the repository, so the history of a path is not known.")
+        try:
+            changes = self._code.search.list_changes(pull.repository, pull.commit, path, MAX_CHANGES)
+        except SourceUnavailable as error:
+            log.info("the history of %s is not read at %s: %s", pull.repository, pull.commit, error)
+            raise UsageError("The mirror lacks this commit, so the history of a path is not known.") from error
+        return format_changes(pull, path, changes)
 
     # how it is read
 

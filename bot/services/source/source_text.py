@@ -10,8 +10,8 @@ from bot.domain.pull_requests.diff import DiffLine
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.source.excerpts import MAX_EXCERPT_LINES, NamePlaces, SourceExcerpt, find_name
 from bot.domain.source.models import SourceFile
-from bot.domain.source.search import SourceUse
-from bot.domain.text.strings import format_count, quote_input, truncate_text
+from bot.domain.source.search import SourceChange, SourceUse
+from bot.domain.text.strings import collapse_lines, format_count, quote_input, truncate_text
 from bot.services.source.text_limits import MAX_RESULT_LENGTH, join_items
 
 # of a file, which may have long lines: some 5,000 tokens
@@ -20,6 +20,9 @@ MAX_FILE_LENGTH = 20_000
 MAX_USES = 100
 _MAX_USE_LENGTH, _LEAD = 300, 100
 _MAX_NUMBERS_LENGTH = 200
+# commits of a path that are shown, and characters of the first line of each message
+MAX_CHANGES = 20
+_MAX_TITLE_LENGTH = 120
 # characters of one line of a file
 _MAX_LINE_LENGTH = 2_000
 _ELLIPSIS = "…"
@@ -112,3 +115,17 @@ def shorten_use(text: str, name: str) -> str:
         return text
     begin = max(text.find(name) - _LEAD, 0)
     return f"{_ELLIPSIS if begin else ''}{truncate_text(text[begin:], _MAX_USE_LENGTH)}"
+
+
+def format_changes(pull: PullRequest, path: str, changes: Sequence[SourceChange]) -> str:
+    """Return the commits that changed a path, newest first."""
+    if not changes:
+        return f"No commit up to that of #{pull.number} changed {quote_input(path)}."
+    lines = [f"{each.committed_at:%Y-%m-%d} {each.commit[:9]} {_shorten_title(each.title)}" for each in changes]
+    more = ", and older ones" if len(changes) == MAX_CHANGES else ""
+    count = format_count(len(changes), "commit")
+    return "\n".join([f"{count} of {quote_input(path)}, newest first{more}:", *lines])
+
+
+def _shorten_title(title: str) -> str:
+    return truncate_text(collapse_lines(title), _MAX_TITLE_LENGTH)
