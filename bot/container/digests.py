@@ -19,13 +19,12 @@ from bot.services.digest.builder import (
     DigestDependencies,
     EntryReviewer,
     OverviewBuilder,
-    skip_reviews,
 )
 from bot.services.digest.overview_writer import OverviewWriter, skip_overview
 from bot.services.review.day_reviewer import DayReviewer, KeptReviewer
 from bot.services.review.kept_reviews import BugReviews
 from bot.services.source.mirror_updates import update_mirror
-from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.entry_cache import EntryCache, ReviewLookup
 from bot.services.summaries.prompts import SUMMARY_VERSION
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.source_reader import SourceReader
@@ -62,7 +61,7 @@ def build_digest_services(base: Foundation) -> DigestServices:
     """
     pulls = build_pull_requests(base)
     paths, costs = load_path_settings(base.settings), build_cost_services(base)
-    history = build_history_services(base, pulls, paths)
+    history, reviews = build_history_services(base, pulls, paths), build_bug_reviews(base, costs, paths)
     completion = _build_completion(base, costs)
     reader = PullRequestReader(
         pulls, _build_summariser(base, completion, paths).summarise_pull_request, paths.get_path_classes
@@ -75,8 +74,8 @@ def build_digest_services(base: Foundation) -> DigestServices:
         history=history,
         completion=completion,
         reader=reader,
-        entries=_build_entries(base, pulls, reader, history, paths),
-        reviews=build_bug_reviews(base, costs, paths),
+        entries=_build_entries(base, pulls, reader, history, paths, _build_review_lookup(base, reviews)),
+        reviews=reviews,
     )
 
 
@@ -93,7 +92,7 @@ def build_digest_builder(base: Foundation, digests: DigestServices, pulls: PullR
 
 def build_report_builder(base: Foundation, digests: DigestServices) -> DigestBuilder:
     """Build the builder of digests without an overview: a report shows none."""
-    return _build_builder(base, digests, digests.pulls, skip_overview, build_kept_reviews(digests))
+    return _build_builder(base, digests, digests.pulls, skip_overview, build_kept_reviews(base, digests))
 
 
 def _build_builder(
@@ -125,14 +124,19 @@ def _build_builder(
 def build_day_reviews(base: Foundation, digests: DigestServices) -> EntryReviewer:
     """Build what reviews the pull requests of a day, if there is a model and a budget for that."""
     if digests.reviews is None:
-        return skip_reviews
+        return build_kept_reviews(base, digests)
     reviewer = DayReviewer(digests.reviews, digests.costs.reviews, base.settings.prdigest_concurrency)
     return reviewer.review_entries
 
 
-def build_kept_reviews(digests: DigestServices) -> EntryReviewer:
-    """Build what adds the reviews that are kept, for digests that cost nothing."""
-    return KeptReviewer(digests.reviews).review_entries if digests.reviews else skip_reviews
+def build_kept_reviews(base: Foundation, digests: DigestServices) -> EntryReviewer:
+    """Build what adds the reviews that exist, for digests that cost nothing."""
+    return KeptReviewer(_build_review_lookup(base, digests.reviews)).review_entries
+
+
+def _build_review_lookup(base: Foundation, reviews: BugReviews | None) -> ReviewLookup:
+    """Build the lookup of reviews that exist: those that are kept, or those of a sample."""
+    return reviews.get_cached_review if reviews else base.sources.get_written_review
 
 
 def _build_completion(base: Foundation, costs: CostServices) -> StructuredCompletion | None:
@@ -157,8 +161,21 @@ def _build_summariser(
 
 
 def _build_entries(
-    base: Foundation, pulls: PullRequests, reader: PullRequestReader, history: HistoryServices, paths: PathSettings
+    base: Foundation,
+    pulls: PullRequests,
+    reader: PullRequestReader,
+    history: HistoryServices,
+    paths: PathSettings,
+    get_review: ReviewLookup,
 ) -> EntryCache:
     settings = base.settings
     version = f"{settings.prdigest_summary_model} {SUMMARY_VERSION} {settings.prdigest_diff_tokens}"
-    return EntryCache(pulls, reader, base.cache, version, history.timeline.assess_risk, paths.get_path_classes)
+    return EntryCache(
+        pulls,
+        reader,
+        base.cache,
+        version,
+        history.timeline.assess_risk,
+        paths.get_path_classes,
+        get_review,
+    )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
 
 from bot.domain.digest.models import Entry
 from bot.domain.errors import BudgetExceeded, PrdigestError
 from bot.domain.operations.budget import REVIEWS_EXHAUSTED, BudgetHold
-from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathClasses
 from bot.domain.review.eligibility import should_review
 from bot.domain.review.models import NO_REVIEWS, BugReview, ReviewCoverage
@@ -161,17 +161,17 @@ class DayReviewer:
 
 
 class KeptReviewer:
-    """Reviewer that adds only reviews that are kept: for previews and reports."""
+    """Reviewer that adds only the reviews that ``get_review`` knows: for previews, reports and samples."""
 
-    def __init__(self, reviews: BugReviews) -> None:
-        self._reviews = reviews
+    def __init__(self, get_review: Callable[[PullRequest], BugReview | None]) -> None:
+        self._get_review = get_review
 
     def review_entries(
         self, repository: Repository, entries: tuple[Entry, ...], classes: PathClasses
     ) -> tuple[tuple[Entry, ...], ReviewCoverage]:
-        """Return the entries with their kept reviews; none is missed."""
+        """Return the entries with their known reviews; none is missed."""
         try:
-            kept = {entry.number: self._reviews.get_cached_review(entry.pull) for entry in entries}
+            kept = {entry.number: self._get_review(entry.pull) for entry in entries}
         except PrdigestError as error:
             log.warning("no reviews of %s: %s", repository, error)
             return entries, NO_REVIEWS

@@ -18,7 +18,6 @@ from bot.domain.history.reverts import WATCH_WINDOW
 from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.review.models import BugReview
 from bot.domain.review.ranking import rank_reviewed, select_riskiest
 from bot.domain.risk.assessment import Risk
 from bot.domain.time.day import LocalDay
@@ -27,7 +26,7 @@ from bot.services.history.day_context import DayContext
 from bot.services.history.merge_lists import MergeList, combine_lists, list_day
 from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK
 from bot.services.operations.worker_threads import DeadlineExecutor
-from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.entry_cache import EntryCache, ReviewLookup
 from bot.services.summaries.reader import PullRequestReader
 
 # returns the recorded merges of a repository between two instants
@@ -51,7 +50,7 @@ class RiskLister:
         classes_of: PathClassesLookup = get_default_classes,
         recorded: MergeReader = lambda repository, since, until: (),
         is_reduced: Callable[[Repository], bool] = lambda repository: False,
-        get_review: Callable[[PullRequest], BugReview | None] = lambda pull: None,
+        get_review: ReviewLookup = lambda pull: None,
     ) -> None:
         self._pulls = pulls
         self._reader = reader

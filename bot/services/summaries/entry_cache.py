@@ -21,6 +21,9 @@ from bot.ports import Cache, PullRequests
 from bot.ports.cached_json import load_or_none
 from bot.services.summaries.reader import PullRequestReader
 
+# returns the review of a pull request if one exists
+ReviewLookup = Callable[[PullRequest], BugReview | None]
+
 _SUMMARISED_ADAPTER = TypeAdapter(SummarisedPullRequest)
 
 
@@ -40,7 +43,7 @@ class EntryCache:
         version: str,
         rate: Callable[[PullRequest], Risk],
         classes_of: PathClassesLookup = get_default_classes,
-        get_review: Callable[[PullRequest], BugReview | None] = lambda pull: None,
+        get_review: ReviewLookup = lambda pull: None,
     ) -> None:
         self._pulls = pulls
         self._reader = reader

@@ -120,7 +120,9 @@ def test_a_second_run_makes_no_call_and_costs_nothing(day: Day, store: Redis) ->
     day.dollars = 0.0001
     again, coverage = day.read(risky(1), risky(2))
     assert (again, coverage) == (first[0], ReviewCoverage(2, 2, "", 0.0))
-    kept, known = KeptReviewer(day.reviews).review_entries(REPOSITORY, (risky(1), risky(3)), DEFAULT_PATH_CLASSES)
+    kept, known = KeptReviewer(day.reviews.get_cached_review).review_entries(
+        REPOSITORY, (risky(1), risky(3)), DEFAULT_PATH_CLASSES
+    )
     assert ([bool(each.review) for each in kept], known) == ([True, False], ReviewCoverage(1, 1))
     assert len(day.desk.claude.requests) == 2
     (key, *_) = store.keys("review:*")
