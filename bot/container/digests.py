@@ -92,7 +92,7 @@ def build_digest_builder(base: Foundation, digests: DigestServices, pulls: PullR
 
 def build_report_builder(base: Foundation, digests: DigestServices) -> DigestBuilder:
     """Build the builder of digests without an overview: a report shows none."""
-    return _build_builder(base, digests, digests.pulls, skip_overview, build_kept_reviews(base, digests))
+    return _build_builder(base, digests, digests.pulls, skip_overview, build_kept_reviews(digests))
 
 
 def _build_builder(
@@ -124,14 +124,14 @@ def _build_builder(
 def build_day_reviews(base: Foundation, digests: DigestServices) -> EntryReviewer:
     """Build what reviews the pull requests of a day, if there is a model and a budget for that."""
     if digests.reviews is None:
-        return build_kept_reviews(base, digests)
+        return build_kept_reviews(digests)
     reviewer = DayReviewer(digests.reviews, digests.costs.reviews, base.settings.prdigest_concurrency)
     return reviewer.review_entries
 
 
-def build_kept_reviews(base: Foundation, digests: DigestServices) -> EntryReviewer:
+def build_kept_reviews(digests: DigestServices) -> EntryReviewer:
     """Build what adds the reviews that exist, for digests that cost nothing."""
-    return KeptReviewer(_build_review_lookup(base, digests.reviews)).review_entries
+    return KeptReviewer(digests.entries.get_review).review_entries
 
 
 def _build_review_lookup(base: Foundation, reviews: BugReviews | None) -> ReviewLookup:

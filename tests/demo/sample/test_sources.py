@@ -212,7 +212,8 @@ def test_the_real_digest_is_that_of_the_text_demo(services: Services, sample: Sa
     assert [entry.number for entry in found.riskiest_entries] == [35271, 32195, 33762]
     assert [(e.number, e.review) for e in found.entries] == [(e.number, e.review) for e in shown.entries]
     assert format_coverage(found) == (
-        "18 of 18 read · 16 substantial, 2 trivial · all from full diffs · second reading of 3 of 3 · no model cost"
+        "18 of 18 read · 16 substantial, 2 trivial · all from full diffs · second reading of 3 of 3 · "
+        "no model cost"
     )
 
 
