@@ -23,8 +23,8 @@ from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.summarizer import SummaryResult
 
 SAMPLE_NOTE = (
-    "Sample day: the facts (numbers, titles, authors, files, counts, times) are those of a public day of "
-    "vllm-project/vllm; the summaries and second readings were written for this sample, no model was asked."
+    "Sample day: the facts (numbers, titles, authors, files, counts, times) are from a public day of "
+    "vllm-project/vllm. The summaries and second readings were written for this sample, without a model."
 )
 _STAND_IN_NOTE = (
     "No model is asked here: rules put answers together from what the bot's tools find, and the summaries and "

@@ -207,7 +207,7 @@ def format_review_verdict(reviews: ReviewScore) -> str:
     if reviews.verdict is ReviewScoreVerdict.NEITHER:
         return f"{sentence}."
     if reviews.verdict is not ReviewScoreVerdict.TOO_FEW:
-        return f"{sentence}: chance alone gives such a difference in at most 5 % of such periods."
+        return f"{sentence}: chance alone gives such a difference in at most 5% of such periods."
     return (
         f"{sentence}: that takes {MIN_DIFFERING} in which the lists differ, {MIN_DIFFERING_REVERTED} of them "
         f"reverted or repaired. Here are {reviews.differing.pulls:,} and {reviews.differing.taken_back:,}."
@@ -229,7 +229,7 @@ def _format_share_of_taken_back(tally: Tally) -> str:
     low, high = tally.interval
     return (
         f"{tally.taken_back:,} of them reverted or repaired ({_format_share(tally)}, "
-        f"95 % interval {_format_percent(low)} to {_format_percent(high)} %)"
+        f"95% interval {_format_percent(low)} to {_format_percent(high)}%)"
     )
 
 
