@@ -63,7 +63,7 @@ class AccessSettings(SettingsGroup):
             description=(
                 "US dollars that the second reading, a review of riskier pull requests for bugs by "
                 "PRDIGEST_ANSWER_MODEL, may cost on that day, also from the command line; 0 turns it off. A "
-                "review costs about 5 cents, and begins only if about 11 are left. It counts into "
+                "review costs about 4 cents, and begins only if twice as much is left. It counts into "
                 "PRDIGEST_DAILY_BUDGET too, and is left out first there."
             ),
         )

@@ -25,12 +25,15 @@ from bot.services.summaries.reader import log_defect
 
 log = logging.getLogger(__name__)
 
-# seconds for all reviews of a day: 20 reviews of half a minute take two minutes, eight at a time
-_MAX_SECONDS = 300.0
+# seconds for all reviews of a day: 20 reviews of a minute take three minutes, eight at a time
+_MAX_SECONDS = 240.0
+# of the time that the work has left: further days, the overview and Slack need the rest
+_TIME_SHARE = 0.25
 # seconds: with less, no review would come to an end
 _MIN_SECONDS = 15.0
 NO_TIME = "there was no time for them"
 STORE_AWAY = "the store did not answer"
+DEFECT = "a defect, which is logged"
 
 
 @dataclass
@@ -80,12 +83,14 @@ class DayReviewer:
         progress = _DayProgress(deque())
         try:
             self._take_kept(eligible, progress)
-            # half of what is left: the overview and Slack need the rest
-            with deadlines.bound_work(min(_MAX_SECONDS, deadlines.get_seconds_left() / 2)):
+            with deadlines.bound_work(min(_MAX_SECONDS, _TIME_SHARE * deadlines.get_seconds_left())):
                 self._review_waiting(progress)
         except PrdigestError as error:
             log.warning("reviews of %s end: %s", repository, error)
             progress.stop = progress.stop or STORE_AWAY
+        except Exception:
+            log.exception("a defect in the reviews of %s", repository)
+            progress.stop = progress.stop or DEFECT
         coverage = ReviewCoverage(
             len(eligible), len(progress.reviews), progress.describe_stop(), progress.sum_costs()
         )
@@ -132,10 +137,12 @@ class DayReviewer:
         Raises StoreUnavailable.
         """
         while progress.waiting and len(running) < self._workers and not progress.stop:
-            hold = self._budget.reserve_review(self._reviews.reviewer.reserved_cost)
+            entry = progress.waiting[0]
+            cost = self._reviews.reviewer.model.start_cost(entry.pull)
+            hold = self._budget.reserve_review(cost.reserved)
             if hold is None:
                 return True
-            entry, cost = progress.waiting.popleft(), self._reviews.reviewer.model.start_cost()
+            progress.waiting.popleft()
             progress.costs.append(cost)
             running[crew.submit(self._review_entry, entry, hold, cost)] = entry
         return False
@@ -157,7 +164,7 @@ class DayReviewer:
             progress.failures.append(str(error))
         except Exception as error:
             log_defect(entry.pull, error)
-            progress.failures.append("a defect")
+            progress.failures.append(DEFECT)
 
 
 class KeptReviewer:
