@@ -11,6 +11,7 @@ from bot.settings.values import SlackIds
 
 _ADMISSION_PROCESSES = (Process.WEB, Process.WORKER)
 _BUDGET_PROCESSES = (Process.WORKER,)
+_REVIEW_PROCESSES = (Process.WORKER, Process.COMMANDS)
 
 
 class AccessSettings(SettingsGroup):
@@ -57,7 +58,7 @@ class AccessSettings(SettingsGroup):
             ),
         )
     )
-    prdigest_review_budget: Annotated[float, Field(ge=0, allow_inf_nan=False), SettingUse(_BUDGET_PROCESSES)] = (
+    prdigest_review_budget: Annotated[float, Field(ge=0, allow_inf_nan=False), SettingUse(_REVIEW_PROCESSES)] = (
         Field(
             default=1.0,
             description=(

@@ -45,7 +45,7 @@ class ReviewLimits:
     calls: int = 4
     new_tokens: int = 24_000
     written_tokens: int = 4_000
-    output_tokens: int = 6_000
+    output_tokens: int = 8_000
     seconds: float = 180.0
     report_seconds: float = 40.0
     silence_seconds: float = 60.0

@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
 
 from bot.domain.digest.models import Entry
-from bot.domain.errors import BudgetExceeded, PrdigestError
+from bot.domain.errors import BudgetExceeded, ModelBusy, ModelRequestRejected, PrdigestError
 from bot.domain.operations.budget import REVIEWS_EXHAUSTED, BudgetHold
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathClasses
@@ -31,6 +31,8 @@ _MAX_SECONDS = 240.0
 _TIME_SHARE = 0.25
 # seconds: with less, no review would come to an end
 _MIN_SECONDS = 15.0
+# reviews that fail in a row before the first one that does not
+_MAX_FAILURES = 3
 NO_TIME = "there was no time for them"
 STORE_AWAY = "the store did not answer"
 DEFECT = "a defect, which is logged"
@@ -154,11 +156,16 @@ class DayReviewer:
             self._budget.settle_review(hold, cost.cautious_dollars)
 
     def _note_result(self, entry: Entry, future: Future[BugReview], progress: _DayProgress) -> None:
-        """Note a review or its failure. A budget that is used up stops all further ones."""
+        """Note a review or its failure. Without budget or model, no further one begins."""
         try:
             progress.reviews[entry.number] = future.result(0)
         except BudgetExceeded as error:
             progress.stop = progress.stop or str(error)
+        except (ModelBusy, ModelRequestRejected) as error:
+            progress.failures.append(str(error))
+            # a model that is away is not waited for once more for each of the others
+            if len(progress.failures) >= _MAX_FAILURES and not progress.reviews:
+                progress.stop = progress.stop or str(error)
         except PrdigestError as error:
             log.info("no review of %s#%d: %s", entry.pull.repository, entry.number, error)
             progress.failures.append(str(error))

@@ -12,7 +12,7 @@ from bot.domain.review.models import BugReview
 from bot.ports import ChatModel
 from bot.services.review.conversation import DEFAULT_LIMITS, ReviewConversation, ReviewCost, ReviewLimits
 from bot.services.review.findings import build_review, list_prompt_excerpts
-from bot.services.review.tools import NoRecord, build_review_tools, limit_requests, list_added_files
+from bot.services.review.tools import NoRecord, build_review_tools, has_commit, limit_requests, list_added_files
 from bot.services.source.code_sources import CodeSources
 from bot.services.source.pull_source import PullSource
 from bot.services.summaries.packed_change import SourceLookup, pack_change, read_nothing
@@ -91,7 +91,7 @@ class BugReviewer:
         """
         classes = self._classes_of(pull.repository)
         change = pack_change(pull, pull.files or (), self.model.diff_tokens, classes, self._read_sources)
-        has_mirror = self._code.search is not None
+        has_mirror = has_commit(self._code, pull)
         known = {**list_added_files(pull), **change.sources}
         code = self._code if has_mirror else limit_requests(self._code)
         source = PullSource(pull, code, NoRecord(), known, reads_to_search=has_mirror)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bot.domain.errors import SourceUnavailable
+from bot.domain.errors import SourceUnavailable, UsageError
 from bot.domain.pull_requests.diff import DiffSide, split_hunks
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.source.models import SourceFile
@@ -17,6 +18,8 @@ from bot.services.review.schemas import FindUsesArguments, ListChangesArguments,
 from bot.services.source.code_sources import CodeSources
 from bot.services.source.pull_source import PullSource
 from bot.services.source.source_text import FilePart
+
+log = logging.getLogger(__name__)
 
 # requests to GitHub for files of one review, besides those of its summary
 MAX_FILE_REQUESTS = 3
@@ -42,6 +45,18 @@ def build_review_tools(source: PullSource, *, has_history: bool) -> ModelTools:
     if has_history:
         tools["list_changes"] = (ListChangesArguments, list_changes)
     return ModelTools(tools, explain_error)
+
+
+def has_commit(code: CodeSources, pull: PullRequest) -> bool:
+    """Return whether there is a mirror that has the commit of a pull request."""
+    if code.search is None or not pull.files:
+        return False
+    try:
+        code.search.list_changes(pull.repository, pull.commit, pull.files[0].path, 1)
+    except (SourceUnavailable, UsageError) as error:
+        log.info("%s#%d is reviewed without a mirror: %s", pull.repository, pull.number, error)
+        return False
+    return True
 
 
 def limit_requests(code: CodeSources, most: int = MAX_FILE_REQUESTS) -> CodeSources:

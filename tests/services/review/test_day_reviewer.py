@@ -209,6 +209,15 @@ def test_a_failure_is_counted_and_ends_nothing(day: Day) -> None:
     assert coverage.cost == pytest.approx(day.spent, abs=1e-5), "what failed is paid for"
 
 
+def test_a_model_that_is_away_is_not_asked_for_each(day: Day) -> None:
+    day.workers = 2
+    day.desk.claude.respond = lambda body: Failure(401, "authentication_error")
+    _, coverage = day.read(*map(risky, range(1, 21)))
+    assert (coverage.eligible, coverage.reviewed) == (20, 0)
+    assert coverage.stop
+    assert 3 <= len(day.desk.claude.requests) <= 4
+
+
 def test_a_defect_leaves_the_others_and_the_digest(day: Day) -> None:
     broken: Any = 3
     verdicts, coverage = day.read(risky(1, body=broken), risky(2))

@@ -42,6 +42,7 @@ from tests.services.review.changes import (
     DIVISION,
     SEVEN,
     Desk,
+    read_files,
     report,
     use,
     use_all,
@@ -146,6 +147,12 @@ def test_with_a_mirror_every_file_is_searched_and_a_path_has_a_history(
     assert "No commit up to that of #7 changed 'no/such.py'." in nothing
     assert found.verdict is ReviewVerdict.CONFIRMED
     assert github.queries == 0
+    # a commit that the mirror lacks is read from GitHub, which is asked little
+    desk.code = CodeSources(read_files(github).files, GitMirrorSearch(reader))
+    desk.review(use("find_uses", name="split_batch"), report())
+    assert "in the 1 changed file" in desk.results()[0]
+    assert [tool["name"] for tool in desk.claude.requests[-1]["tools"]] == ["read_file", "find_uses"]
+    assert github.queries == 1
 
 
 def test_without_a_mirror_there_are_few_requests_for_files(desk: Desk, github: ScriptedGitHub) -> None:
