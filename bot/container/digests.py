@@ -5,17 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from bot.adapters.caching import DayListCache, FileCache, SourceFileCache
+from bot.adapters.caching import DayListCache, FileCache
+from bot.container.code import build_source_files
 from bot.container.costs import CostServices, build_cost_services
 from bot.container.foundation import Foundation
 from bot.container.from_settings import load_path_settings
 from bot.container.history import HistoryServices, build_history_services, build_merge_timeline
+from bot.container.reviews import build_bug_reviews
 from bot.domain.pull_requests.path_classes import PathSettings
-from bot.ports import PullRequests, SourceFiles
-from bot.services.digest.builder import DigestBuilder, DigestDependencies, OverviewBuilder
+from bot.ports import PullRequests
+from bot.services.digest.builder import (
+    DigestBuilder,
+    DigestDependencies,
+    EntryReviewer,
+    OverviewBuilder,
+)
 from bot.services.digest.overview_writer import OverviewWriter, skip_overview
+from bot.services.review.day_reviewer import DayReviewer, KeptReviewer
+from bot.services.review.kept_reviews import BugReviews
 from bot.services.source.mirror_updates import update_mirror
-from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.entry_cache import EntryCache, ReviewLookup
 from bot.services.summaries.prompts import SUMMARY_VERSION
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.source_reader import SourceReader
@@ -28,7 +37,8 @@ class DigestServices:
     """What a digest is built with.
 
     ``pulls`` reads pull requests, their files through the cache; ``day_lists`` takes the lists of past days from
-    the cache, too. ``entries`` keeps what ``reader`` makes of single pull requests.
+    the cache, too. ``entries`` keeps what ``reader`` makes of single pull requests. ``reviews`` keeps the reviews
+    for bugs; None if there are none.
     """
 
     pulls: PullRequests
@@ -39,6 +49,7 @@ class DigestServices:
     completion: StructuredCompletion | None
     reader: PullRequestReader
     entries: EntryCache
+    reviews: BugReviews | None
 
 
 def build_digest_services(base: Foundation) -> DigestServices:
@@ -50,7 +61,7 @@ def build_digest_services(base: Foundation) -> DigestServices:
     """
     pulls = build_pull_requests(base)
     paths, costs = load_path_settings(base.settings), build_cost_services(base)
-    history = build_history_services(base, pulls, paths)
+    history, reviews = build_history_services(base, pulls, paths), build_bug_reviews(base, costs, paths)
     completion = _build_completion(base, costs)
     reader = PullRequestReader(
         pulls, _build_summariser(base, completion, paths).summarise_pull_request, paths.get_path_classes
@@ -63,7 +74,8 @@ def build_digest_services(base: Foundation) -> DigestServices:
         history=history,
         completion=completion,
         reader=reader,
-        entries=_build_entries(base, pulls, reader, history, paths),
+        entries=_build_entries(base, pulls, reader, history, paths, _build_review_lookup(base, reviews)),
+        reviews=reviews,
     )
 
 
@@ -75,16 +87,26 @@ def build_pull_requests(base: Foundation) -> PullRequests:
 def build_digest_builder(base: Foundation, digests: DigestServices, pulls: PullRequests) -> DigestBuilder:
     """Build the builder of digests of the days that ``pulls`` lists."""
     overview = OverviewWriter(digests.completion, base.settings.prdigest_answer_model)
-    return _build_builder(base, digests, pulls, overview.write_overview)
+    return _build_builder(base, digests, pulls, overview.write_overview, build_day_reviews(base, digests))
+
+
+def build_preview_builder(base: Foundation, digests: DigestServices, pulls: PullRequests) -> DigestBuilder:
+    """Build the same with the reviews alone that are kept: a preview is looked at by one person."""
+    overview = OverviewWriter(digests.completion, base.settings.prdigest_answer_model)
+    return _build_builder(base, digests, pulls, overview.write_overview, build_kept_reviews(digests))
 
 
 def build_report_builder(base: Foundation, digests: DigestServices) -> DigestBuilder:
     """Build the builder of digests without an overview: a report shows none."""
-    return _build_builder(base, digests, digests.pulls, skip_overview)
+    return _build_builder(base, digests, digests.pulls, skip_overview, build_kept_reviews(digests))
 
 
 def _build_builder(
-    base: Foundation, digests: DigestServices, pulls: PullRequests, overview: OverviewBuilder
+    base: Foundation,
+    digests: DigestServices,
+    pulls: PullRequests,
+    overview: OverviewBuilder,
+    reviews: EntryReviewer,
 ) -> DigestBuilder:
     history = digests.history
     dependencies = DigestDependencies(
@@ -92,6 +114,7 @@ def _build_builder(
         history.timeline.record_merges,
         history.track_record.is_reduced,
         partial(update_mirror, base.sources.source_mirror),
+        reviews,
     )
     return DigestBuilder(
         pulls,
@@ -102,6 +125,24 @@ def _build_builder(
         digests.paths.get_path_classes,
         dependencies,
     )
+
+
+def build_day_reviews(base: Foundation, digests: DigestServices) -> EntryReviewer:
+    """Build what reviews the pull requests of a day, if there is a model and a budget for that."""
+    if digests.reviews is None:
+        return build_kept_reviews(digests)
+    reviewer = DayReviewer(digests.reviews, digests.costs.reviews, base.settings.prdigest_concurrency)
+    return reviewer.review_entries
+
+
+def build_kept_reviews(digests: DigestServices) -> EntryReviewer:
+    """Build what adds the reviews that exist, for digests that cost nothing."""
+    return KeptReviewer(digests.entries.get_review).review_entries
+
+
+def _build_review_lookup(base: Foundation, reviews: BugReviews | None) -> ReviewLookup:
+    """Build the lookup of reviews that exist: those that are kept, or those of a sample."""
+    return reviews.get_cached_review if reviews else base.sources.get_written_review
 
 
 def _build_completion(base: Foundation, costs: CostServices) -> StructuredCompletion | None:
@@ -125,15 +166,22 @@ def _build_summariser(
     )
 
 
-def build_source_files(base: Foundation) -> SourceFiles | None:
-    """Build the source of whole files, which go through the cache; None where there is none."""
-    source_files = base.sources.source_files
-    return SourceFileCache(source_files, base.cache) if source_files else None
-
-
 def _build_entries(
-    base: Foundation, pulls: PullRequests, reader: PullRequestReader, history: HistoryServices, paths: PathSettings
+    base: Foundation,
+    pulls: PullRequests,
+    reader: PullRequestReader,
+    history: HistoryServices,
+    paths: PathSettings,
+    get_review: ReviewLookup,
 ) -> EntryCache:
     settings = base.settings
     version = f"{settings.prdigest_summary_model} {SUMMARY_VERSION} {settings.prdigest_diff_tokens}"
-    return EntryCache(pulls, reader, base.cache, version, history.timeline.assess_risk, paths.get_path_classes)
+    return EntryCache(
+        pulls,
+        reader,
+        base.cache,
+        version,
+        history.timeline.assess_risk,
+        paths.get_path_classes,
+        get_review,
+    )

@@ -17,6 +17,7 @@ from bot.container.credentials import create_github_auth
 from bot.container.mirror import add_mirror_files, build_mirror, build_mirror_search
 from bot.container.providers import get_model_access
 from bot.domain.operations.rate_allowance import RateAllowance
+from bot.domain.pull_requests.models import PullRequest
 from bot.ports import (
     Chat,
     ChatEvent,
@@ -81,6 +82,9 @@ class LiveSources:
     def source_search(self) -> SourceSearch | None:
         """The search over the mirror; None without a folder for it."""
         return build_mirror_search(self._settings)
+
+    def get_written_review(self, pull: PullRequest) -> None:
+        """Return None: reviews are made by the model."""
 
     def list_allowances(self) -> Iterable[RateAllowance]:
         """Return the remaining allowances of GitHub. Not for use by several threads."""

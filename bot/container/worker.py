@@ -96,6 +96,7 @@ def build_answers(base: Foundation, digests: DigestServices, composer: DigestCom
         digests.paths.get_path_classes,
         history.timeline.read_merges_or_none,
         history.track_record.is_reduced,
+        digests.entries.get_review,
     )
     return AnswerBuilder(
         digests.entries,

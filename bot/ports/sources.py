@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from bot.domain.operations.rate_allowance import RateAllowance
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.review.models import BugReview
 from bot.ports.github import PullRequests
 from bot.ports.llm import ChatModel, Model
 from bot.ports.source_files import SourceFiles, SourceMirror, SourceSearch
@@ -51,6 +53,9 @@ class Sources(Protocol):
     @property
     def source_search(self) -> SourceSearch | None:
         """The search over all files of a repository; None without a mirror."""
+
+    def get_written_review(self, pull: PullRequest) -> BugReview | None:
+        """Return the review for bugs that was written for a pull request of a sample; None elsewhere."""
 
     def list_allowances(self) -> Iterable[RateAllowance]:
         """Return the remaining allowances of the source of pull requests; empty without reported limits."""

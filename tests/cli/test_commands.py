@@ -64,7 +64,7 @@ class TestDemo:
         assert (done.returncode, done.stderr) == (0, "")
         for shown in ("vLLM · Saturday 28 February 2026 · 18 merged", "In its thread", "# vLLM Merged PR Report"):
             assert shown in done.stdout
-        assert "the summaries were written for this sample" in done.stdout
+        assert "The summaries and second readings were written for this sample" in done.stdout
         assert "'nonsense' names no pull request" in done.stdout
         assert "/prsummary 35617" in done.stdout
         assert list(tmp_path.iterdir()) == []

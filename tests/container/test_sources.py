@@ -17,7 +17,9 @@ from bot.container.digests import build_digest_builder, build_digest_services
 from bot.container.sources import LiveSources
 from bot.domain.errors import ConfigurationError
 from bot.domain.operations.rate_allowance import RateAllowance
+from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.reference import Reference
+from bot.domain.review.models import BugReview
 from bot.ports import (
     ChatModel,
     Model,
@@ -54,7 +56,11 @@ class Known:
     stands_in: str = ""
     source_mirror: SourceMirror | None = None
     source_search: SourceSearch | None = None
+    reviews: dict[int, BugReview] = field(default_factory=dict)
     closed: list[str] = field(default_factory=list)
+
+    def get_written_review(self, pull: PullRequest) -> BugReview | None:
+        return self.reviews.get(pull.number)
 
     def list_allowances(self) -> Iterable[RateAllowance]:
         return ()

@@ -14,9 +14,11 @@ from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
 from bot.domain.history.outcomes import MergeOutcome, find_outcomes
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.areas import determine_area
+from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository
+from bot.domain.review.models import BugFinding, Certainty, FindingAdvice, FindingStatus
 from bot.domain.risk.assessment import assess_pull_request
-from bot.domain.summaries.models import ChangeType, Summary
+from bot.domain.summaries.models import ChangeType, Evidence, Summary
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
 
 REPOSITORY = Repository("octo", "engine")
@@ -66,6 +68,24 @@ def summary(**fields: Any) -> Summary:
         technical_impact="One place counts.",
         potential_risks="None stand out.",
         key_insights="Read the counter.",
+    )
+    return replace(made, **fields)
+
+
+FOUND_QUOTE = Evidence("engine/core.py", "return counts[0]", DiffSide.NEW, 7)
+
+
+def finding(consequence: str = "The engine stops with an IndexError", **fields: Any) -> BugFinding:
+    """A confirmed finding of a review, or a possible one with ``status``, which then has no quote."""
+    status = fields.get("status", FindingStatus.CONFIRMED)
+    made = BugFinding(
+        consequence=consequence,
+        trigger="a request has no tokens",
+        affected="servers that allow empty prompts",
+        status=status,
+        certainty=Certainty.HIGH,
+        advice=FindingAdvice.ADAPT,
+        evidence=FOUND_QUOTE if status is FindingStatus.CONFIRMED else None,
     )
     return replace(made, **fields)
 

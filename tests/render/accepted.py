@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.domain.digest.models import Digest
+from bot.domain.digest.models import Digest, Entry
 from bot.ports import Post
 from bot.render.blocks.rich_text import count_characters
+from bot.render.summaries.evidence_url import build_evidence_url
 
 MOST_BLOCKS = 45
 MOST_CHARACTERS = 9_000
@@ -22,10 +23,22 @@ def assert_accepted(post: Post, digest: Digest) -> None:
     assert check_message(payload) is None
     assert find_mentions(payload) == []
     leads = set(find_links(payload))
-    assert leads <= {entry.pull.url for entry in digest.entries}
+    assert leads <= list_addresses(digest.entries)
     assert all(url.startswith("https://github.com/") for url in leads)
     assert len(post.blocks) <= MOST_BLOCKS
     assert count_characters(list(post.blocks)) <= MOST_CHARACTERS
+
+
+def list_addresses(entries: Iterable[Entry]) -> set[str]:
+    """The addresses of pull requests, and of the lines that their reviews quote."""
+    whole = tuple(entries)
+    quoted = (
+        build_evidence_url(entry.pull, finding.evidence)
+        for entry in whole
+        for finding in (entry.review.findings if entry.review else ())
+        if finding.evidence
+    )
+    return {*(entry.pull.url for entry in whole), *quoted}
 
 
 def assert_taken(post: Post, known: Container[str]) -> None:

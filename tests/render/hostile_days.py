@@ -10,10 +10,20 @@ from hypothesis import strategies as st
 
 from bot.domain.digest.models import Digest, Entry, Overview, Theme
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Account, Repository
+from bot.domain.review.models import (
+    NO_REVIEWS,
+    BugFinding,
+    BugReview,
+    Certainty,
+    FindingAdvice,
+    FindingStatus,
+    ReviewCoverage,
+)
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import ChangeType, Summary
+from bot.domain.summaries.models import ChangeType, Evidence, Summary
 from tests.helpers.builders import digest, entry, summary
 
 TOKENS = (
@@ -52,6 +62,8 @@ _pools = st.lists(texts(700), min_size=6, max_size=10).map(tuple)
 _types, _coverages = st.sampled_from(ChangeType), st.sampled_from(Coverage)
 _areas = st.sampled_from(["Models", "LoRA", "Documentation", ""])
 _points, _costs = st.floats(-6, 25), st.none() | st.floats(0, 2)
+_statuses, _certainties = st.sampled_from(FindingStatus), st.sampled_from(Certainty)
+_advices, _sides = st.sampled_from(FindingAdvice), st.sampled_from(DiffSide)
 _fates = st.tuples(st.sampled_from(OutcomeKind), st.booleans())
 
 
@@ -88,6 +100,24 @@ class _Writer:
             fallback=self.line(200) if self.is_so() else "",
         )
 
+    def finding(self) -> BugFinding:
+        """A finding as the limits of the model's answers let it be."""
+        status = self._draw(_statuses)
+        proof = Evidence(self.line(200), self.line(400), self._draw(_sides), 7)
+        return BugFinding(
+            consequence=self.line(300),
+            trigger=self.line(300),
+            affected=self.text(160),
+            status=status,
+            certainty=self._draw(_certainties),
+            advice=self._draw(_advices),
+            evidence=proof if status is FindingStatus.CONFIRMED or self.is_so() else None,
+        )
+
+    def review(self) -> BugReview | None:
+        findings = tuple(self.finding() for _ in self.count(0, 3))
+        return BugReview(findings, len(self.count(0, 3))) if self.is_so() else None
+
     def entry(self, number: int) -> Entry:
         """An entry as hostile as GitHub and the model's schema let it be."""
         made = entry(
@@ -99,7 +129,8 @@ class _Writer:
         )
         reasons = tuple(self.line(120) for _ in self.count(1, 6))  # points have a reason
         area = self._draw(_areas) or self.line(80)
-        return replace(made, risk=Risk(self._draw(_points), reasons), area=area, cost=self._draw(_costs))
+        risk = Risk(self._draw(_points), reasons)
+        return replace(made, risk=risk, area=area, cost=self._draw(_costs), review=self.review())
 
     def theme(self, numbers: Sequence[int]) -> Theme:
         known = st.lists(st.sampled_from(numbers), min_size=1, max_size=5, unique=True)
@@ -116,7 +147,9 @@ class _Writer:
         numbers = [place + 1 for place in reversed(self.count(0, most))]
         made = digest(*map(self.entry, numbers), overview=self.overview(numbers))
         taken = [MergeOutcome(each.pull, made.entries[0].pull, *self._draw(_fates)) for each in made.entries[1:3]]
-        return replace(made, outcomes=tuple(taken) if self.is_so() else (), name=self.text(100))
+        coverage = ReviewCoverage(len(numbers), len(self.count(0, most)), self.text(200))
+        outcomes = tuple(taken) if self.is_so() else ()
+        return replace(made, outcomes=outcomes, name=self.text(100), review_coverage=coverage)
 
 
 @st.composite
@@ -141,8 +174,16 @@ WORST = {
 }
 
 
+def full_review(text: str, *, path: str = "d" * 200) -> BugReview:
+    """A review of which every text is as long as it can be."""
+    proof = Evidence(path, text[:400], DiffSide.NEW, 999_999)
+    status, certainty, advice = FindingStatus.CONFIRMED, Certainty.MEDIUM, FindingAdvice.ADAPT
+    longest = BugFinding(text[:300], text[:300], text[:160], status, certainty, advice, proof)
+    return BugReview((longest,) * 12, 12)
+
+
 @cache
-def full_day(count: int, text: str, *, trivial: bool = False) -> Digest:
+def full_day(count: int, text: str, *, trivial: bool = False, is_reviewed: bool = False) -> Digest:
     """A day of ``count`` pull requests of which every text is as long as it can be."""
     numbers = range(100_000 + count, 100_000, -1)
     kind = ChangeType.TRIVIAL if trivial else ChangeType.SUBSTANTIAL
@@ -150,10 +191,18 @@ def full_day(count: int, text: str, *, trivial: bool = False) -> Digest:
     login = Account(text[:39])
     found = [entry(number, said=said, title=text[:256], author=login, merged_by=login) for number in numbers]
     listed = [
-        replace(made, risk=Risk(20, (text[:120],) * 6), area=f"{text[:60]} {made.number % 9}") for made in found
+        replace(
+            made,
+            risk=Risk(20, (text[:120],) * 6),
+            area=f"{text[:60]} {made.number % 9}",
+            review=full_review(text) if is_reviewed else None,
+        )
+        for made in found
     ]
     themes = tuple(Theme(text[:80], tuple(numbers)) for _ in range(6)) if count else ()
-    return digest(*listed, overview=Overview(text[:600], themes, fallback=text))
+    coverage = ReviewCoverage(count, count // 2, text[:200]) if is_reviewed else NO_REVIEWS
+    overview = Overview(text[:600], themes, fallback=text)
+    return digest(*listed, overview=overview, review_coverage=coverage)
 
 
 # GitHub's longest: 39 characters of an owner, 100 of a name

@@ -1,4 +1,4 @@
-"""The sample file: facts of a public day, with summaries written for the sample."""
+"""The sample file: facts of a public day, with summaries and reviews written for the sample."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from importlib.resources import files
 from pydantic import BaseModel, ConfigDict
 
 from bot.domain.pull_requests.models import ChangedFile
+from bot.domain.review.models import BugReview
 from bot.domain.summaries.models import Summary
 
 
@@ -19,7 +20,7 @@ class _FrozenModel(BaseModel):
 
 
 class SamplePull(_FrozenModel):
-    """One pull request of the sample file."""
+    """One pull request of the sample file. ``review`` has no quotes, since the sample has no diffs."""
 
     number: int
     title: str
@@ -31,6 +32,7 @@ class SamplePull(_FrozenModel):
     deletions: int
     files: tuple[ChangedFile, ...]
     summary: Summary
+    review: BugReview | None = None
 
 
 class SampleTheme(_FrozenModel):

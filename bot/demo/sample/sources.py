@@ -12,21 +12,23 @@ from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, Theme
 from bot.domain.errors import DayUnavailable, PullRequestNotFound, RepositoryNotFound
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
+from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
 from bot.ports import ChatModel, DayMerges, Model, PullRequests
-from bot.services.digest.builder import DigestBuilder
+from bot.services.digest.builder import DigestBuilder, DigestDependencies
+from bot.services.review.day_reviewer import KeptReviewer
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.summarizer import SummaryResult
 
 SAMPLE_NOTE = (
-    "Sample day: the facts (numbers, titles, authors, files, counts, times) are those of a public day of "
-    "vllm-project/vllm; the summaries were written for this sample, no model was asked."
+    "Sample day: the facts (numbers, titles, authors, files, counts, times) are from a public day of "
+    "vllm-project/vllm. The summaries and second readings were written for this sample, without a model."
 )
 _STAND_IN_NOTE = (
-    "No model is asked here: rules put answers together from what the bot's tools find, and the summaries were "
-    "written for the sample."
+    "No model is asked here: rules put answers together from what the bot's tools find, and the summaries and "
+    "second readings were written for the sample."
 )
 _MAX_NUMBERS = 6
 
@@ -44,6 +46,7 @@ class SampleSources:
         self.name = self._record.name
         self._pulls = {pull.number: _build_pull_request(self.repository, pull) for pull in self._record.pulls}
         self._summaries = {pull.number: pull.summary for pull in self._record.pulls}
+        self._reviews = {pull.number: pull.review for pull in self._record.pulls}
         self._model = SampleModel(self._record)
         self._chat = RuleChatModel(sleep)
 
@@ -93,6 +96,10 @@ class SampleSources:
     def source_search(self) -> None:
         """None: the sample has no files."""
         return None
+
+    def get_written_review(self, pull: PullRequest) -> BugReview | None:
+        """Return the review that was written for a pull request of the sample, if there is one."""
+        return self._reviews.get(pull.number)
 
     def list_allowances(self) -> Iterable[RateAllowance]:
         """Return nothing: there are no limits."""
@@ -151,7 +158,12 @@ class SampleSources:
     def build_digest(self) -> Digest:
         """Build the digest of the sample day."""
         daily = DigestBuilder(
-            self, self.reader.read_pull_request, self.build_overview, self.reader.load_files, workers=1
+            self,
+            self.reader.read_pull_request,
+            self.build_overview,
+            self.reader.load_files,
+            workers=1,
+            dependencies=DigestDependencies(review_entries=KeptReviewer(self.get_written_review).review_entries),
         )
         return daily.build(self.repository, self.day, self.name)
 
@@ -163,7 +175,7 @@ class SampleSources:
     def build_entry(self, pull: PullRequest) -> Entry:
         """Return a pull request of the sample day as ``/prsummary`` shows it, rated without history."""
         read = self.reader.read_pull_request(pull)
-        return Entry.from_summarised(read, assess_pull_request(read.pull))
+        return Entry.from_summarised(read, assess_pull_request(read.pull), self.get_written_review(read.pull))
 
     def build_overview(self, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
         """Return the overview that was written for the sample."""

@@ -55,7 +55,7 @@ def _collect_days(whole: MultiDayDigest) -> dict[str, Any]:
 
 
 def _collect_day(digest: Digest) -> dict[str, Any]:
-    overview = digest.overview
+    overview, coverage = digest.overview, digest.review_coverage
     return {
         "name": digest.name,
         "day": (digest.day.date, digest.zone_note),
@@ -68,6 +68,8 @@ def _collect_day(digest: Digest) -> dict[str, Any]:
         "entries": [_collect_entry(entry) for entry in digest.entries],
         "outcomes": _collect_outcomes(digest.outcomes),
         "riskiest": (digest.is_reduced, _collect_riskiest(digest.riskiest_entries)),
+        # nothing is added where nothing was reviewed, so that what is recorded still compares
+        **({"reviewed": (coverage.eligible, coverage.reviewed, coverage.stop)} if coverage.eligible else {}),
     }
 
 
@@ -78,11 +80,24 @@ def _collect_entry(entry: Entry) -> tuple[Any, ...]:
         (pull.additions, pull.deletions, pull.changed_files),
         (summary.type, summary.headline, summary.action, summary.fallback, summary.coverage),
         entry.risk.tries,
+        *([entry.review.verdict] if entry.review and entry.review.strongest_finding else []),
     )
 
 
 def _collect_riskiest(entries: Iterable[Entry]) -> list[tuple[Any, ...]]:
-    return [(entry.number, _collect_reasons(entry.risk), entry.summary.risk_reason) for entry in entries]
+    return [
+        (entry.number, _collect_reasons(entry.risk), entry.summary.risk_reason, *_collect_finding(entry))
+        for entry in entries
+    ]
+
+
+def _collect_finding(entry: Entry) -> list[tuple[Any, ...]]:
+    """Return what a list shows of the strongest finding of an entry, if there is one."""
+    finding = entry.review.strongest_finding if entry.review else None
+    if finding is None:
+        return []
+    place = (finding.evidence.path, finding.evidence.side, finding.evidence.line) if finding.evidence else ()
+    return [(finding.consequence, finding.trigger, finding.status, finding.advice, place)]
 
 
 def _collect_reasons(risk: Risk) -> tuple[Any, ...]:

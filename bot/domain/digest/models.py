@@ -15,7 +15,7 @@ from bot.domain.pull_requests.areas import OTHER_PRODUCT_AREA, build_area_sort_k
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClasses
 from bot.domain.review.models import NO_REVIEWS, BugReview, ReviewCoverage
-from bot.domain.review.ranking import select_riskiest
+from bot.domain.review.ranking import is_worth_listing, select_riskiest
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import NO_MODEL, SummarisedPullRequest, Summary
@@ -44,9 +44,9 @@ class Entry:
     review: BugReview | None = None
 
     @classmethod
-    def from_summarised(cls, read: SummarisedPullRequest, risk: Risk) -> Entry:
-        """Build the entry of a pull request that was read and rated."""
-        return cls(read.pull, read.summary, risk, read.area, read.from_cache, read.cost)
+    def from_summarised(cls, read: SummarisedPullRequest, risk: Risk, review: BugReview | None = None) -> Entry:
+        """Build the entry of a pull request that was read and rated, with its review if there is one."""
+        return cls(read.pull, read.summary, risk, read.area, read.from_cache, read.cost, review)
 
     @property
     def number(self) -> int:
@@ -294,8 +294,8 @@ def _is_important_enough(only: ViewLevel, entry: Entry) -> bool:
         case ViewLevel.SUBSTANTIAL:
             return not entry.summary.is_trivial
         case ViewLevel.RISKY:
-            # a pull request that could not be read may be risky
-            return entry.risk.is_listed or entry.pull.files is None
+            # a review adds and hides nothing; a pull request that could not be read may be risky
+            return entry.risk.is_listed or is_worth_listing(entry) or entry.pull.files is None
 
 
 def keep_known_themes(themes: Iterable[Theme], numbers: frozenset[int]) -> tuple[Theme, ...]:

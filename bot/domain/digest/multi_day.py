@@ -10,6 +10,7 @@ from bot.domain.digest.models import CountCheck, Digest, Overview
 from bot.domain.history.outcomes import find_outcomes
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import PullRequest, remove_duplicates
+from bot.domain.review.models import ReviewCoverage
 from bot.domain.time.date_range import Span
 
 
@@ -63,6 +64,7 @@ class MultiDayDigest:
             is_reduced=newest.is_reduced,
             shows_zone=newest.shows_zone,
             path_classes=newest.path_classes,
+            review_coverage=self._review_coverage,
         )
 
     @property
@@ -73,6 +75,18 @@ class MultiDayDigest:
         pulls += [pull for outcome in outcomes for pull in (outcome.pull, outcome.by)]
         # the first of each number is kept: entries have full descriptions, recorded ones only the beginning
         return remove_duplicates(pulls)
+
+    @property
+    def _review_coverage(self) -> ReviewCoverage:
+        """The sums of all days, with the reason of the newest day whose reviews stopped."""
+        parts = [digest.review_coverage for digest in self.digests]
+        costs = [part.cost for part in parts if part.cost is not None]
+        return ReviewCoverage(
+            eligible=sum(part.eligible for part in parts),
+            reviewed=sum(part.reviewed for part in parts),
+            stop=next((part.stop for part in reversed(parts) if part.stop), ""),
+            cost=sum(costs) if len(costs) == len(parts) else None,
+        )
 
     @property
     def _overviews_cost(self) -> float | None:

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from bot.domain.digest.models import Entry
 from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.pull_requests.models import PullRequest
+from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
 
 
 @dataclass(frozen=True, slots=True)
 class AssessedPullRequest:
-    """A pull request, without the patches of its files, and its assessed risk."""
+    """A pull request, without the patches of its files, with its assessed risk and its review if there is one."""
 
     pull: PullRequest
     risk: Risk
+    review: BugReview | None = None
 
 
 @dataclass(frozen=True, slots=True)

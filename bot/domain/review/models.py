@@ -71,11 +71,26 @@ class BugReview:
     @property
     def verdict(self) -> ReviewVerdict:
         """What the findings say about the pull request as a whole."""
-        if any(finding.is_confirmed for finding in self.findings):
-            return ReviewVerdict.CONFIRMED
-        if any(finding.advice is not FindingAdvice.IGNORE for finding in self.findings):
-            return ReviewVerdict.POSSIBLE
-        return ReviewVerdict.NOTHING
+        finding = self.strongest_finding
+        if finding is None:
+            return ReviewVerdict.NOTHING
+        return ReviewVerdict.CONFIRMED if finding.is_confirmed else ReviewVerdict.POSSIBLE
+
+    @property
+    def strongest_finding(self) -> BugFinding | None:
+        """The finding that decides the verdict: the first confirmed one, else the first that is not to ignore."""
+        ranked = self.ranked_findings
+        return ranked[0] if ranked and ranked[0].advice is not FindingAdvice.IGNORE else None
+
+    @property
+    def ranked_findings(self) -> tuple[BugFinding, ...]:
+        """The findings: confirmed ones first, those to ignore last, otherwise in their order."""
+
+        def get_sort_key(finding: BugFinding) -> tuple[bool, bool]:
+            """Return a key that orders findings."""
+            return finding.advice is FindingAdvice.IGNORE, not finding.is_confirmed
+
+        return tuple(sorted(self.findings, key=get_sort_key))
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,11 @@ def compute_rank(risk: Risk, review: BugReview | None) -> float:
     return risk.points + (_SHIFTS[review.verdict] if review else 0.0)
 
 
+def is_worth_listing(item: IsReviewed) -> bool:
+    """Return whether rules and review together put it on a list of risky pull requests."""
+    return item.risk.may_be_listed and compute_rank(item.risk, item.review) >= RISK_THRESHOLD
+
+
 def rank_reviewed(items: Iterable[T]) -> tuple[T, ...]:
     """Return all that may be listed, riskiest first, regardless of their points."""
     listed = (item for item in items if item.risk.may_be_listed)

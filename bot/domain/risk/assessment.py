@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol, TypeVar
 
 from bot.domain.history.file_history import FileHistory
 from bot.domain.history.relands import Attempt
@@ -79,13 +78,8 @@ class Risk:
 
     @property
     def is_listed(self) -> bool:
-        """Whether it belongs on a list of risky pull requests."""
+        """Whether the rules alone put it on a list of risky pull requests; a review may move it."""
         return self.may_be_listed and self.points >= RISK_THRESHOLD
-
-    @property
-    def is_highest(self) -> bool:
-        """Whether it belongs on a list of the highest band only."""
-        return self.is_listed and self.points >= HIGHEST_BAND_THRESHOLD
 
     @property
     def band(self) -> RiskBand:
@@ -129,32 +123,3 @@ def compute_points(facts: RuleFacts, fired: Iterable[RuleHit]) -> float:
         points = min(points, 0.0) - _NON_PRODUCT_PENALTY
     # of changes with equal points the larger one comes first
     return points + 0.0001 * math.log1p(facts.pull.changed_lines)
-
-
-class HasRisk(Protocol):
-    """An object with an assessed risk."""
-
-    @property
-    def risk(self) -> Risk:
-        """The assessed risk."""
-
-
-T = TypeVar("T", bound=HasRisk)
-
-
-def rank_by_risk(assessed: Iterable[T]) -> tuple[T, ...]:
-    """Return all that may be listed, riskiest first, regardless of their points."""
-    return tuple(
-        sorted((each for each in assessed if each.risk.may_be_listed), key=lambda each: -each.risk.points)
-    )
-
-
-def select_risky(assessed: Iterable[T], most: int, *, is_reduced: bool) -> tuple[T, ...]:
-    """Return those above the threshold, riskiest first, at most ``most``.
-
-    With ``is_reduced``, for a repository whose lists were no better than chance, return at most one, of the
-    highest band.
-    """
-    ranked = rank_by_risk(assessed)
-    listed = [each for each in ranked if (each.risk.is_highest if is_reduced else each.risk.is_listed)]
-    return tuple(listed[: 1 if is_reduced else most])

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.digest.models import Digest
+from bot.domain.review.models import ReviewVerdict
 from bot.domain.risk.assessment import RULES_VERSION
 
 
@@ -14,6 +15,8 @@ class RatedPullRequest:
     """A pull request in a digest: its points, and the names of the rules that applied.
 
     ``lines`` is the number of all added lines. ``is_listed`` if it was among those worth a second look.
+    ``is_listed_by_rules`` if it would have been without any review; None in records of versions that had none.
+    ``verdict`` is that of its review, None if it was not reviewed. The points are those of the rules alone.
     """
 
     number: int
@@ -22,6 +25,13 @@ class RatedPullRequest:
     lines: int
     is_listed: bool = False
     rules: tuple[str, ...] = ()
+    is_listed_by_rules: bool | None = None
+    verdict: ReviewVerdict | None = None
+
+    @property
+    def would_be_listed_by_rules(self) -> bool:
+        """Whether the rules alone would have listed it. Where no review existed, their list was the posted one."""
+        return self.is_listed if self.is_listed_by_rules is None else self.is_listed_by_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,7 @@ class PostedRatings:
 def collect_ratings(digest: Digest) -> PostedRatings:
     """Return the ratings of a digest, of one day or of several."""
     listed = {entry.number for entry in digest.riskiest_entries}
+    by_rules = {entry.number for entry in _remove_reviews(digest).riskiest_entries}
     rated = tuple(
         RatedPullRequest(
             entry.number,
@@ -47,11 +58,18 @@ def collect_ratings(digest: Digest) -> PostedRatings:
             entry.pull.additions,
             entry.number in listed,
             tuple(rule.rule for rule in entry.risk.fired),
+            is_listed_by_rules=entry.number in by_rules,
+            verdict=entry.review.verdict if entry.review else None,
         )
         for entry in digest.entries
     )
     settled = sorted({outcome.pull.number for outcome in digest.standing_outcomes} & digest.numbers)
     return PostedRatings(RULES_VERSION, rated, tuple(settled))
+
+
+def _remove_reviews(digest: Digest) -> Digest:
+    """Return the digest as it would be if nothing had been reviewed."""
+    return replace(digest, entries=tuple(replace(entry, review=None) for entry in digest.entries))
 
 
 def merge_ratings(first: PostedRatings, later: PostedRatings) -> PostedRatings:

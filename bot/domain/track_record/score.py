@@ -15,13 +15,19 @@ from math import fsum
 
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.track_record.posted_ratings import RatedDigest, RatedPullRequest
+from bot.domain.track_record.review_score import (
+    NO_REVIEW_SCORE,
+    RatedOutcome,
+    ReviewScore,
+    compute_review_score,
+)
 from bot.domain.track_record.statistics import (
     HypergeometricDraw,
     compute_hit_distribution,
     compute_lower_tail,
     compute_upper_tail,
-    compute_wilson_interval,
 )
+from bot.domain.track_record.tally import EMPTY_TALLY, Tally, count_outcomes
 
 # 95 % of the reverts of vLLM's merges of 2025 came within this time
 SCORE_MATURITY = timedelta(days=30)
@@ -46,25 +52,6 @@ class TrackRecordVerdict(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """The number of ``pulls``, and how many of them were ``reverted``, fully or in part, or else ``repaired``."""
-
-    pulls: int = 0
-    reverted: int = 0
-    repaired: int = 0
-
-    @property
-    def taken_back(self) -> int:
-        """The number of reverted or repaired ones."""
-        return self.reverted + self.repaired
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % confidence interval of the share reverted or repaired, from 0 to 1."""
-        return compute_wilson_interval(self.taken_back, self.pulls)
-
-
-@dataclass(frozen=True, slots=True)
 class TrackRecordScore:
     """The outcomes of the ``listed`` pull requests of some digests, and of all ``others`` that were open in them.
 
@@ -73,12 +60,13 @@ class TrackRecordScore:
     ``by_lines``. ``p_value`` is the probability of so many hits or more by chance, ``shortfall_p_value`` of so few
     or fewer with doubled odds. ``young`` is the number of listed ones merged less than 30 days ago. ``known`` pull
     requests, reverted or repaired before their digest, and ``unrated`` digests, without kept ratings, are left
-    out. ``versions`` are those of the rules.
+    out. ``versions`` are those of the rules. ``reviews`` says what became of the reviewed ones, and of what the
+    rules alone would have listed.
     """
 
     digests: int = 0
-    listed: Tally = Tally()
-    others: Tally = Tally()
+    listed: Tally = EMPTY_TALLY
+    others: Tally = EMPTY_TALLY
     hits: tuple[MergeOutcome, ...] = ()
     by_chance: float = 0.0
     by_lines: float = 0.0
@@ -88,6 +76,7 @@ class TrackRecordScore:
     known: int = 0
     unrated: int = 0
     versions: tuple[str, ...] = ()
+    reviews: ReviewScore = NO_REVIEW_SCORE
 
     @property
     def shown(self) -> Tally:
@@ -131,8 +120,8 @@ def compute_score(
     hits = [hit for slot in slots for hit in slot.list_outcomes(is_listed=True) if hit]
     return TrackRecordScore(
         digests=len(slots),
-        listed=_count_outcomes(end for slot in slots for end in slot.list_outcomes(is_listed=True)),
-        others=_count_outcomes(end for slot in slots for end in slot.list_outcomes(is_listed=False)),
+        listed=count_outcomes(end for slot in slots for end in slot.list_outcomes(is_listed=True)),
+        others=count_outcomes(end for slot in slots for end in slot.list_outcomes(is_listed=False)),
         hits=tuple(sorted(hits, key=lambda hit: (hit.pull.merge_time, hit.pull.number), reverse=True)),
         by_chance=fsum(draw.expected for draw in draws),
         by_lines=fsum(slot.by_lines for slot in slots),
@@ -144,6 +133,7 @@ def compute_score(
         known=closed,
         unrated=unrated,
         versions=tuple(sorted({digest.ratings.version for digest in digests})),
+        reviews=compute_review_score(result for slot in slots for result in slot.list_results()),
     )
 
 
@@ -157,6 +147,10 @@ class _DigestResult:
     def list_outcomes(self, *, is_listed: bool) -> list[MergeOutcome | None]:
         """Return the outcome, or None, of each one that was listed or was not."""
         return [self.outcomes.get(each.number) for each in self.rated if each.is_listed is is_listed]
+
+    def list_results(self) -> list[RatedOutcome]:
+        """Return each with its outcome, or None."""
+        return [(each, self.outcomes.get(each.number)) for each in self.rated]
 
     @property
     def draw(self) -> HypergeometricDraw:
@@ -221,10 +215,3 @@ def _find_timely_outcomes(
         for each in rated
     )
     return {each.number: outcomes[0] for each, outcomes in timely_ends if outcomes}
-
-
-def _count_outcomes(outcomes: Iterable[MergeOutcome | None]) -> Tally:
-    """Count pull requests by their outcomes."""
-    kinds = [outcome and outcome.kind for outcome in outcomes]
-    repaired = kinds.count(OutcomeKind.REPAIRED)
-    return Tally(len(kinds), len(kinds) - kinds.count(None) - repaired, repaired)

@@ -6,10 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bot.domain.digest.models import Entry
+from bot.domain.review.ranking import is_worth_listing
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import remove_invisible
 from bot.ports import Post
+from bot.render.review.findings import render_review
 from bot.render.summaries import sentences
+
+_MAX_FINDINGS = 12
+_MAX_FINDING_LENGTH = 600
 
 
 def format_message(post: Post) -> str:
@@ -24,8 +29,9 @@ def format_summary(entry: Entry) -> str:
         f"#{pull.number} {pull.title}",
         summary.headline,
         sentences.format_terminal_facts(entry),
-        *([sentences.format_second_look(entry.risk)] if entry.risk.is_listed else []),
+        *([sentences.format_second_look(entry.risk)] if is_worth_listing(entry) else []),
         *([f"{sentences.ACTION_LABEL}{summary.action}"] if summary.action else []),
+        *map(_format_block, render_review(entry, _MAX_FINDINGS, _MAX_FINDING_LENGTH)),
         *(f"{name}\n{text}" for name, text in summary.sections),
         *_format_evidence(entry),
         pull.url,

@@ -26,6 +26,7 @@ def format_coverage(digest: Digest) -> str:
         sentences.format_substantial(substantial=total - trivial, trivial=trivial),
         _describe_diffs(digest),
         *_describe_reduced(digest),
+        sentences.format_reviewed(digest.review_coverage) if digest.review_coverage.eligible else "",
         sentences.format_cached(cached) if cached else "",
         sentences.format_cost(digest.cost),
         describe_count_difference(digest),

@@ -56,20 +56,21 @@ def _build_versions() -> Iterator[_LeadLimits]:
     lists = WIDE_LIMITS
     for overview in (90, 65, 45):
         yield _LeadLimits(lists, overview)
-    for fields in (
-        {"actions": 3},
-        {"titles": 6, "attempts": 2, "outcome_titles": 10},
-        {"reasons": 1},
-        {"titles": 0},
-        {"outcomes": 4, "outcome_titles": 6, "claim": 25, "action": 20},
-    ):
+    for fields in ({"actions": 3}, {"titles": 6, "attempts": 2, "outcome_titles": 10}, {"reasons": 1}):
         lists = replace(lists, **fields)
         yield _LeadLimits(lists, 45)
-    lists = replace(lists, outcomes=3, outcome_titles=4, claim=16, action=14, reason=6, attempts=1)
+    for fields in ({}, {"titles": 0}, {"outcomes": 4, "outcome_titles": 6, "action": 20}):
+        lists = replace(lists, **fields)
+        yield _LeadLimits(lists, 30)
+    lists = replace(lists, actions=2, claim=25, trigger=20)
+    yield _LeadLimits(lists, 30)
+    lists = replace(lists, outcomes=3, outcome_titles=4, claim=16, trigger=12, action=14, reason=6, attempts=1)
     yield _LeadLimits(lists, 30, 20, 45)
     # a day of which each text has as many words as it can
-    lists = replace(lists, outcomes=2, outcome_titles=3, claim=8, action=6, reason=4, numbers=5)
+    lists = replace(lists, outcomes=2, outcome_titles=3, claim=8, trigger=6, action=6, reason=4, numbers=5)
     yield _LeadLimits(lists, 12, 8, 30)
+    # the same of a day that was reviewed, and that lands changes again
+    yield _LeadLimits(replace(lists, claim=6, trigger=4, attempts=0), 12, 8, 30)
 
 
 _VERSIONS = tuple(_build_versions())

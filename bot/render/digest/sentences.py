@@ -14,6 +14,7 @@ from bot.domain.conversations.commands import DigestRequest
 from bot.domain.digest.models import Digest
 from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.pull_requests.models import PullRequest
+from bot.domain.review.models import ReviewCoverage
 from bot.domain.risk.assessment import Risk, RiskBand
 from bot.domain.text.strings import format_count
 from bot.domain.time.date_range import Span
@@ -209,6 +210,12 @@ def format_no_overview(reason: str) -> str:
 def format_unreadable(numbers: str) -> str:
     """Return which pull requests could not be read."""
     return f"could not be read: {numbers}"
+
+
+def format_reviewed(coverage: ReviewCoverage) -> str:
+    """Return how many were read a second time, for bugs, of those that should be, and why it stopped."""
+    stop = f" (stopped because {coverage.stop})" if coverage.stop else ""
+    return f"second reading of {coverage.reviewed:,} of {coverage.eligible:,}{stop}"
 
 
 def format_cached(count: int) -> str:

@@ -23,12 +23,11 @@ from bot.render.blocks.rich_text import (
 )
 from bot.render.digest import sentences
 from bot.render.digest.coverage import format_coverage
+from bot.render.review.findings import end_sentence, get_claim, get_strongest_finding, render_trigger
 
 _MAX_TITLE_LENGTH = 90
 _MAX_SHORT_TITLE_LENGTH = 60
 _MAX_REASON_LENGTH = 240
-# nothing is added after these
-_SENTENCE_ENDS = (".", "!", "?", "…")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +35,12 @@ class LineLimits:
     """How many items lists have, and how many words the parts of an item; the rest is counted.
 
     ``titles`` and ``outcome_titles`` are words of a title, 0 for the number alone; ``attempts`` are those that a
-    second look names, ``numbers`` those in a row.
+    second look names, ``numbers`` those in a row. ``claim`` is for what may break, ``trigger`` for the input with
+    which it does.
     """
 
     claim: int = 40
+    trigger: int = 25
     reasons: int = 2
     reason: int = 12
     titles: int = 10
@@ -132,22 +133,30 @@ def render_second_look(
 ) -> list[Element]:
     """Return an entry with what may break, the mark of its band, and the reasons of the rules in a few words.
 
-    What may break is the model's claim, if a quote proved it and ``said`` does not have it already. Without a
-    claim the reasons come first. Each of the two texts has up to ``limit`` characters. With ``tells_history`` a
-    missing history of the files is named.
+    What may break is the strongest finding of the second reading with its trigger, else the claim of the summary,
+    if a quote proved it; what ``said`` has already is left out. Without either the reasons come first. Each text
+    has up to ``limit`` characters. With ``tells_history`` a missing history of the files is named.
     """
-    is_said = said.has_words(normalize_sentence(entry.summary.risk_reason))
-    claim = "" if is_said else collapse_lines(entry.summary.risk_reason)
+    may_break = _render_what_may_break(entry, urls, limit, limits, said)
     reasons = _format_reasons(entry, limit, limits)
     band = make_text(sentences.format_band(entry.risk, tells_history=tells_history))
     linked, attempts = _render_linked_title(entry.pull, limits.titles), render_attempts(entry, limits.attempts)
-    if not claim:
+    if not may_break:
         reason = make_text(f"{sentences.SAID_OF}{reasons or sentences.NO_REASON}")
         return [linked, reason, *attempts, make_text(". "), band]
-    prose = make_prose(truncate_words(claim, limits.claim), urls, limit)
-    end = " " if prose and prose[-1]["text"].endswith(_SENTENCE_ENDS) else ". "
     after = [make_text(": "), make_text(reasons, italic=True)] if reasons else []
-    return [linked, make_text(sentences.SAID_OF), *prose, make_text(end), band, *after, *attempts]
+    return [linked, make_text(sentences.SAID_OF), *may_break, band, *after, *attempts]
+
+
+def _render_what_may_break(
+    entry: Entry, urls: Mapping[int, str], limit: int, limits: LineLimits, said: SentenceIndex
+) -> list[Element]:
+    """Return what may break, and of a finding when it does and what to do; nothing if neither is known."""
+    claim, finding = get_claim(entry), get_strongest_finding(entry)
+    is_said = said.has_words(normalize_sentence(claim))
+    prose = [] if is_said else make_prose(truncate_words(claim, limits.claim), urls, limit)
+    trigger = render_trigger(entry.pull, finding, urls, limits.trigger, limit) if finding else []
+    return [*end_sentence(prose), *trigger]
 
 
 def _format_reasons(entry: Entry, limit: int, limits: LineLimits) -> str:
@@ -172,7 +181,7 @@ def _shorten_title(pull: PullRequest, length: int, title_words: int) -> str:
 def render_attempts(entry: Entry, most: int = WIDE_LIMITS.attempts) -> list[Element]:
     """Return the last attempts of a change, at most ``most``, each with what reverted it."""
     elements: list[Element] = []
-    for each in entry.risk.tries[-most:]:
+    for each in entry.risk.tries[-most:] if most else ():
         before = ", " if elements else sentences.LANDS_AGAIN
         elements += [make_text(before), _link_number(entry.pull, each.number)]
         if each.reverted_by:
@@ -205,7 +214,7 @@ class ActionGroup:
 
 def group_actions(digest: Digest) -> tuple[ActionGroup, ...]:
     """Return each action of a digest once, without those that the line of a risk says already."""
-    claims = {entry.number: normalize_sentence(entry.summary.risk_reason) for entry in digest.riskiest_entries}
+    claims = {entry.number: normalize_sentence(get_claim(entry)) for entry in digest.riskiest_entries}
     grouped: dict[str, tuple[str, str, list[int]]] = {}
     for action in digest.actions:
         words = normalize_sentence(action.text)

@@ -25,6 +25,7 @@ from bot.render.blocks.rich_text import (
 )
 from bot.render.digest import sentences
 from bot.render.digest.shared_parts import collect_urls, render_attempts
+from bot.render.review.sentences import format_review_fact
 from bot.render.summaries.sentences import format_coverage, format_size
 
 # of one block: a third of a message, so that a large group is cut at a pull request and not pushed to the next
@@ -103,12 +104,13 @@ def _render_entry(entry: Entry, digest: Digest, urls: Mapping[int, str]) -> list
 
 
 def _format_facts(entry: Entry, digest: Digest) -> str:
-    """Format size, author, merge and outcome on one line."""
+    """Format size, author, merge, outcome and the verdict of a review on one line."""
     pull = entry.pull
     parts = [
         format_size(pull),
         sentences.format_merge_fact(pull, digest.day),
         *_describe_outcomes(entry, digest),
+        *([fact] if (fact := format_review_fact(entry.review)) else []),
         *([entry.summary.fallback_note] if entry.summary.is_fallback else []),
         *([format_coverage(entry.summary.coverage)] if entry.summary.coverage is not Coverage.FULL else []),
     ]

@@ -47,6 +47,7 @@ def _render_blocks(score: TrackRecordScore) -> Iterator[Block]:
         yield make_block(
             make_section([make_text(verdict.capitalize(), bold=True), make_text(f": {_explain_verdict(score)}")])
         )
+        yield from _render_reviews(score)
         yield from _render_hits(score)
     else:
         yield make_block(make_section([make_text(sentences.NOTHING_TO_SCORE)]))
@@ -67,6 +68,23 @@ def _explain_verdict(score: TrackRecordScore) -> str:
     if score.by_chance < MIN_EXPECTED_BY_CHANCE:
         return sentences.format_small_chance(score.by_chance)
     return sentences.format_undecided(p_value=score.p_value, shortfall_p_value=score.shortfall_p_value)
+
+
+def _render_reviews(score: TrackRecordScore) -> Iterator[Block]:
+    """Yield what the rules alone would have found, what became of each verdict, and which was right."""
+    reviews = score.reviews
+    if not reviews.has_reviews:
+        return
+    lines = [
+        sentences.format_rule_list(score),
+        sentences.format_differences(reviews),
+        *(sentences.format_verdict_share(verdict, tally) for verdict, tally in reviews.by_verdict if tally.pulls),
+        sentences.format_review_verdict(reviews),
+    ]
+    yield make_block(
+        make_section([make_text(sentences.REVIEWS_TITLE, bold=True)]),
+        make_bullets([make_text(line)] for line in lines),
+    )
 
 
 def _render_hits(score: TrackRecordScore) -> Iterator[Block]:

@@ -8,8 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.domain.review.models import ReviewVerdict
 from bot.domain.text.strings import format_count
-from bot.domain.track_record.score import MIN_EXPECTED_BY_CHANCE, MIN_LISTED, MIN_REVERTED, Tally, TrackRecordScore
+from bot.domain.track_record.review_score import (
+    MIN_DIFFERING,
+    MIN_DIFFERING_REVERTED,
+    ReviewScore,
+    ReviewScoreVerdict,
+)
+from bot.domain.track_record.score import MIN_EXPECTED_BY_CHANCE, MIN_LISTED, MIN_REVERTED, TrackRecordScore
+from bot.domain.track_record.tally import Tally
 
 # the list
 
@@ -154,6 +162,74 @@ def format_undecided(*, p_value: float, shortfall_p_value: float) -> str:
     return (
         f"chance alone would find as many or more in {_format_probability(p_value)} of such periods, and a list "
         f"that doubles the odds so few in {_format_probability(shortfall_p_value)}."
+    )
+
+
+# the score: rules and second reading
+
+REVIEWS_TITLE = "Rules and second reading"
+_KINDS = {
+    ReviewVerdict.CONFIRMED: "with a confirmed bug",
+    ReviewVerdict.POSSIBLE: "with a possible bug",
+    ReviewVerdict.NOTHING: "where it found nothing",
+    None: "not read a second time",
+}
+
+
+def format_rule_list(score: TrackRecordScore) -> str:
+    """Return how many the posted lists found, and how many those of the rules alone would have found."""
+    return (
+        f"The posted lists had {_format_taken_back(score.listed)}. "
+        f"The rules alone would have listed {_format_taken_back(score.reviews.by_rules)}."
+    )
+
+
+def format_differences(reviews: ReviewScore) -> str:
+    """Return where the two lists differ, and what became of these pull requests."""
+    added, left_out = reviews.added, reviews.left_out
+    if not reviews.differing.pulls:
+        return "The two lists are the same."
+    parts = [
+        *([f"put {_format_hits(added)} on the list"] if added.pulls else []),
+        *([f"took {_format_hits(left_out)} off it"] if left_out.pulls else []),
+    ]
+    return f"The second reading {' and '.join(parts)}."
+
+
+def format_verdict_share(verdict: ReviewVerdict | None, tally: Tally) -> str:
+    """Return how many pull requests of a verdict were reverted or repaired."""
+    return f"{tally.pulls:,} {_KINDS[verdict]}: {_format_share_of_taken_back(tally)}."
+
+
+def format_review_verdict(reviews: ReviewScore) -> str:
+    """Return which of the two was right more often, or why that can't be said."""
+    sentence = reviews.verdict.value.capitalize()
+    if reviews.verdict is ReviewScoreVerdict.NEITHER:
+        return f"{sentence}."
+    if reviews.verdict is not ReviewScoreVerdict.TOO_FEW:
+        return f"{sentence}: chance alone gives such a difference in at most 5% of such periods."
+    return (
+        f"{sentence}: that takes {MIN_DIFFERING} in which the lists differ, {MIN_DIFFERING_REVERTED} of them "
+        f"reverted or repaired. Here are {reviews.differing.pulls:,} and {reviews.differing.taken_back:,}."
+    )
+
+
+def _format_hits(tally: Tally) -> str:
+    """Format a number of pull requests, and how many of them were reverted or repaired."""
+    return f"{tally.pulls:,} ({tally.taken_back or 'none'} later reverted or repaired)"
+
+
+def _format_taken_back(tally: Tally) -> str:
+    """Format a number of pull requests with what became of them."""
+    return f"{tally.pulls:,}, {_format_share_of_taken_back(tally)}" if tally.pulls else "none"
+
+
+def _format_share_of_taken_back(tally: Tally) -> str:
+    """Format how many were reverted or repaired, with the share and its interval."""
+    low, high = tally.interval
+    return (
+        f"{tally.taken_back:,} of them reverted or repaired ({_format_share(tally)}, "
+        f"95% interval {_format_percent(low)} to {_format_percent(high)}%)"
     )
 
 

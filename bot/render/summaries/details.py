@@ -1,7 +1,8 @@
-"""One pull request in a window of its own: the four complete sections, the quotes, and the files."""
+"""One pull request in a window of its own: the second reading, the four complete sections, quotes and files."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,27 +23,43 @@ from bot.render.blocks.rich_text import (
     make_text,
 )
 from bot.render.conversations.notices import describe_error
+from bot.render.review.findings import render_review
 from bot.render.summaries import sentences
-from bot.render.summaries.post import format_facts, render_key_points, render_quote
+from bot.render.summaries.post import format_facts, render_key_points
+from bot.render.summaries.quotes import render_quote
 
 View = dict[str, Any]
 
-# the model's sections have some hundred characters; this limits the texts that replace them
-_MAX_SECTION_LENGTH = 2_800
+# characters of a section and of a text of a finding, which have some hundred: the first that fit are used
+_SIZES = ((2_800, 600), (1_000, 150))
+# Slack accepts 250,000 as JSON, in which an emoji takes twelve
+_MAX_VIEW_LENGTH = 240_000
 _MAX_FILES = 20
+_MAX_FINDINGS = 12
 
 
 def render_details_view(entry: Entry) -> View:
     """Render the window of an entry."""
+    blocks: list[Block] = []
+    for section, finding in _SIZES:
+        blocks = _render_blocks(entry, section, finding)
+        if len(json.dumps(blocks)) <= _MAX_VIEW_LENGTH:
+            break
+    return _build_view(entry.number, blocks)
+
+
+def _render_blocks(entry: Entry, section: int, finding: int) -> list[Block]:
+    """Return the blocks; ``section`` and ``finding`` are the characters of a section and of a finding's texts."""
     pull = entry.pull
-    blocks = [
+    return [
         make_header(f"#{pull.number} {pull.title}"),
         *render_key_points(entry),
-        *_render_sections(entry),
+        *render_review(entry, _MAX_FINDINGS, finding),
+        *_render_sections(entry, section),
         *_render_evidence(entry),
         *_render_files(pull),
+        make_context(format_facts(entry)),
     ]
-    return _build_view(pull.number, [*blocks, make_context(format_facts(entry))])
 
 
 def render_loading_view(reference: Reference) -> View:
@@ -63,12 +80,10 @@ def _build_view(number: int, blocks: list[Block]) -> View:
     return {"type": "modal", "title": title, "close": close, "blocks": blocks}
 
 
-def _render_sections(entry: Entry) -> Iterator[Block]:
+def _render_sections(entry: Entry, length: int) -> Iterator[Block]:
     """Yield the sections of the summary."""
     for name, content in entry.summary.sections:
-        yield make_block(
-            make_section([make_text(f"{name}\n", bold=True), *make_prose(content, {}, _MAX_SECTION_LENGTH)])
-        )
+        yield make_block(make_section([make_text(f"{name}\n", bold=True), *make_prose(content, {}, length)]))
 
 
 def _render_evidence(entry: Entry) -> Iterator[Block]:

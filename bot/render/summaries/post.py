@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.ports import Post
+from bot.render.blocks.message_limits import choose_fitting_blocks
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.blocks.rich_text import (
     Block,
-    Element,
     make_block,
     make_bullets,
     make_context,
@@ -25,21 +23,37 @@ from bot.render.blocks.rich_text import (
     make_text,
 )
 from bot.render.digest.sentences import format_band
+from bot.render.review.findings import render_review
 from bot.render.summaries import sentences
-from bot.render.summaries.evidence_url import build_evidence_url
+from bot.render.summaries.quotes import render_quote
 
-# of one section; four of them and the rest stay below the 9,000 characters a message may have
-_MAX_SECTION_LENGTH = 1_000
+# characters of one section and number of quotes: the first that fit the 9,000 characters of a message
+_SIZES = ((1_000, 4), (700, 3), (450, 1))
+_MAX_FINDINGS = 2
+_MAX_FINDING_LENGTH = 240
 _MAX_REASONS_LENGTH = 900
 _MAX_FILES = 3
 
 
 def render_summary(entry: Entry) -> Post:
-    """Render headline, risk, action, the four sections, evidence, files and facts."""
+    """Render headline, risk, action, second reading, the four sections, evidence, files and facts."""
     pull = entry.pull
-    blocks = [make_header(f"#{pull.number} {pull.title}"), *render_key_points(entry), *_render_sections(entry)]
-    blocks += [*_render_evidence(entry), *_render_files(pull), make_context(format_facts(entry))]
+    blocks = choose_fitting_blocks(_render_blocks(entry, length, quotes) for length, quotes in _SIZES)
     return Post(escape_mrkdwn(f"#{pull.number} {truncate_text(pull.title, 200)}"), tuple(blocks))
+
+
+def _render_blocks(entry: Entry, length: int, quotes: int) -> list[Block]:
+    """Return the blocks; a section has up to ``length`` characters."""
+    pull = entry.pull
+    return [
+        make_header(f"#{pull.number} {pull.title}"),
+        *render_key_points(entry),
+        *render_review(entry, _MAX_FINDINGS, _MAX_FINDING_LENGTH),
+        *_render_sections(entry, length),
+        *_render_evidence(entry, quotes),
+        *_render_files(pull),
+        make_context(format_facts(entry)),
+    ]
 
 
 def render_key_points(entry: Entry) -> Iterator[Block]:
@@ -69,27 +83,17 @@ def _describe_risk(entry: Entry) -> str:
     return f"{label} {sentences.format_band_rate(entry.risk.band)}"
 
 
-def _render_sections(entry: Entry) -> Iterator[Block]:
+def _render_sections(entry: Entry, length: int) -> Iterator[Block]:
     """Yield the sections of the summary."""
     for name, content in entry.summary.sections:
-        yield make_block(
-            make_section([make_text(f"{name}\n", bold=True), *make_prose(content, {}, _MAX_SECTION_LENGTH)])
-        )
+        yield make_block(make_section([make_text(f"{name}\n", bold=True), *make_prose(content, {}, length)]))
 
 
-def _render_evidence(entry: Entry) -> Iterator[Block]:
+def _render_evidence(entry: Entry, most: int) -> Iterator[Block]:
     """Yield the first quotes, if there are any."""
-    items = [render_quote(entry.pull, evidence) for evidence in entry.summary.evidence[:4]]
+    items = [render_quote(entry.pull, evidence) for evidence in entry.summary.evidence[:most]]
     if items:
         yield make_block(make_section([make_text(sentences.QUOTES_TITLE, bold=True)]), make_bullets(items))
-
-
-def render_quote(pull: PullRequest, evidence: Evidence) -> list[Element]:
-    """Return a quote with a link to its position."""
-    quote = make_text(truncate_text(collapse_lines(evidence.quote), 160), code=True)
-    label = truncate_text(collapse_lines(evidence.path), 120)
-    place = sentences.REMOVED if evidence.side is DiffSide.OLD else f":{evidence.line}"
-    return [make_link(build_evidence_url(pull, evidence), label + place), make_text(" "), quote]
 
 
 def _render_files(pull: PullRequest) -> Iterator[Block]:

@@ -6,6 +6,8 @@ from typing import Any
 
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.models import PullRequest
+from bot.domain.review.models import BugReview
+from bot.domain.review.ranking import is_worth_listing
 from bot.domain.summaries.models import Evidence
 
 
@@ -38,13 +40,31 @@ def build_summary_json(entry: Entry) -> dict[str, Any]:
         "left_out": list(summary.left_out),
         "fallback": summary.fallback or None,
         "risk": {
-            "listed": entry.risk.is_listed,
+            "listed": is_worth_listing(entry),
             "reasons": list(entry.risk.reasons),
             "without_history": entry.risk.without_history,
         },
+        "review": _build_review_json(pull, entry.review) if entry.review else None,
         "from_cache": entry.from_cache,
         "cost_usd": entry.cost,
     }
+
+
+def _build_review_json(pull: PullRequest, review: BugReview) -> dict[str, Any]:
+    """Return a review as plain values."""
+    findings = [
+        {
+            "status": finding.status.value,
+            "consequence": finding.consequence,
+            "trigger": finding.trigger,
+            "affected": finding.affected,
+            "certainty": finding.certainty.value,
+            "advice": finding.advice.value,
+            "evidence": _build_evidence_json(pull, finding.evidence) if finding.evidence else None,
+        }
+        for finding in review.ranked_findings
+    ]
+    return {"verdict": review.verdict.value, "findings": findings, "refuted": review.refuted}
 
 
 def _build_evidence_json(pull: PullRequest, evidence: Evidence) -> dict[str, Any]:

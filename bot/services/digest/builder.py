@@ -113,9 +113,10 @@ class DigestBuilder:
         self._dependencies.record_merges(of_day)
         classes = self._classes_of(repository)
         risks = around.assess_pulls((each.pull for each in read), of_day, classes)
-        rated = map(Entry.from_summarised, read, risks)
-        selected = select_entries(view, rated, around.day_reverts, around.outcomes)
-        entries, review_coverage = self._dependencies.review_entries(repository, selected, classes)
+        rated = tuple(map(Entry.from_summarised, read, risks))
+        # before the selection, since what a review finds may make an entry one that is shown
+        reviewed, review_coverage = self._dependencies.review_entries(repository, rated, classes)
+        entries = select_entries(view, reviewed, around.day_reverts, around.outcomes)
         return Digest(
             repository=repository,
             name=name,

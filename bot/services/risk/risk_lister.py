@@ -1,4 +1,7 @@
-"""Lists of risky merges in some days of a repository. The rules rank; a model reads only what is listed."""
+"""Lists of risky merges in some days of a repository.
+
+The rules and the reviews that exist rank; a model reads only what is listed.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,15 @@ from bot.domain.history.reverts import WATCH_WINDOW
 from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import rank_by_risk, select_risky
+from bot.domain.review.ranking import rank_reviewed, select_riskiest
+from bot.domain.risk.assessment import Risk
 from bot.domain.time.day import LocalDay
 from bot.ports import PullRequests
 from bot.services.history.day_context import DayContext
 from bot.services.history.merge_lists import MergeList, combine_lists, list_day
 from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK
 from bot.services.operations.worker_threads import DeadlineExecutor
-from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.entry_cache import EntryCache, ReviewLookup
 from bot.services.summaries.reader import PullRequestReader
 
 # returns the recorded merges of a repository between two instants
@@ -32,7 +36,10 @@ U = TypeVar("U")
 
 
 class RiskLister:
-    """Builder of risk lists. ``workers`` calls to GitHub or the model run at a time."""
+    """Builder of risk lists. ``workers`` calls to GitHub or the model run at a time.
+
+    ``get_review`` returns the review of a pull request if one exists; none is made for a list.
+    """
 
     def __init__(
         self,
@@ -43,6 +50,7 @@ class RiskLister:
         classes_of: PathClassesLookup = get_default_classes,
         recorded: MergeReader = lambda repository, since, until: (),
         is_reduced: Callable[[Repository], bool] = lambda repository: False,
+        get_review: ReviewLookup = lambda pull: None,
     ) -> None:
         self._pulls = pulls
         self._reader = reader
@@ -51,6 +59,7 @@ class RiskLister:
         self._classes_of = classes_of
         self._recorded = recorded
         self._is_reduced = is_reduced
+        self._get_review = get_review
 
     def build_list(self, request: RisksRequest, name: str, today: LocalDay) -> RiskList:
         """Build the list. Merges of the week after the days count if they revert something.
@@ -71,13 +80,13 @@ class RiskLister:
         merges = _CandidateMerges(request, merged, remove_duplicates([*combine_lists(lists).pulls, *recorded]))
         loaded = self._run_parallel(self._load_facts, merges.candidates)
         risks = merges.context.assess_pulls(loaded, loaded, self._classes_of(request.repository))
-        assessed = list(map(AssessedPullRequest, loaded, risks))
+        assessed = self._run_parallel(self._add_review, zip(loaded, risks, strict=True))
         matching = tuple(each for each in assessed if request.filters.is_match(each.pull))
         unread = tuple(each.pull.number for each in assessed if each.pull.files is None)
         is_reduced = self._is_reduced(request.repository)
-        ranked = rank_by_risk(each for each in matching if each.pull.number not in merges.reverted)
-        above = select_risky(ranked, request.top or DEFAULT_RISKS, is_reduced=is_reduced)
-        # a request for a number of entries gets that many, because the rules rank all of them
+        ranked = rank_reviewed(each for each in matching if each.pull.number not in merges.reverted)
+        above = select_riskiest(ranked, request.top or DEFAULT_RISKS, is_reduced=is_reduced)
+        # a request for a number of entries gets that many, because all of them are ranked
         read = self._run_parallel(self._read_entry, ranked[: max(len(above), request.top or 0)])
         whole = merges.build_list(name, matching, tuple(read[: len(above)]), unread)
         return replace(
@@ -89,13 +98,18 @@ class RiskLister:
         # the patches of a month need not stay in memory
         return self._reader.load_files(pull).remove_patches()
 
+    def _add_review(self, rated: tuple[PullRequest, Risk]) -> AssessedPullRequest:
+        """Return a rated pull request with its review, if one exists."""
+        pull, risk = rated
+        return AssessedPullRequest(pull, risk, self._get_review(pull))
+
     def _read_entry(self, assessed: AssessedPullRequest) -> Entry:
         """Return the summary of a pull request together with its assessed risk."""
         pull = assessed.pull
         cached = self._entries.get_cached_summary(Reference(pull.repository, pull.number))
         # the summary needs the patches, which the cache of files still has
         read = cached or self._entries.refresh_summary(replace(pull, files=None))
-        return Entry.from_summarised(read, assessed.risk)
+        return Entry.from_summarised(read, assessed.risk, assessed.review)
 
     def _run_parallel(self, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
         """Run the work for all items in parallel, and return the results in their order."""

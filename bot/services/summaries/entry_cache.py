@@ -14,11 +14,15 @@ from bot.domain.keyspace.keys import SUMMARY_ENTRY
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
 from bot.domain.pull_requests.reference import Reference
+from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.ports import Cache, PullRequests
 from bot.ports.cached_json import load_or_none
 from bot.services.summaries.reader import PullRequestReader
+
+# returns the review of a pull request if one exists
+ReviewLookup = Callable[[PullRequest], BugReview | None]
 
 _SUMMARISED_ADAPTER = TypeAdapter(SummarisedPullRequest)
 
@@ -27,7 +31,8 @@ class EntryCache:
     """Source of entries of single pull requests, with a cache of all but their ratings.
 
     ``version`` names all that a summary depends on besides its pull request and the classes of its paths.
-    ``rate`` rates a pull request each time that it is shown, since its history changes.
+    ``rate`` rates a pull request each time that it is shown, since its history changes. ``get_review`` returns its
+    review if one exists.
     """
 
     def __init__(
@@ -38,6 +43,7 @@ class EntryCache:
         version: str,
         rate: Callable[[PullRequest], Risk],
         classes_of: PathClassesLookup = get_default_classes,
+        get_review: ReviewLookup = lambda pull: None,
     ) -> None:
         self._pulls = pulls
         self._reader = reader
@@ -45,6 +51,7 @@ class EntryCache:
         self._rate = rate
         self._version = version
         self._classes_of = classes_of
+        self._get_review = get_review
 
     def refresh_summary(self, pull: PullRequest) -> SummarisedPullRequest:
         """Read a pull request again, whatever is cached of it; a summary that exists is not made again."""
@@ -68,6 +75,10 @@ class EntryCache:
         """
         return self._rate(pull)
 
+    def get_review(self, pull: PullRequest) -> BugReview | None:
+        """Return the review of a pull request if it is merged and has one; none is made here."""
+        return self._get_review(pull) if pull.is_merged else None
+
     def get_entry(self, reference: Reference) -> Entry:
         """Return the pull request of a reference, without patches: from the cache if it is there.
 
@@ -90,7 +101,8 @@ class EntryCache:
         return replace(read, from_cache=True, cost=0.0) if read else None
 
     def _rate_summarised(self, read: SummarisedPullRequest) -> Entry:
-        return Entry.from_summarised(read, self.rate_pull_request(read.pull))
+        review = self.get_review(read.pull)
+        return Entry.from_summarised(read, self.rate_pull_request(read.pull), review)
 
     def _refresh_under_lease(self, pull: PullRequest, reference: Reference) -> Entry:
         """Read one at a time: the previous holder has most likely read the same, and cached it if it is merged."""

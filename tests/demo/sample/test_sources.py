@@ -23,6 +23,7 @@ from bot.domain.errors import DayUnavailable, ModelRequestRejected, PullRequestN
 from bot.domain.operations.usage import NO_USAGE
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
+from bot.domain.review.models import FindingStatus, ReviewVerdict
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.summaries.diff_packing import pack_diff
 from bot.domain.time.date_range import Span
@@ -30,6 +31,7 @@ from bot.domain.time.day import LocalDay, parse_date, parse_zone
 from bot.ports import Sources
 from bot.render.blocks import terminal
 from bot.render.digest.coverage import format_coverage
+from bot.render.summaries.details import render_details_view
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
 from bot.services.slack.answers import AnswerBuilder
@@ -37,6 +39,7 @@ from bot.services.summaries.prompts import OVERVIEW_VERSION, build_overview_prom
 from bot.settings import load_settings
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence
+from tests.render.accepted import strings
 from tests.services.doubles import Sleeps
 
 VLLM = Repository("vllm-project", "vllm")
@@ -206,10 +209,32 @@ def test_the_real_digest_is_that_of_the_text_demo(services: Services, sample: Sa
     assert [(e.number, e.summary) for e in found.entries] == [(e.number, e.summary) for e in shown.entries]
     assert (found.overview.text, found.overview.themes) == (shown.overview.text, shown.overview.themes)
     assert (found.gaps, len(found.actions)) == ((), 6)
-    assert [entry.number for entry in found.riskiest_entries] == [32195, 33762, 35271]
-    assert (
-        format_coverage(found) == "18 of 18 read · 16 substantial, 2 trivial · all from full diffs · no model cost"
+    assert [entry.number for entry in found.riskiest_entries] == [35271, 32195, 33762]
+    assert [(e.number, e.review) for e in found.entries] == [(e.number, e.review) for e in shown.entries]
+    assert format_coverage(found) == (
+        "18 of 18 read · 16 substantial, 2 trivial · all from full diffs · second reading of 3 of 3 · "
+        "no model cost"
     )
+
+
+def test_the_reviews_of_the_sample_confirm_nothing_since_it_has_no_diffs_to_quote(sample: SampleSources) -> None:
+    reviews = {entry.number: entry.review for entry in sample.build_digest().entries if entry.review}
+    assert {number: review.verdict for number, review in reviews.items()} == {
+        35271: ReviewVerdict.POSSIBLE,
+        34214: ReviewVerdict.POSSIBLE,
+        35621: ReviewVerdict.NOTHING,
+    }
+    findings = [finding for review in reviews.values() for finding in review.findings]
+    assert [(finding.status, finding.evidence) for finding in findings] == [(FindingStatus.POSSIBLE, None)] * 2
+
+
+def test_its_reviews_are_shown_wherever_those_of_a_model_would_be(services: Services) -> None:
+    day_risks = RisksRequest.parse("2026-02-28", services.repositories, services.base.get_today())
+    risks = terminal.format_message(services.answers.build_risks(day_risks, "U0ASKER").public)
+    assert risks.index("#35271") < risks.index("the last block exceeds the buffer. Fails when DeepGEMM")
+    details = render_details_view(services.digests.entries.get_entry(Reference(VLLM, 34214)))
+    assert "stops with a TypeError when it is created. Fails when its constructor" in "".join(strings(details))
+    assert "no bug found" in terminal.format_summary(services.digests.entries.get_entry(Reference(VLLM, 35621)))
 
 
 def test_what_was_made_once_is_kept(services: Services) -> None:

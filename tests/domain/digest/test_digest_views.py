@@ -16,10 +16,11 @@ from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
 from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.filters import Filters
+from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import RISK_THRESHOLD, Risk
 from bot.domain.summaries.models import NO_MODEL, ChangeType
 from bot.domain.time.date_range import Span
-from tests.helpers.builders import DAY, NOON, digest, entry, pairs, summary
+from tests.helpers.builders import DAY, NOON, digest, entry, finding, pairs, summary
 
 TRIVIAL = summary(type=ChangeType.TRIVIAL)
 RISKY = DigestView(only=ViewLevel.RISKY)
@@ -71,6 +72,17 @@ def test_what_weighs_enough_is_shown_newest_first(view: DigestView, shown: list[
 )
 def test_what_was_taken_back_is_shown_whatever_it_weighs(reverts: list[Revert], shown: list[int]) -> None:
     assert numbers(RISKY, DAY_OF_ALL, *reverts) == shown
+
+
+def test_a_review_adds_to_a_view_of_risks_and_hides_nothing_of_it() -> None:
+    confirmed, nothing = BugReview((finding(),)), BugReview()
+    entries = [
+        replace(weighed(4, RISK_THRESHOLD), review=nothing),
+        replace(weighed(3, RISK_THRESHOLD - 1), review=nothing),
+        replace(weighed(2, 4), review=confirmed),
+        replace(weighed(1, 3.9), review=confirmed),
+    ]
+    assert numbers(RISKY, entries) == [4, 2]
 
 
 def test_what_could_not_be_read_may_be_risky() -> None:

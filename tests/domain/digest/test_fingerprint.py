@@ -16,13 +16,22 @@ from bot.domain.digest.multi_day import MultiDayDigest, UnknownDay
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.history.relands import Attempt
 from bot.domain.pull_requests.models import Account, LinkedIssue
+from bot.domain.review.models import (
+    BugFinding,
+    BugReview,
+    Certainty,
+    FindingAdvice,
+    FindingStatus,
+    ReviewCoverage,
+)
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.render.digest.post import render_days, render_digest
-from tests.helpers.builders import DAY, NOON, digest, entry, pull, summary
+from tests.helpers.builders import DAY, FOUND_QUOTE, NOON, digest, entry, finding, pull, summary
+from tests.helpers.tables import check_rows
 
 LISTED = Risk(20.0, ("it is large", "its title speaks of speed"), tries=(Attempt(4, 5),))
 FIRST = replace(entry(1, said=summary(action="Set the flag", risk_reason="It may stall")), risk=LISTED)
@@ -47,6 +56,12 @@ def _with(first: Entry) -> Digest:
     return replace(BASE, entries=(first, *BASE.entries[1:]))
 
 
+def of_review(*findings: BugFinding, refuted: int = 0) -> Digest:
+    """The digest, whose first pull request was reviewed in this."""
+    return _with(replace(FIRST, review=BugReview(findings, refuted)))
+
+
+FOUND = finding()
 SHOWN = {
     "title": of_pull(title="Another"),
     "author": of_pull(author=Account("bea")),
@@ -80,6 +95,9 @@ SHOWN = {
     "view": replace(BASE, view=DigestView(only=ViewLevel.SUBSTANTIAL)),
     "hidden": replace(BASE, view=DigestView(only=ViewLevel.SUBSTANTIAL), hidden=4),
     "sparing": replace(BASE, is_reduced=True),
+    "a finding": of_review(FOUND),
+    "how many were reviewed": replace(BASE, review_coverage=ReviewCoverage(3, 2)),
+    "why reviews stopped": replace(BASE, review_coverage=ReviewCoverage(3, 2, "the limit is reached")),
 }
 HIDDEN = {
     "cost": _with(replace(FIRST, cost=0.5)),
@@ -91,6 +109,22 @@ HIDDEN = {
     "linked issues": of_pull(linked_issues=(LinkedIssue(3, "Counts twice"),)),
     "in the report alone": of_summary(technical_impact="Another.", key_insights="Another."),
     "fourth reason": of_risk(reasons=LISTED.reasons),
+    "cost of reviews": replace(BASE, review_coverage=ReviewCoverage(cost=0.5)),
+    "no bug found, and listed as before": of_review(refuted=2),
+}
+# the same of a digest with a finding
+SHOWN_OF_FINDING = {
+    "consequence": of_review(finding("It stalls")),
+    "trigger": of_review(finding(trigger="a request is empty")),
+    "status": of_review(finding(status=FindingStatus.POSSIBLE)),
+    "advice": of_review(finding(advice=FindingAdvice.WATCH)),
+    "line": of_review(finding(evidence=replace(FOUND_QUOTE, line=8))),
+}
+HIDDEN_OF_FINDING = {
+    "affected": of_review(finding(affected="Nobody")),
+    "certainty": of_review(finding(certainty=Certainty.LOW)),
+    "quote": of_review(finding(evidence=replace(FOUND_QUOTE, quote="return counts[0]  # first"))),
+    "a weaker one": of_review(finding("It is slow", status=FindingStatus.POSSIBLE), FOUND, refuted=3),
 }
 
 
@@ -105,6 +139,25 @@ def test_what_is_shown_tells_a_digest_from_another(changed: Digest) -> None:
 def test_what_is_not_shown_does_not(changed: Digest) -> None:
     assert compute_fingerprint(changed) == compute_fingerprint(BASE)
     assert render_digest(changed).thread == render_digest(BASE).thread
+
+
+@check_rows(SHOWN_OF_FINDING)
+def test_what_is_shown_of_a_finding_tells_digests_apart(changed: Digest) -> None:
+    assert compute_fingerprint(changed) != compute_fingerprint(of_review(FOUND))
+    assert render_digest(changed).lead != render_digest(of_review(FOUND)).lead
+
+
+def test_a_review_that_takes_an_entry_off_the_list_tells_digests_apart() -> None:
+    high = replace(FIRST, risk=replace(LISTED, points=13.0))
+    cleared = replace(high, review=BugReview())
+    assert compute_fingerprint(_with(high)) != compute_fingerprint(_with(cleared))
+
+
+@check_rows(HIDDEN_OF_FINDING)
+def test_what_only_details_show_of_a_finding_does_not(changed: Digest) -> None:
+    assert compute_fingerprint(changed) == compute_fingerprint(of_review(FOUND))
+    first, second = render_digest(of_review(FOUND)), render_digest(changed)
+    assert (first.lead, first.thread) == (second.lead, second.thread)
 
 
 def several(*digests: Digest, unknown: tuple[UnknownDay, ...] = ()) -> MultiDayDigest:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, ReaderAction
 from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.review.models import NO_REVIEWS, ReviewCoverage
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from tests.helpers.builders import DAY, NOON, digest, entry, pairs, summary
@@ -52,6 +53,14 @@ def test_the_whole_is_called_as_its_days_and_dated_as_the_last() -> None:
         found.digests[0].repository,
     )
     assert found.combined.day == found.digests[-1].day
+
+
+def test_reviews_of_all_days_are_counted_and_the_newest_stop_is_said() -> None:
+    coverages = (ReviewCoverage(3, 2, "it was late", 0.25), ReviewCoverage(4, 1, "it was dear", 0.5), NO_REVIEWS)
+    found = caught_up(*(digest(at(n, n + 1), review_coverage=each) for n, each in enumerate(coverages)))
+    assert found.combined.review_coverage == ReviewCoverage(7, 3, "it was dear", 0.75)
+    unknown = caught_up(*(digest(review_coverage=replace(each, cost=None)) for each in coverages))
+    assert unknown.combined.review_coverage.cost is None
 
 
 def test_one_day_is_that_day() -> None:

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import PathClass, PathClasses
-from bot.domain.risk.assessment import HIGHEST_BAND_THRESHOLD, RISK_THRESHOLD, Risk, assess_pull_request
+from bot.domain.risk.assessment import (
+    HIGHEST_BAND_THRESHOLD,
+    RISK_THRESHOLD,
+    Risk,
+    RiskBand,
+    assess_pull_request,
+)
 from tests.helpers.builders import changed_file, pull
 
 CORE = "src/core.py"
@@ -111,7 +117,7 @@ def test_points_add_up_and_the_weightiest_reason_comes_first() -> None:
 )
 def test_bands_begin_at_their_points(score: float, listed: bool, highest: bool) -> None:
     risk = Risk(score, ())
-    assert (risk.is_listed, risk.is_highest) == (listed, highest)
+    assert (risk.is_listed, risk.band is RiskBand.HIGHEST) == (listed, highest)
 
 
 def sweep(files: int, added: int, deleted: int) -> PullRequest:
@@ -139,7 +145,7 @@ RISKY = [changed_file(f"csrc/part{n}/a.cu", 200, 200) for n in range(4)]
 
 
 def test_the_files_of_these_tests_are_risky() -> None:
-    assert assess_pull_request(pull(files=RISKY, title="Rename things")).is_highest
+    assert assess_pull_request(pull(files=RISKY, title="Rename things")).band is RiskBand.HIGHEST
 
 
 @pytest.mark.parametrize(

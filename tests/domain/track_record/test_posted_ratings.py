@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from bot.domain.review.models import BugReview, FindingStatus, ReviewVerdict
 from bot.domain.risk.assessment import RULES_VERSION, Risk
 from bot.domain.risk.rules import RuleHit
 from bot.domain.track_record.posted_ratings import PostedRatings, RatedPullRequest, collect_ratings, merge_ratings
-from tests.helpers.builders import NOON, digest, entry
+from tests.helpers.builders import NOON, digest, entry, finding
 
 FIRED = (RuleHit("size", 15.0, "adds 500 lines"), RuleHit("calm title", -2.0))
 
@@ -19,8 +20,16 @@ def test_all_that_is_shown_is_kept_with_its_points_rules_and_lines() -> None:
     assert collect_ratings(digest(listed, quiet)) == PostedRatings(
         RULES_VERSION,
         (
-            RatedPullRequest(5, listed.pull.merge_time, 13.0, 500, is_listed=True, rules=("size", "calm title")),
-            RatedPullRequest(4, quiet.pull.merge_time, 1.0, 3),
+            RatedPullRequest(
+                5,
+                listed.pull.merge_time,
+                13.0,
+                500,
+                is_listed=True,
+                rules=("size", "calm title"),
+                is_listed_by_rules=True,
+            ),
+            RatedPullRequest(4, quiet.pull.merge_time, 1.0, 3, is_listed_by_rules=False),
         ),
     )
 
@@ -30,6 +39,28 @@ def test_no_more_are_listed_than_the_digest_shows() -> None:
     assert [each.number for each in collect_ratings(digest(*many)).rated if each.is_listed] == [4, 5, 6]
     sparing = replace(digest(*many), is_reduced=True)
     assert [each.number for each in collect_ratings(sparing).rated if each.is_listed] == [6]
+
+
+def test_reviews_are_kept_apart_from_points_and_lists_of_the_rules() -> None:
+    rated = {
+        # points, review: is listed, is listed by the rules
+        5: (16.0, BugReview(), (True, True), ReviewVerdict.NOTHING),
+        4: (13.0, BugReview(), (False, True), ReviewVerdict.NOTHING),
+        3: (5.0, BugReview((finding(),)), (True, False), ReviewVerdict.CONFIRMED),
+        2: (1.0, BugReview((finding(status=FindingStatus.POSSIBLE),)), (False, False), ReviewVerdict.POSSIBLE),
+        1: (14.0, None, (True, True), None),
+    }
+    entries = [replace(entry(n), risk=Risk(points, ()), review=made) for n, (points, made, *_) in rated.items()]
+    found = {each.number: each for each in collect_ratings(digest(*entries)).rated}
+    for number, (points, _, lists, verdict) in rated.items():
+        each = found[number]
+        assert (each.points, each.verdict) == (points, verdict)
+        assert (each.is_listed, each.is_listed_by_rules, each.would_be_listed_by_rules) == (*lists, lists[1])
+
+
+def test_a_record_of_a_version_without_reviews_lists_what_the_rules_did() -> None:
+    old = [RatedPullRequest(n, NOON, 12.0, 1, is_listed=n == 1) for n in (1, 2)]
+    assert [each.would_be_listed_by_rules for each in old] == [True, False]
 
 
 def test_what_was_known_to_be_taken_back_is_marked_and_not_listed() -> None:

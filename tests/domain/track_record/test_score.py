@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.track_record.posted_ratings import PostedRatings, RatedDigest, RatedPullRequest
-from bot.domain.track_record.score import Tally, TrackRecordScore, TrackRecordVerdict, compute_score
+from bot.domain.track_record.score import TrackRecordScore, TrackRecordVerdict, compute_score
 from bot.domain.track_record.statistics import (
     HypergeometricDraw,
     compute_hit_distribution,
     compute_lower_tail,
     compute_upper_tail,
 )
+from bot.domain.track_record.tally import Tally
 from tests.helpers.builders import NOON, pull
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

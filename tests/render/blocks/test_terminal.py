@@ -10,6 +10,7 @@ from hypothesis import given
 
 from bot.domain.digest.models import Digest, Overview
 from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import Evidence
@@ -18,7 +19,7 @@ from bot.render.blocks.rich_text import make_block, make_section, make_text
 from bot.render.blocks.terminal import format_message, format_summary
 from bot.render.digest.lead import render_lead
 from bot.render.digest.thread import render_thread
-from tests.helpers.builders import changed_file, digest, entry, pull
+from tests.helpers.builders import changed_file, digest, entry, finding, pull
 from tests.helpers.builders import summary as made_summary
 from tests.render.hostile_days import digests
 
@@ -81,6 +82,16 @@ def test_a_summary_reads_from_what_it_is_to_where_it_is() -> None:
         "Evidence (checked against the diff)\n  engine/core.py:7  return new_count",
         "https://github.com/octo/engine/pull/35617",
     ]
+
+
+def test_a_summary_says_what_the_second_reading_found_and_follows_its_rank() -> None:
+    high = replace(entry(5), risk=Risk(13, ("adds 400 lines",)))
+    assert "Worth a second look: adds 400 lines." in format_summary(high)
+    cleared = format_summary(replace(high, review=BugReview(refuted=2)))
+    assert "Worth a second look" not in cleared
+    assert "Second reading, for bugs: no bug found.\n\n2 suspicions were refuted." in cleared
+    found = format_summary(replace(high, review=BugReview((finding("It \x1b[2Jstops"),))))
+    assert "  • Confirmed in the code: It [2Jstops. Fails when a request has no tokens." in found
 
 
 def test_what_was_rated_without_history_says_so() -> None:

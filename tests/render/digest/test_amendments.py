@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,10 +13,12 @@ from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.digest.models import Digest
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.review.models import BugReview
+from bot.domain.risk.assessment import Risk
 from bot.render.blocks.rich_text import count_characters
 from bot.render.digest.amendments import add_outcomes, render_outcome_reply
 from bot.render.digest.post import render_digest
-from tests.helpers.builders import NOON, digest, entry, pull
+from tests.helpers.builders import NOON, digest, entry, finding, pull
 from tests.render.accepted import assert_accepted, seen, strings
 from tests.render.hostile_days import digests, full_day, texts
 
@@ -62,6 +65,14 @@ def test_several_are_told_one_after_the_other() -> None:
     later = MergeOutcome(taken().pull, pull(11, merged_at=NOON + 2 * HOUR), OutcomeKind.REPAIRED)
     [line] = [line for line in items(add_outcomes(posted(digest(entry(5)))[1], [taken(), later])) if "#5" in line]
     assert line.endswith(" — reverted after 1.0 h by #9 — repaired after 2.0 h by #11")
+
+
+def test_what_a_review_found_stays_in_an_amended_line() -> None:
+    reviewed = replace(entry(5), risk=Risk(13, ("adds 400 lines",)), review=BugReview((finding(),)))
+    lead, *thread = [items(add_outcomes(message, [taken()])) for message in posted(digest(reviewed))]
+    assert "Fails when a request has no tokens (confirmed in the code: adapt). 🟠 high risk" in lead[0]
+    assert "adds 400 lines — reverted after 1.0 h by #9" in lead[0]
+    assert "second reading: confirmed bug) — reverted after 1.0 h by #9" in thread[0][0]
 
 
 def test_nothing_new_leaves_a_message_as_it_is() -> None:

@@ -11,10 +11,12 @@ from bot.domain.digest.models import CountCheck, Entry, Overview
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.operations.budget import NEARLY_EXHAUSTED, TOTAL_EXHAUSTED
 from bot.domain.pull_requests.filters import Filters
+from bot.domain.review.models import ReviewCoverage
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType
 from bot.render.digest.coverage import describe_count_difference, format_coverage
 from tests.helpers.builders import digest, entry, summary
+from tests.helpers.tables import check_rows
 
 WHERE = "the commits of main"
 
@@ -78,6 +80,30 @@ FULL = "all from full diffs"
 )
 def test_the_line_counts_what_was_read_and_from_what(entries: list[Entry], line: str) -> None:
     assert format_coverage(digest(*entries)) == line
+
+
+@check_rows(
+    {
+        "none to read": (ReviewCoverage(), ""),
+        "all": (ReviewCoverage(8, 8), "second reading of 8 of 8"),
+        "stopped": (
+            ReviewCoverage(1_200, 1_000, "today's limit is used up"),
+            "second reading of 1,000 of 1,200 (stopped because today's limit is used up)",
+        ),
+        "none could be read": (
+            ReviewCoverage(3, 0, "the store did not answer"),
+            "second reading of 0 of 3 (stopped because the store did not answer)",
+        ),
+    }
+)
+def test_the_line_counts_what_was_read_twice_and_says_why_it_stopped(coverage: ReviewCoverage, part: str) -> None:
+    parts = format_coverage(digest(made(), review_coverage=coverage)).split(" · ")
+    assert parts == ["1 of 1 read", "1 substantial, 0 trivial", FULL, *([part] if part else []), "no model cost"]
+
+
+def test_the_cost_of_reviews_counts() -> None:
+    found = digest(made(cost=0.5), review_coverage=ReviewCoverage(1, 1, "", 0.75))
+    assert format_coverage(found).endswith(" · $1.25")
 
 
 def test_where_nothing_was_read_nothing_is_from_full_diffs() -> None:

@@ -29,7 +29,7 @@ from bot.render.digest.post import RenderedDigest, describe_skipped_days, render
 from bot.render.digest.report import render_report
 from bot.render.digest.thread import render_thread
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, summary
-from tests.render.accepted import items, seen
+from tests.render.accepted import items, list_addresses, seen
 from tests.render.digest.test_multi_day import days, numbered
 from tests.render.hostile_days import LONGEST, WORST, digests, elsewhere, full_day
 
@@ -95,7 +95,7 @@ def test_three_days_as_busy_as_any_are_taken_with_every_pull_request_once(worst:
     full = [numbered(elsewhere(full_day(67, WORST[worst]), LONGEST), 100_000 + 100 * day) for day in range(3)]
     found = days(*full)
     made = render_days(found, ["A note. " * 40])
-    urls = {each.pull.url for each in found.combined.entries}
+    urls = list_addresses(found.combined.entries)
     assert_postable(made, urls)
     linked = [item[0]["url"] for part in made.thread for item in items(part)]
     assert sorted(linked) == sorted(urls)
@@ -110,7 +110,7 @@ def test_three_days_as_busy_as_any_are_taken_with_every_pull_request_once(worst:
 def test_hostile_days_are_plain_json_that_slack_takes(found: list[Digest]) -> None:
     made = days(*(numbered(each, 10 * place + 1) for place, each in enumerate(found)))
     rendered = render_days(made, ["<!channel> https://evil.example"])
-    assert_postable(rendered, {each.pull.url for each in made.combined.entries})
+    assert_postable(rendered, list_addresses(made.combined.entries))
     assert json.loads(json.dumps(rendered.to_payload())) == rendered.to_payload()
 
 

@@ -13,7 +13,10 @@ from hypothesis import given
 
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, ReaderAction, Theme
 from bot.domain.digest.view import DigestView, ViewLevel
+from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.history.relands import Attempt
 from bot.domain.pull_requests.filters import Filters
+from bot.domain.review.models import BugReview, ReviewCoverage
 from bot.domain.risk.assessment import Risk
 from bot.domain.text.strings import collapse_lines
 from bot.domain.text.words import SentenceIndex, normalize_sentence
@@ -22,8 +25,19 @@ from bot.render.blocks.message_limits import MAX_LEAD_WORDS, count_words
 from bot.render.blocks.terminal import format_message
 from bot.render.digest.lead import render_lead
 from bot.render.digest.sentences import ACTIONS_TITLE, OUTCOMES_TITLE, SECOND_LOOK_TITLE, format_headline
-from tests.helpers.builders import NOON, changed_file, digest, entry, pull, summary
-from tests.render.accepted import assert_accepted, invisible, items, nodes, seen, strings
+from bot.render.summaries.evidence_url import build_evidence_url
+from tests.helpers.builders import FOUND_QUOTE, NOON, changed_file, digest, entry, finding, pull, summary
+from tests.helpers.tables import check_rows
+from tests.render.accepted import (
+    assert_accepted,
+    assert_taken,
+    invisible,
+    items,
+    list_addresses,
+    nodes,
+    seen,
+    strings,
+)
 from tests.render.hostile_days import TOKENS, WORST, digests, full_day
 
 RISKS_ALONE = DigestView(only=ViewLevel.RISKY)
@@ -108,9 +122,10 @@ def test_a_hostile_day_makes_a_lead_that_slack_takes(found: Digest) -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 2, 43, 67, 120, 300])
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
+@pytest.mark.parametrize("is_reviewed", [False, True], ids=["not reviewed", "reviewed"])
 @pytest.mark.slow
-def test_the_lead_of_a_day_of_any_size_is_short(count: int, text: str) -> None:
-    found = full_day(count, text)
+def test_the_lead_of_a_day_of_any_size_is_short(count: int, text: str, is_reviewed: bool) -> None:
+    found = full_day(count, text, is_reviewed=is_reviewed)
     assert_accepted(render_lead(found), found)
     assert_short(render_lead(found), found)
 
@@ -232,6 +247,73 @@ def test_no_sentence_is_said_twice() -> None:
     above = said(digest(made, overview=Overview(f"A busy day: {twice} (#5). All else is calm.")))
     assert above.count("Callers of count_all") == 1
     assert "#5 Change number 5 — adds 400 lines of product code" in above
+
+
+REVIEWED = replace(risky(5, said="It may count twice.", title="Count once"), review=BugReview((finding(),)))
+
+
+def test_a_finding_comes_before_band_and_reasons_with_its_trigger_and_takes_the_place_of_the_claim() -> None:
+    post = render_lead(digest(REVIEWED))
+    expected = (
+        "#5 Count once — The engine stops with an IndexError. Fails when a request has no tokens "
+        "(confirmed in the code: adapt). 🔴 highest risk: adds 400 lines of product code; "
+        "touches 4 product folders"
+    )
+    assert expected in seen(post)
+    assert "count twice" not in seen(post)
+    (line,) = items(post)
+    links = {element["text"]: element["url"] for element in line if element["type"] == "link"}
+    assert links["confirmed in the code"] == build_evidence_url(REVIEWED.pull, FOUND_QUOTE)
+
+
+def test_a_finding_lists_what_the_rules_would_not_and_nothing_found_takes_off_what_they_would() -> None:
+    found = replace(risky(1, 5), review=BugReview((finding(),)))
+    cleared = replace(risky(2, 15), review=BugReview())
+    text = said(digest(found, cleared))
+    assert "🟡 middle risk" in text
+    assert ("#1 Change" in text, "#2 Change" in text) == (True, False)
+
+
+def test_a_finding_and_an_action_are_not_said_twice() -> None:
+    twice = "Callers of `count_all` get a TypeError"
+    made = replace(REVIEWED, review=BugReview((finding(f"{twice}."),)))
+    made = replace(made, summary=replace(made.summary, action=twice))
+    alone = said(digest(made))
+    assert (alone.count("Callers of count_all"), "May need action" in alone) == (1, False)
+    above = said(digest(made, overview=Overview(f"A busy day: {twice} (#5). All else is calm.")))
+    assert above.count("Callers of count_all") == 1
+    assert "#5 Count once — Fails when a request has no tokens (confirmed in the code: adapt). 🔴" in above
+    # what the finding replaces is said by nobody, so that the action stays
+    other = replace(REVIEWED, summary=replace(REVIEWED.summary, action=REVIEWED.summary.risk_reason))
+    assert "May need action" in said(digest(other))
+
+
+def test_a_busy_reviewed_day_is_said_in_a_minute_with_whole_findings() -> None:
+    cut = finding("Servers that serve two adapters answer some requests with the weights of the other one")
+    busy = busy_day(67)
+    entries = tuple(replace(made, review=BugReview((cut,), 3)) for made in busy.entries)
+    busy = replace(busy, entries=entries, review_coverage=ReviewCoverage(67, 21, "today's limit is used up"))
+    post = render_lead(busy)
+    assert_short(post, busy)
+    assert seen(post).count("the weights of the other one. Fails when a request has no tokens (confirmed") == 3
+
+
+@check_rows(WORST)
+def test_the_worst_reviewed_day_with_reverts_and_different_actions_is_short(text: str) -> None:
+    day = full_day(67, text, is_reviewed=True)
+    entries = [
+        replace(
+            made,
+            summary=replace(made.summary, action=f"{made.number} {text[:230]}"),
+            risk=replace(made.risk, tries=(Attempt(4, 5), Attempt(6, 7)), without_history=made.number % 2 == 0),
+        )
+        for made in day.entries
+    ]
+    gone = [MergeOutcome(made.pull, entries[0].pull, OutcomeKind.PARTLY) for made in entries[-12:]]
+    worst = replace(day, entries=tuple(entries), outcomes=tuple(gone), missing=(text[:300],))
+    post = render_lead(worst)
+    assert_taken(post, list_addresses(worst.entries) | {pull(number).url for number in (4, 5, 6, 7)})
+    assert_short(post, worst)
 
 
 def test_the_same_action_of_two_is_said_once_with_both_numbers() -> None:

@@ -24,7 +24,8 @@ from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.render.digest.multi_day import render_catch_up
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, pull, summary
-from tests.render.accepted import assert_taken, invisible, items, seen, strings
+from tests.helpers.tables import check_rows
+from tests.render.accepted import assert_taken, invisible, items, list_addresses, seen, strings
 from tests.render.hostile_days import LONGEST, NUMBERS, WORST, digests, elsewhere, full_day
 
 
@@ -45,7 +46,7 @@ def days(*found: Digest) -> MultiDayDigest:
 
 
 def known(found: MultiDayDigest) -> set[str]:
-    return {made.pull.url for each in found.digests for made in each.entries}
+    return list_addresses(made for each in found.digests for made in each.entries)
 
 
 @st.composite
@@ -87,6 +88,13 @@ def longest(text: str, repository: Repository = REPOSITORY, count: int = 67) -> 
 @pytest.mark.slow
 def test_two_weeks_of_full_days_are_taken(text: str, repository: Repository) -> None:
     found = longest(text, repository)
+    assert_taken(render_catch_up(found), known(found))
+
+
+@check_rows(WORST)
+def test_two_weeks_of_reviewed_days_are_taken(text: str) -> None:
+    day = elsewhere(full_day(10, text, is_reviewed=True), LONGEST)
+    found = days(*(numbered(day, 100_001 + 10 * place) for place in range(MAX_DIGEST_DAYS)))
     assert_taken(render_catch_up(found), known(found))
 
 

@@ -12,11 +12,13 @@ from hypothesis import given
 
 from bot.domain.digest.models import Digest, Entry
 from bot.domain.pull_requests.models import Account
+from bot.domain.review.models import BugReview, FindingStatus
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType
 from bot.ports import Post
 from bot.render.digest.thread import render_thread
-from tests.helpers.builders import NOON, changed_file, digest, entry, summary
+from tests.helpers.builders import NOON, changed_file, digest, entry, finding, summary
+from tests.helpers.tables import check_rows
 from tests.render.accepted import assert_accepted, invisible, items, nodes, seen, strings
 from tests.render.hostile_days import WORST, digests, full_day
 
@@ -117,6 +119,19 @@ def test_a_line_holds_title_headline_size_people_and_time() -> None:
 )
 def test_a_line_admits_what_it_rests_on(fields: dict[str, Any], said: str) -> None:
     assert line_of(entry(1, said=summary(**fields))).endswith(said)
+
+
+@check_rows(
+    {
+        "confirmed": (BugReview((finding(),)), "second reading: confirmed bug"),
+        "possible": (BugReview((finding(status=FindingStatus.POSSIBLE),)), "second reading: possible bug"),
+        "nothing": (BugReview(refuted=3), ""),
+        "not read": (None, ""),
+    }
+)
+def test_a_line_says_what_the_second_reading_found(review: BugReview | None, fact: str) -> None:
+    line = line_of(replace(entry(5), review=review))
+    assert line.endswith(f"by merge-bot; {fact})" if fact else "by merge-bot)")
 
 
 def test_a_fallback_shows_no_headline() -> None:

@@ -23,8 +23,18 @@ from bot.domain.time.date_range import Span
 from bot.render.blocks.rich_text import count_characters
 from bot.render.risk.risk_list import render_risk_list
 from tests.helpers.builders import DAY, NOON, REPOSITORY, entry, pull, summary
-from tests.render.accepted import MOST_CHARACTERS, assert_taken, invisible, items, nodes, seen, strings
-from tests.render.hostile_days import LONGEST, NUMBERS, WORST, entries, lines, texts
+from tests.helpers.tables import check_rows
+from tests.render.accepted import (
+    MOST_CHARACTERS,
+    assert_taken,
+    invisible,
+    items,
+    list_addresses,
+    nodes,
+    seen,
+    strings,
+)
+from tests.render.hostile_days import LONGEST, NUMBERS, WORST, entries, full_review, lines, texts
 
 SPAN = Span(DAY.date, DAY.date, DAY.zone)
 MONTH = Span(DAY.date - timedelta(days=MAX_RISKS_DAYS - 1), DAY.date, DAY.zone)
@@ -54,7 +64,7 @@ def pulls_of(found: RiskList) -> list[PullRequest]:
 
 
 def known(found: RiskList) -> set[str]:
-    return {each.url for each in pulls_of(found)}
+    return {each.url for each in pulls_of(found)} | list_addresses((*found.riskiest, *found.below))
 
 
 @st.composite
@@ -84,6 +94,14 @@ def risk_lists(draw: st.DrawFn) -> RiskList:
 @given(risk_lists())
 @pytest.mark.slow
 def test_a_hostile_list_makes_a_message_that_slack_takes(found: RiskList) -> None:
+    assert_taken(render_risk_list(found), known(found))
+
+
+@check_rows(WORST, [0, 5, MAX_TOP_RISKS])
+def test_the_longest_reviews_of_the_longest_list_stay_within_the_budget(text: str, bar: int) -> None:
+    whole = longest(text, LONGEST)
+    listed = tuple(replace(each, review=full_review(text)) for each in whole.riskiest)
+    found = replace(whole, riskiest=listed[:bar], below=listed[bar:], top=MAX_TOP_RISKS)
     assert_taken(render_risk_list(found), known(found))
 
 

@@ -13,10 +13,14 @@ from hypothesis import strategies as st
 
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.pull_requests.models import Repository
+from bot.domain.review.models import ReviewVerdict
 from bot.domain.time.date_range import Span
-from bot.domain.track_record.score import Tally, TrackRecordScore
+from bot.domain.track_record.review_score import ReviewScore
+from bot.domain.track_record.score import TrackRecordScore
+from bot.domain.track_record.tally import Tally
 from bot.render.risk.score import format_score, render_score
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
+from tests.helpers.tables import check_rows
 from tests.render.accepted import assert_taken, invisible, items, seen, strings
 from tests.render.hostile_days import LONGEST, WORST, lines, texts
 
@@ -67,6 +71,68 @@ def test_the_whole_of_it_as_it_is_read() -> None:
         "12 pull requests were left out: already taken back when the digest came. "
         "5 digests were posted before scores were kept."
     )
+
+
+REVIEWS = ReviewScore(
+    by_rules=Tally(62, 2, 4),
+    added=Tally(4, 1),
+    left_out=Tally(2),
+    by_verdict=(
+        (ReviewVerdict.CONFIRMED, Tally(6, 2, 1)),
+        (ReviewVerdict.POSSIBLE, Tally()),
+        (ReviewVerdict.NOTHING, Tally(40, 0, 1)),
+        (None, Tally(1_844, 19, 23)),
+    ),
+)
+
+
+def tell_reviews(reviews: ReviewScore) -> list[str]:
+    """The lines below the title of the part on reviews; a blank before % is no matter."""
+    lines = said(reviews=reviews)
+    start = lines.index("Rules and second reading") + 1
+    return [line.replace(" %", "%") for line in lines[start:-1]]
+
+
+def test_rules_and_second_reading_are_told_apart_in_plain_words() -> None:
+    assert "\n".join(tell_reviews(REVIEWS)) == (
+        "The posted lists had 64, 7 of them reverted or repaired (11%, 95% interval 5.4 to 21%). The rules "
+        "alone would have listed 62, 6 of them reverted or repaired (9.7%, 95% interval 4.5 to 20%).\n"
+        "The second reading put 4 (1 later reverted or repaired) on the list and took 2 (none later reverted or "
+        "repaired) off it.\n"
+        "6 with a confirmed bug: 3 of them reverted or repaired (50%, 95% interval 19 to 81%).\n"
+        "40 where it found nothing: 1 of them reverted or repaired (2.5%, 95% interval 0.4 to 13%).\n"
+        "1,844 not read a second time: 42 of them reverted or repaired (2.3%, 95% interval 1.7 to 3.1%).\n"
+        "Too few to tell which was right: that takes 20 in which the lists differ, 5 of them reverted or "
+        "repaired. Here are 6 and 1."
+    )
+
+
+CLEAR = "chance alone gives such a difference in at most 5% of such periods."
+
+
+@check_rows(
+    {
+        "nothing differs": (Tally(), Tally(), 1, "The two lists are the same."),
+        "only added": (Tally(3, 0, 1), Tally(), 1, "put 3 (1 later reverted or repaired) on the list."),
+        "only left out": (Tally(), Tally(1), 1, "took 1 (none later reverted or repaired) off it."),
+        "reviews": (Tally(10, 5), Tally(10), -1, f"The second reading was right more often: {CLEAR}"),
+        "rules": (Tally(10), Tally(10, 5), -1, f"The rules were right more often: {CLEAR}"),
+        "neither": (Tally(10, 3), Tally(10, 2), -1, "Too close to tell which was right."),
+    }
+)
+def test_where_the_lists_differ_it_says_which_was_right(
+    added: Tally, left_out: Tally, place: int, sentence: str
+) -> None:
+    line = tell_reviews(replace(REVIEWS, added=added, left_out=left_out))[place]
+    assert line.endswith(sentence)
+
+
+def test_where_the_rules_would_have_listed_nothing_it_says_so() -> None:
+    assert tell_reviews(replace(REVIEWS, by_rules=Tally()))[0].endswith("The rules alone would have listed none.")
+
+
+def test_without_reviews_nothing_is_said_of_them() -> None:
+    assert said(reviews=replace(REVIEWS, by_verdict=())) == said()
 
 
 def test_the_title_names_repository_and_days() -> None:
@@ -211,6 +277,13 @@ scores = st.builds(
     known=st.integers(0, 9),
     unrated=st.integers(0, 9),
     versions=st.lists(lines(80), max_size=5).map(tuple),
+    reviews=st.builds(
+        ReviewScore,
+        tallies,
+        tallies,
+        tallies,
+        st.lists(st.tuples(st.none() | st.sampled_from(ReviewVerdict), tallies), max_size=4).map(tuple),
+    ),
 )
 
 

@@ -18,13 +18,15 @@ from bot.domain.errors import PullRequestNotFound, UsageError
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import ChangedFile, Repository
 from bot.domain.pull_requests.reference import Reference
+from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.models import Evidence
 from bot.render.summaries.details import View, render_details_view, render_error_view, render_loading_view
 from bot.services.summaries.schemas import MAX_QUOTES
-from tests.helpers.builders import REPOSITORY, changed_file, entry, pull, summary
+from tests.helpers.builders import REPOSITORY, changed_file, entry, finding, pull, summary
+from tests.helpers.tables import check_rows
 from tests.render.accepted import invisible, nodes, strings
-from tests.render.hostile_days import BLANK, LONGEST, WORST, entries, lines, texts
+from tests.render.hostile_days import BLANK, LONGEST, WORST, entries, full_review, lines, texts
 
 LAST = 999_999_999  # the highest number that a reference may have
 SECTION = 8_000  # the longest that the model may write
@@ -148,6 +150,21 @@ def test_the_longest_texts_make_a_window_that_slack_opens(text: str, repository:
     view = render_details_view(made)
     assert_opens(view)
     assert_leads_home(view, made)
+
+
+@check_rows(WORST)
+def test_the_longest_review_makes_a_window_that_slack_opens(text: str) -> None:
+    made = replace(longest(text, LONGEST), review=full_review(text))
+    view = render_details_view(made)
+    assert_opens(view)
+    assert_leads_home(view, made)
+    assert "Not shown" not in seen(view)
+
+
+def test_all_findings_are_in_the_window() -> None:
+    made = replace(entry(5), review=BugReview(tuple(finding(f"Finding {n}") for n in range(12))))
+    text = seen(render_details_view(made))
+    assert [n for n in range(12) if f"Finding {n}. " not in text] == []
 
 
 @pytest.mark.parametrize("depth", [1, pytest.param(10)])

@@ -13,14 +13,16 @@ from localslack.rules.messages import check_message, find_links, find_mentions
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import ChangedFile, Repository
+from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import Risk, RiskBand
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import Evidence, Quote, Summary, verify_quotes
 from bot.render.blocks.rich_text import count_characters
 from bot.render.summaries.post import render_summary
-from tests.helpers.builders import REPOSITORY, changed_file, entry, pull, summary
+from tests.helpers.builders import REPOSITORY, changed_file, entry, finding, pull, summary
+from tests.helpers.tables import check_rows
 from tests.render.accepted import MOST_BLOCKS, MOST_CHARACTERS, invisible, nodes, seen, strings
-from tests.render.hostile_days import LONGEST, WORST, entries, lines, texts
+from tests.render.hostile_days import LONGEST, WORST, entries, full_review, lines, texts
 
 # a quote that was found in a diff is never short, but may hold anything
 evidence = st.builds(Evidence, lines(120), lines(300), st.sampled_from(DiffSide), st.just(7))
@@ -68,6 +70,23 @@ def longest(text: str) -> Entry:
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 def test_the_longest_texts_are_taken(text: str) -> None:
     assert_taken(render_summary(longest(text)).build_payload(), longest(text).pull.url)
+
+
+@check_rows(WORST)
+def test_the_longest_texts_and_findings_stay_within_the_budget(text: str) -> None:
+    made = replace(complete(text, LONGEST), review=full_review(text))
+    payload = render_summary(made).build_payload()
+    assert (check_message(payload), find_mentions(payload)) == (None, [])
+    assert count_characters(list(render_summary(made).blocks)) <= MOST_CHARACTERS
+    assert "Not shown: 10 more findings." in seen(render_summary(made))
+
+
+def test_the_second_reading_comes_after_the_key_points() -> None:
+    text = seen(render_summary(replace(entry(5), review=BugReview((finding(),), 1))))
+    order = [text.index(part) for part in ("Risk: ", "Second reading, for bugs", "What changed and why")]
+    assert order == sorted(order)
+    assert "1 suspicion was refuted. This is a model's reading of the code, not a proof." in text
+    assert "Second reading" not in seen(render_summary(entry(5)))
 
 
 def test_the_longest_texts_stay_within_the_budget_of_a_message() -> None:

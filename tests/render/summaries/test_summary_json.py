@@ -10,11 +10,12 @@ from hypothesis import given
 
 from bot.domain.digest.models import Digest
 from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.review.models import BugReview, FindingAdvice, FindingStatus
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import Evidence, RiskKind, SummaryRisk
 from bot.render.summaries.summary_json import build_summary_json
-from tests.helpers.builders import changed_file, entry, pull, summary
+from tests.helpers.builders import changed_file, entry, finding, pull, summary
 from tests.render.hostile_days import digests
 
 PROOF = (
@@ -73,9 +74,48 @@ def test_a_summary_is_exactly_this() -> None:
         "left_out": [],
         "fallback": None,
         "risk": {"listed": True, "reasons": ["touches 2 product folders"], "without_history": False},
+        "review": None,
         "from_cache": True,
         "cost_usd": 0.25,
     }
+
+
+def test_a_review_is_exactly_this() -> None:
+    possible = finding("Counts are doubled", status=FindingStatus.POSSIBLE, advice=FindingAdvice.WATCH)
+    made = replace(MADE, risk=Risk(5, ()), review=BugReview((possible, finding()), 2))
+    found = build_summary_json(made)
+    same = {"trigger": "a request has no tokens", "affected": "servers that allow empty prompts"}
+    assert found["review"] == {
+        "verdict": "confirmed",
+        "findings": [
+            {
+                "status": "confirmed",
+                "consequence": "The engine stops with an IndexError",
+                **same,
+                "certainty": "high",
+                "advice": "adapt",
+                "evidence": {
+                    "path": "engine/core.py",
+                    "quote": "return counts[0]",
+                    "side": "new",
+                    "line": 7,
+                    "url": "https://github.com/octo/engine/blob/abc123/engine/core.py#L7",
+                },
+            },
+            {
+                "status": "possible",
+                "consequence": "Counts are doubled",
+                **same,
+                "certainty": "high",
+                "advice": "watch",
+                "evidence": None,
+            },
+        ],
+        "refuted": 2,
+    }
+    assert found["risk"]["listed"] is True
+    cleared = replace(made, risk=Risk(13, ()), review=BugReview())
+    assert build_summary_json(cleared)["risk"]["listed"] is False
 
 
 def test_what_there_is_not_is_null() -> None:

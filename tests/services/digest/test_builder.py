@@ -27,6 +27,8 @@ from bot.domain.errors import (
 )
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
+from bot.domain.pull_requests.path_classes import PathClasses
+from bot.domain.review.models import BugReview, ReviewCoverage
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType, SummarisedPullRequest, build_fallback_summary
 from bot.domain.time.day import LocalDay
@@ -40,7 +42,7 @@ from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser, SummaryResult
 from tests.emulators.claude.server import ClaudeEmulator, Refusal
-from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pairs, pull, summary
+from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, finding, pairs, pull, summary
 from tests.helpers.checks import closed_port
 from tests.render.accepted import seen
 from tests.services.doubles import KnownPulls, ScriptedPulls, Sleeps, Summaries
@@ -251,6 +253,30 @@ def test_a_view_reads_no_more_than_it_must(view: DigestView, shown: list[int], r
     assert (found.view, found.hidden, found.merged_count) == (view, 4 - len(shown), 4)
     assert found.overview.text.startswith(f"{len(shown)} in ")
     assert found.gaps == ()
+
+
+def test_reviews_come_before_the_view_selects_and_their_coverage_is_kept() -> None:
+    middle = [changed_file("csrc/core.cu", 90, 30)]
+    pulls = KnownPulls((pull(3, files=middle), pull(2, files=middle), pull(1)))
+    given: list[tuple[int, bool]] = []
+
+    def review(
+        _repository: Repository, entries: tuple[Entry, ...], _classes: PathClasses
+    ) -> tuple[tuple[Entry, ...], ReviewCoverage]:
+        given.extend((each.number, bool(each.pull.files and each.pull.files[0].patch)) for each in entries)
+        reviewed = (replace(each, review=BugReview((finding(),) if each.number == 2 else ())) for each in entries)
+        return tuple(reviewed), ReviewCoverage(2, 1, "it was late", 0.25)
+
+    reader = PullRequestReader(pulls, at_once)
+    dependencies = DigestDependencies(review_entries=review)
+    daily = DigestBuilder(
+        pulls, reader.read_pull_request, overview, reader.load_files, 1, dependencies=dependencies
+    )
+    found = daily.build(REPOSITORY, DAY, "Engine", view=DigestView(only=ViewLevel.RISKY))
+    assert given == [(1, True), (2, True), (3, True)]
+    assert ([each.number for each in found.entries], found.hidden) == ([2], 2)
+    assert found.review_coverage == ReviewCoverage(2, 1, "it was late", 0.25)
+    assert found.cost == 0.5 + 1.0 + 0.25
 
 
 def test_a_view_asks_the_model_of_what_fits_alone() -> None:

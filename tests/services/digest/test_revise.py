@@ -15,9 +15,12 @@ from redis import Redis
 
 from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.errors import PostingInProgress, SlackCallRefused, SlackUnavailable
-from bot.render.digest.post import RenderedDigest
+from bot.domain.review.models import BugReview, ReviewCoverage
+from bot.domain.risk.assessment import Risk
+from bot.render.digest.post import RenderedDigest, render_digest
 from bot.services.digest.poster import PostingResult
 from tests.emulators.slack.server import SCOPES, SlackEmulator
+from tests.helpers.builders import digest, entry, finding
 from tests.helpers.records import Digests, digest_store, memory_digests, read_hash
 from tests.services.digest.posting import (
     HOME,
@@ -157,6 +160,27 @@ def test_what_only_cost_something_else_is_not_touched(slack: SlackEmulator, reco
     before = writes(slack)
     revise(slack, records, replace(BEFORE, lead=post("Engine, 3 merged, from cache")))
     assert (writes(slack), standing(slack).leads) == (before, ["Engine, 3 merged, $0.02"])
+
+
+def test_a_digest_whose_reviews_have_changed_is_edited_once(slack: SlackEmulator, records: Digests) -> None:
+    entries = [replace(entry(number), risk=Risk(13, ("adds 400 lines",))) for number in (2, 1)]
+    coverage = ReviewCoverage(2, 0, "the store did not answer")
+    first = render_digest(digest(*entries, review_coverage=coverage))
+    publish(messenger_of(slack), records, Build(first))
+    before = writes(slack)
+    reviewed = [replace(each, review=BugReview((finding(),) if each.number == 1 else ())) for each in entries]
+    later = render_digest(digest(*reviewed, review_coverage=ReviewCoverage(2, 2, "", 0.04)))
+    revise(slack, records, later)
+    edits = writes(slack)[len(before) :]
+    assert edits == ["chat.update", "chat.update"]
+    [message] = slack.list_messages(HOME)
+    assert "Fails when a request has no tokens" in str(message["blocks"])
+    # from the cache, at no cost
+    revise(slack, records, render_digest(digest(*reviewed, review_coverage=ReviewCoverage(2, 2))))
+    assert writes(slack) == [*before, *edits]
+    ratings = records.load(KEY).ratings
+    assert ratings is not None
+    assert [(each.is_listed, each.verdict) for each in ratings.rated] == [(True, None)] * 2
 
 
 def test_a_report_that_is_as_it_was_is_not_corrected(posted: SlackEmulator, records: Digests) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,17 +16,20 @@ from bot.domain.errors import GitHubUnavailable, PrdigestError, RateLimited, Rep
 from bot.domain.history.outcomes import OutcomeKind
 from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
+from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.ports import Model
+from bot.render.risk.risk_list import render_risk_list
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser, SummaryResult
 from tests.emulators.claude.server import ClaudeEmulator
-from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull, summary
+from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, finding, pull, summary
+from tests.render.accepted import seen
 from tests.services.doubles import KnownPulls, MemoryCache, Sleeps, Summaries
 
 HEAVY = (changed_file("engine/core.py", 500, 500),)
@@ -141,6 +145,25 @@ def test_what_does_not_fit_by_author_or_label_is_not_read() -> None:
 
 def test_another_repository_is_not_looked_at() -> None:
     assert build(made(1, repository=Repository("octo", "other"))).merged == 0
+
+
+def test_existing_reviews_move_the_list_and_are_shown() -> None:
+    confirmed, nothing = BugReview((finding(),)), BugReview(refuted=2)
+    reviews = {1: confirmed, 3: nothing}
+    middle = (changed_file("csrc/core.cu", 90, 30),)
+    pulls = KnownPulls((made(1, files=middle), made(2, files=middle), made(3), made(4)))
+    reader = PullRequestReader(pulls, Summaries())
+    entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
+
+    def build_reviewed(get_review: Callable[[PullRequest], BugReview | None]) -> RiskList:
+        reviewed = RiskLister(pulls, reader, entries, 4, get_review=get_review)
+        return reviewed.build_list(RisksRequest(REPOSITORY, span(), top=4), "Engine", after(30))
+
+    plain, found = build_reviewed(lambda pull: None), build_reviewed(lambda pull: reviews.get(pull.number))
+    assert (listed(plain), [entry.number for entry in plain.below]) == ([4, 3], [2, 1])
+    assert (listed(found), [entry.number for entry in found.below]) == ([1, 4], [3, 2])
+    assert [entry.review for entry in (*found.riskiest, *found.below)] == [confirmed, None, nothing, None]
+    assert "Fails when a request has no tokens" in seen(render_risk_list(found))
 
 
 def test_a_span_of_days_is_one_list() -> None:

@@ -20,7 +20,8 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
 from bot.domain.track_record.posted_ratings import PostedRatings, RatedPullRequest
-from bot.domain.track_record.score import Tally, TrackRecordScore, TrackRecordVerdict
+from bot.domain.track_record.score import TrackRecordScore, TrackRecordVerdict
+from bot.domain.track_record.tally import Tally
 from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC, PostedDigest
 from bot.services.digest.records import DigestRecords
 from bot.services.risk.track_record import TrackRecordScorer, TrackRecordStores

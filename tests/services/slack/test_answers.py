@@ -31,7 +31,8 @@ from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
-from bot.domain.track_record.score import Tally, TrackRecordScore
+from bot.domain.track_record.score import TrackRecordScore
+from bot.domain.track_record.tally import Tally
 from bot.ports import Post
 from bot.render.blocks.button_values import read_request
 from bot.services.digest.builder import DigestBuilder

@@ -21,6 +21,7 @@ from bot.domain.errors import GitHubUnavailable, PullRequestNotFound, UsageError
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
+from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType, Evidence
@@ -30,7 +31,7 @@ from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
 from tests.emulators.claude.server import ClaudeEmulator, Refusal
-from tests.helpers.builders import REPOSITORY, changed_file, pull, summary
+from tests.helpers.builders import REPOSITORY, changed_file, finding, pull, summary
 from tests.helpers.checks import is_one_sentence
 from tests.services.doubles import KnownPulls, MemoryCache, Sleeps, Summaries
 
@@ -68,6 +69,26 @@ def test_an_open_pull_request_is_read_again(cache: RedisCache) -> None:
     pulls.pulls = (replace(OPEN, title="Count retries twice"),)
     assert subject.get_entry(SEVEN).pull.title == "Count retries twice"
     assert pulls.calls == ["pull 7", "files 7"] * 2
+
+
+def test_an_entry_has_the_review_that_exists_when_it_is_shown(cache: RedisCache) -> None:
+    reviews: dict[int, BugReview] = {}
+    pulls = KnownPulls((MERGED,))
+    subject = EntryCache(
+        pulls,
+        PullRequestReader(pulls, Summaries()),
+        cache,
+        "haiku v1",
+        assess_pull_request,
+        get_review=lambda found: reviews.get(found.number),
+    )
+    assert subject.get_entry(SEVEN).review is None
+    reviews[7] = BugReview((finding(),))
+    assert [each.review for each in (subject.get_entry(SEVEN), subject.refresh_and_rate(MERGED))] == [
+        reviews[7]
+    ] * 2
+    # an open pull request will change
+    assert subject.refresh_and_rate(OPEN).review is None
 
 
 def test_a_pull_request_that_was_merged_since_is_kept_from_then_on(cache: RedisCache) -> None:

@@ -1,0 +1,1 @@
+"""Texts about bug reviews: the findings of the second reading."""

@@ -1,0 +1,80 @@
+"""What a review does to the rank: it moves a pull request in lists, and leaves its points and band."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bot.domain.digest.models import Entry
+from bot.domain.review.models import BugFinding, BugReview, FindingAdvice, FindingStatus, ReviewVerdict
+from bot.domain.review.ranking import compute_rank, is_worth_listing, rank_reviewed, select_riskiest
+from bot.domain.risk.assessment import Risk
+from tests.helpers.builders import entry, finding
+from tests.helpers.tables import check_rows
+
+POSSIBLE = finding("It may stall", status=FindingStatus.POSSIBLE)
+CONFIRMED = finding("It stops")
+IGNORED = finding("It is slow", advice=FindingAdvice.IGNORE)
+NOTHING = BugReview()
+
+
+def made(number: int, points: float, review: BugReview | None = None, *, may_be_listed: bool = True) -> Entry:
+    return replace(entry(number), risk=Risk(points, (), may_be_listed=may_be_listed), review=review)
+
+
+@check_rows(
+    {
+        "nothing": ((), ReviewVerdict.NOTHING, None),
+        "to ignore": ((IGNORED,), ReviewVerdict.NOTHING, None),
+        "possible": ((IGNORED, POSSIBLE), ReviewVerdict.POSSIBLE, POSSIBLE),
+        "confirmed": ((POSSIBLE, IGNORED, CONFIRMED), ReviewVerdict.CONFIRMED, CONFIRMED),
+        "the first of a kind": ((POSSIBLE, replace(POSSIBLE, consequence="B")), ReviewVerdict.POSSIBLE, POSSIBLE),
+    }
+)
+def test_the_strongest_finding_decides_the_verdict(
+    findings: tuple[BugFinding, ...], verdict: ReviewVerdict, first: BugFinding | None
+) -> None:
+    review = BugReview(findings)
+    assert (review.verdict, review.strongest_finding) == (verdict, first)
+
+
+def test_findings_are_ranked_in_their_order_within_a_kind() -> None:
+    other = replace(POSSIBLE, consequence="It may leak")
+    ranked = BugReview((IGNORED, POSSIBLE, CONFIRMED, other)).ranked_findings
+    assert ranked == (CONFIRMED, POSSIBLE, other, IGNORED)
+
+
+@check_rows(
+    {
+        "not reviewed": (12, None, 12, True),
+        "below": (11.9, None, 11.9, False),
+        "lowest of the middle band, confirmed": (4, BugReview((CONFIRMED,)), 12, True),
+        "low band, confirmed": (3.9, BugReview((CONFIRMED,)), 11.9, False),
+        "possible": (9, BugReview((POSSIBLE,)), 12, True),
+        "high band, nothing": (15.9, NOTHING, 11.9, False),
+        "highest band, nothing": (16, NOTHING, 12, True),
+    }
+)
+def test_a_review_moves_the_rank(points: float, review: BugReview | None, rank: float, is_listed: bool) -> None:
+    item = made(1, points, review)
+    assert abs(compute_rank(item.risk, item.review) - rank) < 1e-9
+    assert is_worth_listing(item) is is_listed
+    assert bool(select_riskiest([item], 3, is_reduced=False)) is is_listed
+
+
+def test_a_revert_is_never_listed_whatever_was_found() -> None:
+    revert = made(1, 20, BugReview((CONFIRMED,)), may_be_listed=False)
+    assert (is_worth_listing(revert), rank_reviewed([revert])) == (False, ())
+
+
+def test_the_order_is_that_of_both() -> None:
+    items = [
+        made(1, 13),
+        made(2, 18, NOTHING),
+        made(3, 5, BugReview((CONFIRMED,))),
+        made(4, 12.5, BugReview((POSSIBLE,))),
+    ]
+    assert [item.number for item in rank_reviewed(items)] == [4, 2, 1, 3]
+    assert [item.number for item in select_riskiest(items, 2, is_reduced=False)] == [4, 2]
+    assert [item.number for item in select_riskiest(items, 2, is_reduced=True)] == []
+    sure = made(5, 8.5, BugReview((CONFIRMED,)))
+    assert [item.number for item in select_riskiest([*items, sure], 2, is_reduced=True)] == [5]

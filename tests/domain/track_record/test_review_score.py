@@ -1,0 +1,97 @@
+"""What is counted of reviews, worked out by hand: by verdict, and where lists differ from those of the rules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from bot.domain.history.outcomes import OutcomeKind
+from bot.domain.review.models import ReviewVerdict
+from bot.domain.track_record.posted_ratings import RatedPullRequest
+from bot.domain.track_record.review_score import NO_REVIEW_SCORE, ReviewScore, ReviewScoreVerdict
+from bot.domain.track_record.score import compute_score
+from bot.domain.track_record.tally import Tally
+from tests.domain.track_record.test_score import DIGEST, NOW, end, issue, score
+from tests.helpers.builders import NOON
+from tests.helpers.tables import check_rows
+
+CONFIRMED, POSSIBLE, NOTHING = ReviewVerdict.CONFIRMED, ReviewVerdict.POSSIBLE, ReviewVerdict.NOTHING
+
+
+def rated(
+    number: int, verdict: ReviewVerdict | None = None, *, listed: bool = False, by_rules: bool | None = False
+) -> RatedPullRequest:
+    return RatedPullRequest(number, NOON, 12.0, 10, is_listed=listed, is_listed_by_rules=by_rules, verdict=verdict)
+
+
+def test_a_digest_by_hand() -> None:
+    """Of seven, 1 and 2 are on both lists, 3 and 4 were added, 5 was left out, 6 and 7 are on none."""
+    shown = (
+        rated(1, CONFIRMED, listed=True, by_rules=True),
+        rated(2, listed=True, by_rules=True),
+        rated(3, CONFIRMED, listed=True),
+        rated(4, POSSIBLE, listed=True),
+        rated(5, NOTHING, by_rules=True),
+        rated(6, NOTHING),
+        rated(7),
+    )
+    found = score([issue(*shown)], [end(1), end(3, fate=OutcomeKind.REPAIRED), end(5), end(7)])
+    assert found.listed == Tally(4, 1, 1)
+    assert found.reviews == ReviewScore(
+        by_rules=Tally(3, 2, 0),
+        added=Tally(2, 0, 1),
+        left_out=Tally(1, 1, 0),
+        by_verdict=(
+            (CONFIRMED, Tally(2, 1, 1)),
+            (POSSIBLE, Tally(1)),
+            (NOTHING, Tally(2, 1, 0)),
+            (None, Tally(2, 1, 0)),
+        ),
+    )
+    assert found.reviews.differing == Tally(3, 1, 1)
+
+
+def test_what_a_digest_knew_and_what_came_too_late_does_not_count() -> None:
+    shown = (rated(1, CONFIRMED, listed=True), rated(2, CONFIRMED, listed=True), rated(3, CONFIRMED, listed=True))
+    late = end(3, timedelta(days=40))
+    found = score([issue(*shown, known=(1,))], [end(1), end(2), late])
+    assert (found.reviews.added, found.reviews.by_verdict[0]) == (Tally(2, 1), (CONFIRMED, Tally(2, 1)))
+
+
+def test_each_counts_once_with_its_verdict_in_the_first_digest() -> None:
+    early, late = rated(1, listed=True, by_rules=True), rated(1, CONFIRMED, listed=True)
+    again = issue(late, rated(2, NOTHING), after=timedelta(days=2), key="digest:2")
+    found = compute_score([again, issue(early)], [end(1, timedelta(days=3))], NOW)
+    assert dict(found.reviews.by_verdict) == {
+        None: Tally(1, 1),
+        NOTHING: Tally(1),
+        CONFIRMED: Tally(),
+        POSSIBLE: Tally(),
+    }
+
+
+def test_lists_of_earlier_versions_were_those_of_the_rules() -> None:
+    found = score([DIGEST], [end(1)])
+    assert found.reviews == replace(NO_REVIEW_SCORE, by_rules=Tally(2, 1))
+    assert not found.reviews.has_reviews
+
+
+def differing(added: Tally, left_out: Tally) -> ReviewScore:
+    return ReviewScore(added=added, left_out=left_out)
+
+
+@check_rows(
+    {
+        "nothing": (Tally(), Tally(), ReviewScoreVerdict.TOO_FEW),
+        "19 differ": (Tally(10, 9), Tally(9), ReviewScoreVerdict.TOO_FEW),
+        "4 taken back": (Tally(10, 4), Tally(10), ReviewScoreVerdict.TOO_FEW),
+        # 10 choose 5 of 20 choose 5: 252 of 15,504, or 1.6 %
+        "all of the five were added": (Tally(10, 3, 2), Tally(10), ReviewScoreVerdict.REVIEWS),
+        "all of the five were left out": (Tally(10), Tally(10, 5), ReviewScoreVerdict.RULES),
+        # (210 * 10 + 252) of 15,504, or 15 %
+        "four of the five": (Tally(10, 4), Tally(10, 1), ReviewScoreVerdict.NEITHER),
+        "none was left out": (Tally(20, 9), Tally(), ReviewScoreVerdict.NEITHER),
+    }
+)
+def test_a_verdict_needs_counts_that_bear_it(added: Tally, left_out: Tally, verdict: ReviewScoreVerdict) -> None:
+    assert differing(added, left_out).verdict is verdict

@@ -1,0 +1,65 @@
+"""The second reading: what it found stands in the digest, in lists, in Details and in the score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.emulators.claude.request import schema_of
+from tests.emulators.claude.server import Json, Step, default_answer, review_answer, suspicion
+from tests.emulators.github.store import changed_file
+from tests.helpers.world import as_read
+from tests.scenarios import RISKY, Bot, claude_that
+
+QUOTE = "size = len(batch) // workers"
+PATCH = f"@@ -4,3 +4,3 @@ def split_batch(batch, workers):\n-    size = ceil(len(batch) / workers)\n+    {QUOTE}"
+CHANGE: dict[str, Any] = {
+    **RISKY,
+    "files": (changed_file("csrc/attention.cu", PATCH, additions=450, deletions=350),),
+}
+CONFIRMED = suspicion(
+    consequence="Splitting raises a ValueError <!channel>",
+    trigger="a batch is smaller than the number of workers",
+    affected="those who serve few requests",
+    path="csrc/attention.cu",
+    quote=QUOTE,
+    line=4,
+    status="confirmed",
+    certainty="high",
+    advice="adapt",
+)
+
+
+def find_bug(body: dict[str, Any]) -> Step:
+    """A reviewer that confirms a bug in every change, and refutes one."""
+    if "suspicions" in (schema_of(body) or {}).get("properties", {}):
+        return Json(review_answer(CONFIRMED, suspicion(status="refuted")))
+    return default_answer(body)
+
+
+def test_a_confirmed_bug_is_shown_wherever_its_pull_request_is(bot: Bot) -> None:
+    repository, channel, ada = bot.repository(), bot.channel(), bot.person()
+    number, day = bot.pull(repository, merged_at=bot.noon(3), **CHANGE), bot.noon(3).date()
+    with claude_that(bot, find_bug):
+        ada.send_command("/prdigest", f"{day} repo:{repository}", channel)
+        (lead,) = bot.posted(channel)
+    found = (
+        "Splitting raises a ValueError <!channel>. Fails when a batch is smaller than the number of workers "
+        "(confirmed in the code: adapt). 🔴 highest risk"
+    )
+    assert found in as_read(lead)
+    assert "second reading of 1 of 1" in as_read(lead)
+    assert "/csrc/attention.cu#L4" in str(lead["blocks"])
+    assert "second reading: confirmed bug" in str(bot.replied(channel, lead["ts"]))
+    _, asked = bot.calls()
+    ada.send_command("/prrisks", f"{day} repo:{repository}", channel)
+    *_, risks = bot.posted(channel)
+    assert found in as_read(risks)
+    ada.press(risks, "details_of", value=f"2|{repository}#{number}")
+    (window,) = bot.windows(f"#{number}")
+    assert "Affected: " in str(window["blocks"])
+    assert "those who serve few requests" in str(window["blocks"])
+    assert "1 suspicion was refuted. This is a model's reading of the code, not a proof." in str(window["blocks"])
+    assert bot.calls()[1] == asked, "what was reviewed once is not read again"
+    ada.send_command("/prrisks", f"score 10d repo:{repository}", channel)
+    *_, score = bot.posted(channel)
+    assert "1 with a confirmed bug: 0 of them reverted or repaired (0" in as_read(score)
