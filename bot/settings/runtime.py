@@ -60,7 +60,13 @@ class RuntimeSettings(SettingsGroup):
         ),
     )
     prdigest_concurrency: Annotated[int, Field(ge=1, le=32), SettingUse((Process.WORKER, Process.COMMANDS))] = (
-        Field(default=8, description="Pull requests read and summarised at a time, 1 to 32.")
+        Field(
+            default=8,
+            description=(
+                "Pull requests read and summarised at a time, 1 to 32. In a digest, the files of as many more, at "
+                "most 8, are loaded ahead of the model."
+            ),
+        )
     )
     prdigest_worker_threads: Annotated[int, Field(ge=1, le=64), SettingUse((Process.WORKER,))] = Field(
         default=8,

@@ -16,8 +16,13 @@ from bot.domain.summaries.models import SummarisedPullRequest
 from bot.domain.time.day import LocalDay
 from bot.ports import PullRequests
 from bot.services.history.day_context import DayContext
+from bot.services.operations.model_slots import limit_model_calls
 from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results
 from bot.services.summaries.reader import read_isolated
+
+# pull requests that are loaded before the model has time for them. Two digests of a worker then make fewer than
+# the 100 calls at a time that GitHub allows (docs.github.com, "Rate limits for the REST API")
+_MAX_AHEAD = 8
 
 ProgressCallback = Callable[[int, int], None]
 EntryReviewer = Callable[[Repository, tuple[Entry, ...], PathClasses], tuple[tuple[Entry, ...], ReviewCoverage]]
@@ -57,7 +62,7 @@ class DigestDependencies:
 
 
 class DigestBuilder:
-    """Builder of digests. ``workers`` pull requests are read and summarised at a time.
+    """Builder of digests. ``workers`` pull requests are summarised at a time, and as many more, at most 8, loaded.
 
     ``read`` reads and summarises a pull request. ``with_files`` loads the files of one, or returns it without
     them if they are unavailable. ``dependencies`` record all merges of a day, with the files of those that were
@@ -150,7 +155,9 @@ class DigestBuilder:
     ) -> tuple[SummarisedPullRequest, ...]:
         progress(0, len(pulls))
         done: dict[int, SummarisedPullRequest] = {}
-        with DeadlineExecutor(self._workers, "digest") as crew:
+        # those beyond the workers load their files while the model is busy
+        threads = self._workers + min(self._workers, _MAX_AHEAD)
+        with limit_model_calls(self._workers), DeadlineExecutor(threads, "digest") as crew:
             for read in iterate_results([crew.submit(read_isolated, pull, self._read) for pull in pulls]):
                 done[read.number] = read
                 progress(len(done), len(pulls))
