@@ -129,6 +129,9 @@ class TrialSources:
     stands_in: str = ""
     source_search: None = None
 
+    def get_written_review(self, pull: PullRequest) -> None:
+        """Return nothing: a trial is about summaries."""
+
     def list_allowances(self) -> Iterable[RateAllowance]:
         """Return nothing: a trial does not watch limits."""
         return ()
