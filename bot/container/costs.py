@@ -9,14 +9,16 @@ from bot.container.foundation import Foundation
 from bot.ports import ChatModel, Model
 from bot.services.operations.budget import Budget
 from bot.services.operations.metering import CallMeter, MeteredChat, MeteredModel
+from bot.services.review.review_budget import ReviewBudget
 
 
 @dataclass(frozen=True, slots=True)
 class CostServices:
-    """The budget, and the meter of model calls; None if the writer is no model, which costs nothing."""
+    """The budgets, and the meter of model calls; None if the writer is no model, which costs nothing."""
 
     budget: Budget
     meter: CallMeter | None
+    reviews: ReviewBudget
 
     def add_meter(self, model: Model) -> Model:
         """Return the model with the meter, if there is one."""
@@ -32,7 +34,8 @@ def build_cost_services(base: Foundation) -> CostServices:
     settings = base.settings
     spending = RedisSpendingStore(base.expiring_store, base.keyspace)
     budget = Budget(spending, base.get_today, settings.prdigest_daily_budget, settings.prdigest_user_budget)
+    reviews = ReviewBudget(spending, base.get_today, settings.prdigest_review_budget)
     if base.sources.stands_in:
-        return CostServices(budget, None)
+        return CostServices(budget, None, reviews)
     limiter = RedisRateLimiter(base.expiring_store, settings.prdigest_user_calls, base.keyspace)
-    return CostServices(budget, CallMeter(budget, limiter, base.provider.prices))
+    return CostServices(budget, CallMeter(budget, limiter, base.provider.prices), reviews)

@@ -5,15 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from bot.adapters.caching import DayListCache, FileCache, SourceFileCache
+from bot.adapters.caching import DayListCache, FileCache
+from bot.container.code import build_source_files
 from bot.container.costs import CostServices, build_cost_services
 from bot.container.foundation import Foundation
 from bot.container.from_settings import load_path_settings
 from bot.container.history import HistoryServices, build_history_services, build_merge_timeline
+from bot.container.reviews import build_bug_reviews
 from bot.domain.pull_requests.path_classes import PathSettings
-from bot.ports import PullRequests, SourceFiles
-from bot.services.digest.builder import DigestBuilder, DigestDependencies, OverviewBuilder
+from bot.ports import PullRequests
+from bot.services.digest.builder import (
+    DigestBuilder,
+    DigestDependencies,
+    EntryReviewer,
+    OverviewBuilder,
+    skip_reviews,
+)
 from bot.services.digest.overview_writer import OverviewWriter, skip_overview
+from bot.services.review.day_reviewer import DayReviewer, KeptReviewer
+from bot.services.review.kept_reviews import BugReviews
 from bot.services.source.mirror_updates import update_mirror
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.prompts import SUMMARY_VERSION
@@ -28,7 +38,8 @@ class DigestServices:
     """What a digest is built with.
 
     ``pulls`` reads pull requests, their files through the cache; ``day_lists`` takes the lists of past days from
-    the cache, too. ``entries`` keeps what ``reader`` makes of single pull requests.
+    the cache, too. ``entries`` keeps what ``reader`` makes of single pull requests. ``reviews`` keeps the reviews
+    for bugs; None if there are none.
     """
 
     pulls: PullRequests
@@ -39,6 +50,7 @@ class DigestServices:
     completion: StructuredCompletion | None
     reader: PullRequestReader
     entries: EntryCache
+    reviews: BugReviews | None
 
 
 def build_digest_services(base: Foundation) -> DigestServices:
@@ -64,6 +76,7 @@ def build_digest_services(base: Foundation) -> DigestServices:
         completion=completion,
         reader=reader,
         entries=_build_entries(base, pulls, reader, history, paths),
+        reviews=build_bug_reviews(base, costs, paths),
     )
 
 
@@ -75,16 +88,20 @@ def build_pull_requests(base: Foundation) -> PullRequests:
 def build_digest_builder(base: Foundation, digests: DigestServices, pulls: PullRequests) -> DigestBuilder:
     """Build the builder of digests of the days that ``pulls`` lists."""
     overview = OverviewWriter(digests.completion, base.settings.prdigest_answer_model)
-    return _build_builder(base, digests, pulls, overview.write_overview)
+    return _build_builder(base, digests, pulls, overview.write_overview, build_day_reviews(base, digests))
 
 
 def build_report_builder(base: Foundation, digests: DigestServices) -> DigestBuilder:
     """Build the builder of digests without an overview: a report shows none."""
-    return _build_builder(base, digests, digests.pulls, skip_overview)
+    return _build_builder(base, digests, digests.pulls, skip_overview, build_kept_reviews(digests))
 
 
 def _build_builder(
-    base: Foundation, digests: DigestServices, pulls: PullRequests, overview: OverviewBuilder
+    base: Foundation,
+    digests: DigestServices,
+    pulls: PullRequests,
+    overview: OverviewBuilder,
+    reviews: EntryReviewer,
 ) -> DigestBuilder:
     history = digests.history
     dependencies = DigestDependencies(
@@ -92,6 +109,7 @@ def _build_builder(
         history.timeline.record_merges,
         history.track_record.is_reduced,
         partial(update_mirror, base.sources.source_mirror),
+        reviews,
     )
     return DigestBuilder(
         pulls,
@@ -102,6 +120,19 @@ def _build_builder(
         digests.paths.get_path_classes,
         dependencies,
     )
+
+
+def build_day_reviews(base: Foundation, digests: DigestServices) -> EntryReviewer:
+    """Build what reviews the pull requests of a day, if there is a model and a budget for that."""
+    if digests.reviews is None:
+        return skip_reviews
+    reviewer = DayReviewer(digests.reviews, digests.costs.reviews, base.settings.prdigest_concurrency)
+    return reviewer.review_entries
+
+
+def build_kept_reviews(digests: DigestServices) -> EntryReviewer:
+    """Build what adds the reviews that are kept, for digests that cost nothing."""
+    return KeptReviewer(digests.reviews).review_entries if digests.reviews else skip_reviews
 
 
 def _build_completion(base: Foundation, costs: CostServices) -> StructuredCompletion | None:
@@ -123,12 +154,6 @@ def _build_summariser(
         must_prove=not base.sources.stands_in,
         read_sources=SourceReader(build_source_files(base)).read_sources,
     )
-
-
-def build_source_files(base: Foundation) -> SourceFiles | None:
-    """Build the source of whole files, which go through the cache; None where there is none."""
-    source_files = base.sources.source_files
-    return SourceFileCache(source_files, base.cache) if source_files else None
 
 
 def _build_entries(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from bot.adapters.redis import RedisFeedbackStore, RedisQuestionQueue, RedisThreadStateStore
 from bot.adapters.slack import SlackAnswerDisplays, SlackThreads
-from bot.container.digests import DigestServices, build_source_files
+from bot.container.code import build_code_sources
+from bot.container.digests import DigestServices
 from bot.container.foundation import Foundation
 from bot.container.records import build_answered_requests
 from bot.domain.conversations.commands import AllowedRepositories
@@ -15,7 +16,7 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.ports import QuestionQueue
 from bot.services.questions.agent import AnswerAgent
 from bot.services.questions.answer_writer import AnswerWriter
-from bot.services.questions.archive import CodeSources, PullRequestArchive
+from bot.services.questions.archive import PullRequestArchive
 from bot.services.questions.conversations import ConversationService
 from bot.services.questions.feedback import AnswerFeedback
 from bot.services.questions.thread_memory import ThreadMemories, describe_post
@@ -87,7 +88,7 @@ def build_archive(base: Foundation, digests: DigestServices) -> PullRequestArchi
         digests.entries,
         base.settings.prdigest_concurrency,
         digests.paths.get_path_classes,
-        CodeSources(build_source_files(base), base.sources.source_search),
+        build_code_sources(base),
     )
 
 

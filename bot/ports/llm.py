@@ -87,7 +87,9 @@ class Chat:
     """A conversation so far, for the model to continue.
 
     The model has ``seconds`` for its turn, and may not pause for more than ``silence`` seconds. Each of ``tools``
-    has a ``name``, a ``description`` and an ``input_schema``, the JSON schema of its arguments.
+    has a ``name``, a ``description`` and an ``input_schema``, the JSON schema of its arguments. With a ``schema``,
+    text in which a turn ends is JSON of that schema; it stays the same throughout a conversation. ``need`` is as
+    in a prompt.
     """
 
     model: str
@@ -98,6 +100,8 @@ class Chat:
     silence: float
     seconds: float
     may_use_tools: bool = True
+    schema: Mapping[str, Any] | None = None
+    need: CallPurpose = CallPurpose.USUAL
 
 
 @dataclass(frozen=True, slots=True)

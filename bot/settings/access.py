@@ -57,6 +57,17 @@ class AccessSettings(SettingsGroup):
             ),
         )
     )
+    prdigest_review_budget: Annotated[float, Field(ge=0, allow_inf_nan=False), SettingUse(_BUDGET_PROCESSES)] = (
+        Field(
+            default=1.0,
+            description=(
+                "US dollars that the second reading, a review of riskier pull requests for bugs by "
+                "PRDIGEST_ANSWER_MODEL, may cost on that day, also from the command line; 0 turns it off. A "
+                "review costs about 5 cents, and begins only if about 11 are left. It counts into "
+                "PRDIGEST_DAILY_BUDGET too, and is left out first there."
+            ),
+        )
+    )
     prdigest_user_budget: Annotated[float, Field(ge=0, allow_inf_nan=False), SettingUse(_BUDGET_PROCESSES)] = (
         Field(default=2.0, description="US dollars that one person's model calls of that day may cost.")
     )

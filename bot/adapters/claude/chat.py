@@ -132,9 +132,14 @@ def _build_request(chat: Chat) -> dict[str, Any]:
         "messages": _build_messages(chat.turns),
         "tools": [dict(tool) for tool in chat.tools],
         "tool_choice": {"type": "auto" if chat.may_use_tools else "none"},
-        "output_config": {"effort": "medium"},
+        "output_config": {"effort": "medium", **_build_format(chat.schema)},
         "timeout": max(_MIN_TIMEOUT, min(chat.silence, chat.seconds)),
     }
+
+
+def _build_format(schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the format of the text: a tool could not be required instead, as large models refuse a forced one."""
+    return {} if schema is None else {"format": {"type": "json_schema", "schema": dict(schema)}}
 
 
 def _build_messages(turns: Sequence[Turn]) -> list[dict[str, Any]]:

@@ -130,6 +130,14 @@ SUMMARY_ENTRY = ExpiringFamily(
     lifetime=90 * _DAY,
     survives_reset=True,
 )
+# as long as the summaries that it stands beside
+BUG_REVIEW = ExpiringFamily(
+    pattern="review:{version}:{reference}:{commit}",
+    type="string",
+    content="a review of a pull request for bugs",
+    lifetime=90 * _DAY,
+    survives_reset=True,
+)
 # follow-up questions are about the last weeks; patches are the largest values in the store
 CHANGED_FILES = ExpiringFamily(
     pattern="files:{repository}:{number}:{commit}",
@@ -220,6 +228,7 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     REDUCED_LIST,
     COMPLETION,
     SUMMARY_ENTRY,
+    BUG_REVIEW,
     CHANGED_FILES,
     SOURCE_FILES,
     DAY_LIST,

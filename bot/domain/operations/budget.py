@@ -23,6 +23,7 @@ TOTAL_EXHAUSTED = "today's budget for the model is used up"
 PERSONAL_EXHAUSTED = "whoever asked has used up their budget for today"
 TOO_MANY_CALLS = "whoever asked has asked for a lot in a minute"
 # the reasons that concern the budget
+REVIEWS_EXHAUSTED = "today's budget for the second reading is used up"
 BUDGET_REASONS = (NEARLY_EXHAUSTED, TOTAL_EXHAUSTED, PERSONAL_EXHAUSTED, TOO_MANY_CALLS)
 
 
@@ -71,6 +72,11 @@ def build_total_name(date: dt.date) -> str:
 def build_payer_name(date: dt.date, payer: str) -> str:
     """Return the name under which the cost of a person on that day is counted."""
     return f"{date}:{payer}"
+
+
+def build_review_name(date: dt.date) -> str:
+    """Return the name under which the reviews for bugs of a day are counted, whoever pays for them."""
+    return f"{date}:reviews"
 
 
 def list_names(date: dt.date, payer: str) -> tuple[str, ...]:

@@ -119,6 +119,21 @@ def find_quote(patch: str, quote: str, line: int = 0, side: DiffSide = DiffSide.
     return None
 
 
+def list_quote_positions(patch: str, quote: str) -> list[DiffPosition]:
+    """Return all positions of a quote in a patch, as :func:`find_quote` compares them.
+
+    Unchanged lines are on the new side alone.
+    """
+    for needle in (_collapse_blanks(quote), _collapse_blanks(_remove_marks(quote))):
+        if len(collapse_lines(needle)) < MIN_QUOTE_LENGTH:
+            continue
+        places = [place for side in DiffSide for place in _iterate_positions(side, patch, needle)]
+        places = [place for place in places if place.side is DiffSide.NEW or place.is_change]
+        if places:
+            return places
+    return []
+
+
 def _find_on_side(side: DiffSide, patch: str, needle: str, line: int) -> DiffPosition | None:
     """Return the position at a line on a side, else the first changed one, else the first one."""
     changed = unchanged = None

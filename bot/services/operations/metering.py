@@ -73,7 +73,9 @@ class CallMeter:
         self, account: BillingAccount, model: str, purpose: CallPurpose, expected: Usage
     ) -> BudgetHold:
         try:
-            self._wait_for_turn(account.payer)
+            # what is read a second time has a budget of its own, and takes no turn of what was asked for
+            if purpose is not CallPurpose.SECOND_READING:
+                self._wait_for_turn(account.payer)
             return self._budget.reserve_cost(account.payer, purpose, self._prices.cautious_cost(model, expected))
         except BudgetExceeded as error:
             _log_refusal(account, error)
@@ -116,7 +118,7 @@ class MeteredChat:
         turns = [asdict(turn) for turn in chat.turns]
         characters = len(chat.system) + len(json.dumps([*chat.tools, *turns], default=str))
         expected = Usage(cache_write=characters // _CHARACTERS_PER_TOKEN, output=chat.max_tokens)
-        charged_call = self._meter.charge_call(chat.model, CallPurpose.USUAL, expected)
+        charged_call = self._meter.charge_call(chat.model, chat.need, expected)
         with charged_call as charge, closing(self._chat.stream_turn(chat)) as events:
             for event in events:
                 if isinstance(event, TurnUsage):

@@ -5,14 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Generator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
-
 from bot.domain.conversations.answer_end import AnswerEnd
-from bot.domain.errors import AnswerCancelled, ModelBusy, ModelError
-from bot.domain.operations.usage import NO_USAGE, Usage
+from bot.domain.errors import AnswerCancelled, ModelError
 from bot.ports import (
     AnswerDisplay,
     Chat,
@@ -22,10 +19,9 @@ from bot.ports import (
     ToolCall,
     ToolResult,
     Turn,
-    TurnEnd,
-    TurnUsage,
 )
 from bot.render.conversations.streaming import AnswerMarkdown, Links
+from bot.services.operations.model_turns import ModelTurn, build_turn_retrying
 from bot.services.questions.answer_progress import (
     AnswerEvent,
     AnswerProgress,
@@ -43,10 +39,6 @@ R = TypeVar("R")
 # events as they happen, and a result at the end
 AnswerEvents = Generator[AnswerEvent, None, R]
 
-# seconds of a pause that the model may ask for; meanwhile the thread shows the bot's status
-_MAX_PAUSE_SECONDS = 60.0
-_BACKOFF = wait_exponential(multiplier=1, min=1, max=8)
-_MAX_ATTEMPTS = 3
 _LAST_TURN_NOTE = "No more tools: write the answer now from what you have, and say what is missing."
 
 
@@ -66,32 +58,6 @@ class AnswerLimits:
     reading_seconds: float = 140.0
     seconds: float = 210.0
     silence_seconds: float = 25.0
-
-
-@dataclass
-class _ModelTurn:
-    """The result of one turn of the model."""
-
-    calls: list[ToolCall] = field(default_factory=list)
-    usage: Usage = NO_USAGE
-    end: TurnEnd | None = None
-
-    def note_event(self, event: ToolCall | TurnUsage | TurnEnd) -> None:
-        """Record an event other than text."""
-        match event:
-            case ToolCall():
-                self.calls.append(event)
-            case TurnUsage():
-                self.usage = event.usage
-            case TurnEnd():
-                self.end = event
-
-
-def _compute_pause(state: RetryCallState) -> float:
-    """Return the seconds until the model is asked again: what it asks for, else increasing pauses."""
-    error = state.outcome.exception() if state.outcome else None
-    requested = error.retry_after if isinstance(error, ModelBusy) else None
-    return requested if requested is not None else float(_BACKOFF(state))
 
 
 class AnswerAgent:
@@ -163,7 +129,7 @@ class AnswerAgent:
                 self._use_tools(answer, toolbox, turn)
         return answer.end or AnswerEnd.LATE
 
-    def _use_tools(self, answer: AnswerProgress, toolbox: Toolbox, turn: _ModelTurn) -> None:
+    def _use_tools(self, answer: AnswerProgress, toolbox: Toolbox, turn: ModelTurn) -> None:
         """Add the results for the model's next turn, which may be its last."""
         results = [self._run_tool(answer, toolbox, call, index) for index, call in enumerate(turn.calls)]
         late = answer.seconds_left < self._limits.seconds - self._limits.reading_seconds
@@ -180,27 +146,17 @@ class AnswerAgent:
         answer.exchanges.append(ToolExchange(call.name, dict(call.arguments), result.text))
         return ToolResult(call.id, result.text, result.is_error)
 
-    def _run_turn(self, answer: AnswerProgress, toolbox: Toolbox) -> AnswerEvents[_ModelTurn]:
+    def _run_turn(self, answer: AnswerProgress, toolbox: Toolbox) -> AnswerEvents[ModelTurn]:
         """Yield the events of the next turn. An interrupted one is repeated and replaces its shown text."""
-        retrying = Retrying(
-            retry=retry_if_exception_type(ModelBusy),
-            wait=_compute_pause,
-            stop=lambda state: (
-                stop_after_attempt(_MAX_ATTEMPTS)(state)
-                or _compute_pause(state) >= min(answer.seconds_left, _MAX_PAUSE_SECONDS)
-            ),
-            sleep=self._sleep,
-            reraise=True,
-        )
-        turn = _ModelTurn()
-        for attempt in retrying:
+        turn = ModelTurn()
+        for attempt in build_turn_retrying(lambda: answer.seconds_left, self._sleep):
             with attempt:
-                turn = _ModelTurn()
+                turn = ModelTurn()
                 yield TurnStart(is_again=attempt.retry_state.attempt_number > 1)
                 yield from self._stream_turn(answer, toolbox, turn)
         return turn
 
-    def _stream_turn(self, answer: AnswerProgress, toolbox: Toolbox, turn: _ModelTurn) -> AnswerEvents[None]:
+    def _stream_turn(self, answer: AnswerProgress, toolbox: Toolbox, turn: ModelTurn) -> AnswerEvents[None]:
         """Yield the text of a turn to its end, or up to a limit: showing it takes part of the time."""
         try:
             with closing(self._model.stream_turn(self._build_chat(answer, toolbox))) as events:

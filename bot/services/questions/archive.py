@@ -19,9 +19,10 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import SummarisedPullRequest, build_fallback_summary
 from bot.domain.text.redaction import redact_patch
 from bot.domain.time.date_range import Span
-from bot.ports import PullRequests, SourceFiles, SourceSearch
+from bot.ports import PullRequests
 from bot.services.history.merge_lists import MergeList, combine_lists, list_day
 from bot.services.operations.worker_threads import DeadlineExecutor
+from bot.services.source.code_sources import NO_CODE, CodeSources
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 
@@ -42,14 +43,6 @@ class DayEntries:
     unloaded: tuple[dt.date, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CodeSources:
-    """Where code is read: whole files at a commit, and a search over all of them. Either may be missing."""
-
-    files: SourceFiles | None = None
-    search: SourceSearch | None = None
-
-
 class PullRequestArchive:
     """Archive of days and single pull requests. ``workers`` is the number of simultaneous calls to GitHub.
 
@@ -63,7 +56,7 @@ class PullRequestArchive:
         entry_cache: EntryCache,
         workers: int,
         classes_of: PathClassesLookup = get_default_classes,
-        code: CodeSources = CodeSources(),
+        code: CodeSources = NO_CODE,
     ) -> None:
         self.code = code
         self._pulls = pulls

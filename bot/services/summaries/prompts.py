@@ -36,16 +36,21 @@ def read_instructions(version: str) -> str:
 
 def build_summary_prompt(model: str, pull: PullRequest, diff: PackedDiff) -> Prompt:
     """Build the prompt for the summary of one pull request."""
+    user = format_change(pull, diff)
+    schema, need = build_schema(SummaryAnswer), classify_purpose(pull.changed_lines)
+    return Prompt(
+        model, SUMMARY_VERSION, read_instructions(SUMMARY_VERSION), user, schema, _MAX_SUMMARY_TOKENS, need
+    )
+
+
+def format_change(pull: PullRequest, diff: PackedDiff) -> str:
+    """Return facts, motive and diff of a pull request between marks."""
     facts = (
         f"{pull.repository} #{pull.number}: {collapse_lines(pull.title)}\n"
         f"{format_count(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions}"
     )
     parts = [facts, _format_motive(pull), diff.text or "[no diff]"]
-    user = fence_text("pull_request", "\n\n".join(part for part in parts if part))
-    schema, need = build_schema(SummaryAnswer), classify_purpose(pull.changed_lines)
-    return Prompt(
-        model, SUMMARY_VERSION, read_instructions(SUMMARY_VERSION), user, schema, _MAX_SUMMARY_TOKENS, need
-    )
+    return fence_text("pull_request", "\n\n".join(part for part in parts if part))
 
 
 def _format_motive(pull: PullRequest) -> str:

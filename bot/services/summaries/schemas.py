@@ -45,7 +45,7 @@ def _drop_blank(text: str) -> str:
     return text if collapse_lines(text) else ""
 
 
-def _limit_length(limit: int) -> AfterValidator:
+def limit_length(limit: int) -> AfterValidator:
     """Return a validator that cuts a text to ``limit`` characters; credentials must be removed before."""
     return AfterValidator(partial(truncate_text, limit=limit))
 
@@ -57,10 +57,10 @@ OptionalProse = Annotated[
     StringConstraints(strip_whitespace=True),
     AfterValidator(redact_text),
     AfterValidator(_drop_blank),
-    _limit_length(_MAX_SECTION_LENGTH),
+    limit_length(_MAX_SECTION_LENGTH),
 ]
 Prose = Annotated[OptionalProse, NonEmpty]
-SafeText = Annotated[str, SafeLine, _limit_length(_MAX_LINE_LENGTH)]
+SafeText = Annotated[str, SafeLine, limit_length(_MAX_LINE_LENGTH)]
 
 
 class AnswerShape(BaseModel):
@@ -92,7 +92,7 @@ class SummaryAnswer(AnswerShape):
     """The summary of one pull request."""
 
     type: ChangeType
-    headline: Annotated[str, SafeLine, NonEmpty, _limit_length(MAX_HEADLINE_LENGTH)]
+    headline: Annotated[str, SafeLine, NonEmpty, limit_length(MAX_HEADLINE_LENGTH)]
     what_changed_and_why: Prose
     technical_impact: Prose
     risks: Annotated[list[RiskAnswer], AfterValidator(_select_risks)] = Field(default_factory=list)
@@ -105,7 +105,7 @@ class SummaryAnswer(AnswerShape):
 class ThemeAnswer(AnswerShape):
     """A theme of a day: its title and the numbers of its pull requests."""
 
-    title: Annotated[str, SafeLine, _limit_length(_MAX_TITLE_LENGTH)]
+    title: Annotated[str, SafeLine, limit_length(_MAX_TITLE_LENGTH)]
     pull_requests: list[int]
 
 
@@ -116,7 +116,7 @@ def _drop_untitled(themes: list[ThemeAnswer]) -> list[ThemeAnswer]:
 class OverviewAnswer(AnswerShape):
     """The overview of a day and its themes."""
 
-    overview: Annotated[str, SafeLine, NonEmpty, _limit_length(MAX_OVERVIEW_LENGTH)]
+    overview: Annotated[str, SafeLine, NonEmpty, limit_length(MAX_OVERVIEW_LENGTH)]
     themes: Annotated[list[ThemeAnswer], AfterValidator(_drop_untitled)] = Field(default_factory=list)
 
 

@@ -94,7 +94,7 @@ class StructuredCompletion:
         try:
             return StructuredAnswer(shape.model_validate_json(text), from_cache=True)
         except ValidationError as error:
-            log.warning("a cached answer no longer fits, asking again: %s", _describe_validation_error(error))
+            log.warning("a cached answer no longer fits, asking again: %s", describe_validation_error(error))
             return None
 
     def _ask_model(self, prompt: Prompt, shape: type[T]) -> StructuredAnswer[T]:
@@ -156,7 +156,7 @@ class _AttemptSeries:
             self.usage += completion.usage
             return shape.model_validate_json(completion.text)
         except ValidationError as error:
-            problem = _describe_validation_error(error)
+            problem = describe_validation_error(error)
             log.info("model answer refused: %s", problem)
             self._next = replace(self._next, user=f"{self._first.user}\n\n{_RETRY_NOTE.format(problem)}")
             raise ModelAnswerInvalid(f"the model's answer was not usable ({problem})") from error
@@ -170,7 +170,7 @@ class _AttemptSeries:
 _RETRY_NOTE = "Your last answer to this was refused: {}. Answer again, within the limits."
 
 
-def _describe_validation_error(error: ValidationError) -> str:
+def describe_validation_error(error: ValidationError) -> str:
     """Return which fields are wrong and why, without their text, which comes from outside."""
     problems = [f"{'.'.join(map(str, item['loc'])) or 'answer'}: {item['msg']}" for item in error.errors()[:3]]
     return "; ".join(problems)

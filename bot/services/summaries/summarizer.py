@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.domain.errors import ModelError
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
-from bot.domain.source.models import SourceFile
-from bot.domain.summaries.diff_packing import Coverage, PackedDiff, list_source_paths, pack_diff
+from bot.domain.summaries.diff_packing import Coverage, PackedDiff
 from bot.domain.summaries.models import (
     NO_MODEL,
     NO_RISKS,
@@ -22,11 +21,10 @@ from bot.domain.summaries.models import (
     remove_unproven_claims,
     verify_quotes,
 )
+from bot.services.summaries.packed_change import SourceLookup, pack_change, read_nothing
 from bot.services.summaries.prompts import build_summary_prompt
 from bot.services.summaries.schemas import MAX_QUOTES, SummaryAnswer
 from bot.services.summaries.structured_completion import StructuredCompletion
-
-SourceLookup = Callable[[PullRequest, Sequence[str]], Mapping[str, SourceFile]]
 
 log = logging.getLogger(__name__)
 
@@ -38,11 +36,6 @@ class SummaryResult:
     summary: Summary
     from_cache: bool = False
     cost: float | None = 0.0
-
-
-def read_nothing(pull: PullRequest, paths: Sequence[str]) -> Mapping[str, SourceFile]:
-    """Return no files: the diffs have to do."""
-    return {}
 
 
 class Summariser:
@@ -83,11 +76,9 @@ class Summariser:
         return self._ask_model(self._completion, pull, diff)
 
     def _pack_diff(self, pull: PullRequest, files: Sequence[ChangedFile]) -> PackedDiff:
-        classes = self._classes_of(pull.repository)
         # without a model, nobody reads what stands around the changes
-        paths = list_source_paths(files, classes) if self._completion else ()
-        sources = self._read_sources(pull, paths) if paths else {}
-        return pack_diff(files, self._budget, pull.changed_files, classes, sources)
+        read_sources = self._read_sources if self._completion else read_nothing
+        return pack_change(pull, files, self._budget, self._classes_of(pull.repository), read_sources).diff
 
     def _ask_model(self, completion: StructuredCompletion, pull: PullRequest, diff: PackedDiff) -> SummaryResult:
         try:

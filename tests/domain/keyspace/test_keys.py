@@ -46,6 +46,11 @@ EXPIRING = {
     keys.LAST_OUTCOME_CHECK.build_key("o/r"): ("looked:o/r", "string", 30 * DAY),
     keys.REDUCED_LIST.build_key("o/r"): ("sparing:o/r", "string", DAY),
     keys.COMPLETION.build_key("ab12"): ("llm:ab12", "string", 90 * DAY),
+    keys.BUG_REVIEW.build_key("ab12", "octo/engine#7", "c0ffee"): (
+        "review:ab12:octo/engine#7:c0ffee",
+        "string",
+        90 * DAY,
+    ),
     keys.SUMMARY_ENTRY.build_key("ab12", "o/r#1"): ("entry:ab12:o/r#1", "string", 90 * DAY),
     keys.CHANGED_FILES.build_key("o/r", 1, "c0ffee"): ("files:o/r:1:c0ffee", "string", 30 * DAY),
     keys.SOURCE_FILES.build_key("o/r", "c0ffee", "1a2b"): ("sources:o/r:c0ffee:1a2b", "string", 2 * DAY),
@@ -60,7 +65,7 @@ EXPIRING = {
     keys.WRITE_PROBE.build_key(): ("doctor:written", "string", MINUTE),
 }
 # what is the same in every Slack
-SURVIVING = {"schema", "history:", "backfilled:", "llm:", "entry:", "files:", "sources:", "day:", "spent:"}
+SURVIVING = {"schema", "history:", "backfilled:", "llm:", "entry:", "review:", "files:", "sources:", "day:", "spent:"}
 PART = st.text(st.characters(codec="utf-8", exclude_characters=":@"), min_size=1, max_size=8)
 
 

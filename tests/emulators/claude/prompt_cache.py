@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.emulators.claude.marks import LIVES, Mark, marks_of
-from tests.emulators.claude.request import CHARACTERS_PER_TOKEN, blocks, contents
+from tests.emulators.claude.request import CHARACTERS_PER_TOKEN, blocks, contents, schema_of
 
 # shorter prefixes are not cached; 512 to 4,096 by model, here one figure for all
 CACHE_MINIMUM = 1024
@@ -92,7 +92,8 @@ def _prefixes(body: dict[str, Any]) -> tuple[list[int], list[str]]:
 
 def _manner(body: dict[str, Any]) -> str:
     """What a change of forgets the messages, but not tools and system."""
-    return json.dumps([body.get("tool_choice") or {"type": "auto"}, body.get("thinking")], sort_keys=True)
+    settings = [body.get("tool_choice") or {"type": "auto"}, body.get("thinking"), schema_of(body)]
+    return json.dumps(settings, sort_keys=True)
 
 
 def _input_usage(tokens: list[int], usable: list[Mark], read: int) -> dict[str, Any]:

@@ -149,11 +149,29 @@ def overview_answer(**overrides: Any) -> dict[str, Any]:
     return {"overview": "A day of small changes.", "themes": [], **overrides}
 
 
+def review_answer(*suspicions: dict[str, Any], recognised: bool = False) -> dict[str, Any]:
+    """The report of a review with these suspicions."""
+    return {"suspicions": list(suspicions), "recognised": recognised}
+
+
+def suspicion(**overrides: Any) -> dict[str, Any]:
+    """A suspicion that is possible and quotes nothing."""
+    words = {
+        "consequence": "Startup fails.",
+        "trigger": "A batch of size 1",
+        "affected": "Those who run it.",
+    }
+    place = {"path": "", "quote": "", "line": 0, "side": "added"}
+    return {**words, **place, "status": "possible", "certainty": "medium", "advice": "watch", **overrides}
+
+
 def default_answer(body: dict[str, Any]) -> Step:
     """A neutral answer in the shape that the request asks for."""
     wanted = (schema_of(body) or {}).get("properties", {})
     if "headline" in wanted:
         return Json(summary_answer())
+    if "suspicions" in wanted:
+        return Json(review_answer())
     return Json(overview_answer()) if "overview" in wanted else Text("Nothing to add.")
 
 

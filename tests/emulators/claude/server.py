@@ -40,7 +40,9 @@ from tests.emulators.claude.script import (
     check_answer,
     default_answer,
     overview_answer,
+    review_answer,
     summary_answer,
+    suspicion,
 )
 from tests.emulators.claude.stream import LAST_CHUNK, Pause, chunk, events
 from tests.emulators.claude.thinking import Thoughts
@@ -63,8 +65,10 @@ __all__ = [
     "Truncated",
     "default_answer",
     "overview_answer",
+    "review_answer",
     "schema_of",
     "summary_answer",
+    "suspicion",
 ]
 
 

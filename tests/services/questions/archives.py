@@ -21,8 +21,10 @@ from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay, parse_date
 from bot.ports import Cache, Chat, ChatEvent, PullRequests, TextDelta, ToolCall, Turn, TurnEnd, TurnUsage
-from bot.services.questions.archive import CodeSources, PullRequestArchive
-from bot.services.questions.tools.toolbox import Toolbox, ToolOutput
+from bot.services.operations.model_tools import ToolOutput
+from bot.services.questions.archive import PullRequestArchive
+from bot.services.questions.tools.toolbox import Toolbox
+from bot.services.source.code_sources import CodeSources
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from tests.helpers.builders import DAY, REPOSITORY, SHARED

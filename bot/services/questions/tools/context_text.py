@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from itertools import chain
 
 from bot.domain.digest.models import Entry
@@ -14,10 +13,10 @@ from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack_diff
 from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import collapse_lines, format_count, remove_comments, truncate_text
 from bot.services.questions.archive import DayEntries
+from bot.services.source.text_limits import BoundedText, join_items, limit_lines
 
 _MAX_DESCRIPTION_LENGTH = 3_000
 _MAX_SECTION_LENGTH = 300
-_MAX_LINE_LENGTH = 6_000
 _MAX_FILES_LENGTH = 5_000
 # of a diff in the record of a day
 _MAX_SMALL_DIFF_LENGTH = 16_000
@@ -26,29 +25,6 @@ _MAX_NAMED_DAYS = 14
 # demo/rules/findings.py skips a description by its heading
 _SUMMARY_MARK = "Summary by a model, not checked against code"
 _AUTHOR_MARK = "What the author says (nobody has checked it):"
-
-
-@dataclass(frozen=True, slots=True)
-class BoundedText:
-    """A text of lines, truncated with a note if it is too long."""
-
-    text: str
-    hidden_count: int = 0
-
-
-def limit_lines(lines: Iterable[str], most: int, what: str, advice: str) -> BoundedText:
-    """Return as many of the lines as fit into ``most`` characters; ``what`` names one that does not."""
-    kept: list[str] = []
-    hidden, room = 0, most
-    for line in map(_limit_line, lines):
-        if hidden or len(line) > room:
-            hidden += 1
-        else:
-            kept.append(line)
-            room -= len(line) + 1
-    if hidden:
-        kept.append(f"[cut: {format_count(hidden, what)} not shown; {advice}]")
-    return BoundedText("\n".join(kept), hidden)
 
 
 def format_head(days: DayEntries) -> str:
@@ -94,15 +70,6 @@ def format_day_record(days: DayEntries, most: int) -> BoundedText:
     )
 
 
-def _limit_line(line: str) -> str:
-    """Truncate a line, so that it does not displace all those after it."""
-    return (
-        line
-        if len(line) <= _MAX_LINE_LENGTH
-        else f"{truncate_text(line, _MAX_LINE_LENGTH)} [cut: the rest of this line]"
-    )
-
-
 def format_entries(
     head: list[str], entries: Iterable[Entry], most: int, forms: tuple[Callable[[Entry], str], ...]
 ) -> BoundedText:
@@ -124,18 +91,6 @@ def _join_within(lines: Iterable[str], most: int) -> str | None:
             return None
         kept.append(line)
     return "\n".join(kept)
-
-
-def join_items(items: list[str], most: int) -> str:
-    """Join as many of the items as fit into ``most`` characters, and the number of the others."""
-    length, shown = 0, 0
-    for item in items:
-        length += len(item) + 2
-        if length > most:
-            break
-        shown += 1
-    more = f" [cut: {len(items) - shown:,} more]" if shown < len(items) else ""
-    return ", ".join(items[:shown]) + more
 
 
 def collect_small_diffs(

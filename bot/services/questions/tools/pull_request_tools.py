@@ -15,8 +15,7 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.services.questions.archive import DayEntries
 from bot.services.questions.tools import context_text
-from bot.services.questions.tools.context_text import join_items
-from bot.services.questions.tools.reading_session import MAX_RESULT_LENGTH, ReadingSession
+from bot.services.questions.tools.reading_session import ReadingSession
 from bot.services.questions.tools.revert_text import describe_reverts
 from bot.services.questions.tools.schemas import (
     DiffArguments,
@@ -27,6 +26,7 @@ from bot.services.questions.tools.schemas import (
     TakenBackArguments,
 )
 from bot.services.questions.tools.selection import find_places, is_selected, restrict_files, select_files
+from bot.services.source.text_limits import MAX_RESULT_LENGTH, join_items
 
 # characters of a diff: some 6,000 tokens
 MAX_DIFF_LENGTH = 24_000

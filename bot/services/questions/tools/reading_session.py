@@ -16,11 +16,9 @@ from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay
 from bot.services.history.merge_lists import MergeList
 from bot.services.questions.archive import DayEntries, PullRequestArchive
-from bot.services.questions.tools.context_text import BoundedText, limit_lines
 from bot.services.questions.tools.provenance import Provenance
+from bot.services.source.text_limits import MAX_RESULT_LENGTH, BoundedText, limit_lines
 
-# characters of a result: some 3,000 tokens
-MAX_RESULT_LENGTH = 12_000
 # the files of every pull request of these days may have to be requested
 MAX_DAYS = 14
 

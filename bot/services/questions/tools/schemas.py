@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from bot.domain.conversations.search import Where
-from bot.services.summaries.schemas import CompactSchema
+from bot.services.operations.model_tools import ToolArguments
 
 _MAX_VALUES = 10
 WordList = Annotated[tuple[str, ...], Field(max_length=_MAX_VALUES)]
 RiskBandName = Literal["", "low", "middle", "high", "highest"]
-
-
-class ToolArguments(BaseModel):
-    """Base of the schemas, with the description of the tool. The model gets an error for an unknown field."""
-
-    description: ClassVar[str]
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class SelectionArguments(ToolArguments):
@@ -124,11 +115,3 @@ class UsesArguments(ToolArguments):
     number: Annotated[int, Field(ge=1, lt=1_000_000_000)]
     repository: str = ""
     name: Annotated[str, Field(min_length=1, max_length=200)]
-
-
-@cache
-def build_tool_schema(shape: type[ToolArguments]) -> dict[str, Any]:
-    """Return the JSON schema of the arguments, as the service expects it, without a description of its own."""
-    schema = shape.model_json_schema(schema_generator=CompactSchema)
-    schema.pop("description", None)
-    return schema

@@ -10,8 +10,8 @@ from bot.domain.pull_requests.diff import split_hunks
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.risk.assessment import RiskBand
-from bot.services.questions.tools.context_text import join_items
 from bot.services.questions.tools.schemas import SelectionArguments
+from bot.services.source.text_limits import join_items
 
 # characters
 _MAX_POSITIONS_LENGTH = 3_000

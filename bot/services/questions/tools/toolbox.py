@@ -5,18 +5,13 @@ Every result is limited, says where it was truncated, and is fenced data that ca
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping
 from typing import Any
-
-from pydantic import ValidationError
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.thread_subject import ThreadSubject
 from bot.domain.digest.models import Entry
-from bot.domain.errors import DayUnavailable, PrdigestError, StoreUnavailable
+from bot.domain.errors import DayUnavailable, PrdigestError
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathClasses
 from bot.domain.summaries.citations import Citation, verify_citation
@@ -24,6 +19,7 @@ from bot.domain.summaries.models import Evidence
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.render.conversations.notices import explain_error
+from bot.services.operations.model_tools import ModelTools, ToolOutput
 from bot.services.questions.archive import DayEntries, PullRequestArchive
 from bot.services.questions.tools.provenance import Provenance
 from bot.services.questions.tools.pull_request_tools import PullRequestTools
@@ -35,22 +31,9 @@ from bot.services.questions.tools.schemas import (
     PullArguments,
     SearchArguments,
     TakenBackArguments,
-    ToolArguments,
     UsesArguments,
-    build_tool_schema,
 )
 from bot.services.questions.tools.source_tools import SourceTools
-from bot.services.summaries.prompts import fence_text
-
-log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ToolOutput:
-    """The result of a tool for the model."""
-
-    text: str
-    is_error: bool = False
 
 
 class Toolbox:
@@ -66,53 +49,27 @@ class Toolbox:
         self._session = ReadingSession(archive, repositories, today, subject)
         self._pull_requests = PullRequestTools(self._session)
         self._sources = SourceTools(self._session, archive.code)
-
-    @cached_property
-    def _tools(self) -> dict[str, tuple[type[ToolArguments], Callable[[Any], str]]]:
-        return {
-            "list_pull_requests": (ListArguments, self._pull_requests.list_pull_requests),
-            "search": (SearchArguments, self._pull_requests.search_lines),
-            "pull_request": (PullArguments, self._pull_requests.describe_pull_request),
-            "read_diff": (DiffArguments, self._pull_requests.read_diff),
-            "taken_back": (TakenBackArguments, self._pull_requests.list_reverts),
-            "read_file": (FileArguments, self._sources.read_file),
-            "find_uses": (UsesArguments, self._sources.find_uses),
-        }
+        self._tools = ModelTools(
+            {
+                "list_pull_requests": (ListArguments, self._pull_requests.list_pull_requests),
+                "search": (SearchArguments, self._pull_requests.search_lines),
+                "pull_request": (PullArguments, self._pull_requests.describe_pull_request),
+                "read_diff": (DiffArguments, self._pull_requests.read_diff),
+                "taken_back": (TakenBackArguments, self._pull_requests.list_reverts),
+                "read_file": (FileArguments, self._sources.read_file),
+                "find_uses": (UsesArguments, self._sources.find_uses),
+            },
+            _explain_failure,
+        )
 
     @property
     def definitions(self) -> tuple[Mapping[str, Any], ...]:
         """The tools as the service expects them; the same for every question, so that they stay in its cache."""
-        return tuple(
-            {
-                "name": name,
-                "description": shape.description,
-                "input_schema": build_tool_schema(shape),
-            }
-            for name, (shape, _) in self._tools.items()
-        )
+        return self._tools.definitions
 
     def run_tool(self, name: str, arguments: Mapping[str, Any]) -> ToolOutput:
-        """Run a tool. An invalid call returns a sentence, so that the model can correct it.
-
-        Raises StoreUnavailable: without the store, the answer could not be saved either.
-        """
-        if name not in self._tools:
-            return ToolOutput(f"There is no tool {name!r}: use {', '.join(self._tools)}.", is_error=True)
-        shape, tool = self._tools[name]
-        try:
-            text = tool(shape.model_validate(arguments))
-        except ValidationError as error:
-            problems = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:3])
-            return ToolOutput("; ".join(problems), is_error=True)
-        except StoreUnavailable:
-            raise
-        except PrdigestError as error:
-            log.info("a tool could not answer: %s", error)
-            return ToolOutput(_explain_failure(error), is_error=True)
-        except Exception:
-            log.exception("a defect in the tool %s", name)
-            return ToolOutput("This tool failed: answer without it, and say so.", is_error=True)
-        return ToolOutput(fence_text("data", text))
+        """Run a tool, as :meth:`ModelTools.run_tool` does."""
+        return self._tools.run_tool(name, arguments)
 
     # access to what was read, for other code
 

@@ -18,10 +18,10 @@ from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.source.excerpts import MAX_EXCERPT_LINES
 from bot.domain.summaries.citations import Citation
-from bot.services.questions.archive import CodeSources
-from bot.services.questions.tools.reading_session import MAX_RESULT_LENGTH
-from bot.services.questions.tools.source_tools import MAX_FILE_LENGTH, MAX_USES
 from bot.services.questions.tools.toolbox import Toolbox
+from bot.services.source.code_sources import CodeSources
+from bot.services.source.source_text import MAX_FILE_LENGTH, MAX_USES
+from bot.services.source.text_limits import MAX_RESULT_LENGTH
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.trees import SUBMODULE, SYMLINK, Entry, FixedTree, TreeCommit
 from tests.helpers.builders import REPOSITORY, pull

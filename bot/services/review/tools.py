@@ -1,0 +1,86 @@
+"""The tools of a review: they read the source at the merge commit of one pull request."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bot.domain.errors import SourceUnavailable
+from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.pull_requests.models import Repository
+from bot.domain.source.models import SourceFile
+from bot.ports import SourceFiles
+from bot.render.conversations.notices import explain_error
+from bot.services.operations.model_tools import ModelTools, ToolArguments
+from bot.services.review.schemas import FindUsesArguments, ListChangesArguments, ReadFileArguments
+from bot.services.source.code_sources import CodeSources
+from bot.services.source.pull_source import PullSource
+from bot.services.source.source_text import FilePart
+
+# requests to GitHub for files of one review, besides those of its summary
+MAX_FILE_REQUESTS = 3
+
+
+def build_review_tools(source: PullSource, *, has_history: bool) -> ModelTools:
+    """Build the tools over the files of one pull request. ``has_history``: there is a mirror."""
+
+    def read_file(arguments: ReadFileArguments) -> str:
+        part = FilePart(arguments.first, arguments.last, arguments.around.strip())
+        return source.read_part(arguments.path.strip(), part)
+
+    def find_uses(arguments: FindUsesArguments) -> str:
+        return source.find_uses(arguments.name.strip())
+
+    def list_changes(arguments: ListChangesArguments) -> str:
+        return source.list_changes(arguments.path.strip())
+
+    tools: dict[str, tuple[type[ToolArguments], Any]] = {
+        "read_file": (ReadFileArguments, read_file),
+        "find_uses": (FindUsesArguments, find_uses),
+    }
+    if has_history:
+        tools["list_changes"] = (ListChangesArguments, list_changes)
+    return ModelTools(tools, explain_error)
+
+
+def limit_requests(code: CodeSources, most: int = MAX_FILE_REQUESTS) -> CodeSources:
+    """Return sources that read files at most ``most`` times, unless a mirror has them."""
+    if code.files is None or code.search is not None:
+        return code
+    return CodeSources(LimitedSourceFiles(code.files, most))
+
+
+class LimitedSourceFiles:
+    """``SourceFiles`` that is asked at most ``most`` times."""
+
+    def __init__(self, files: SourceFiles, most: int) -> None:
+        self._files = files
+        self._left = most
+        self._lock = threading.Lock()
+
+    def read_files(
+        self, repository: Repository, commit: str, paths: Sequence[str], side: DiffSide = DiffSide.NEW
+    ) -> Mapping[str, SourceFile]:
+        """Return each file of ``paths``. Raises SourceUnavailable after the last request."""
+        with self._lock:
+            self._left -= 1
+            if self._left < 0:
+                raise SourceUnavailable("This review has read as many files as it may.")
+        return self._files.read_files(repository, commit, paths, side)
+
+
+class NoRecord:
+    """A record of what was read for a review, which nobody is shown."""
+
+    def add_file(self, number: int, path: str) -> None:
+        """Add nothing."""
+
+    def add_unread_source(self, number: int, path: str, problem: str) -> None:
+        """Add nothing."""
+
+    def add_uses(self, number: int, name: str, where: str) -> None:
+        """Add nothing."""
+
+    def add_gap(self, what: str) -> None:
+        """Add nothing."""
