@@ -1,7 +1,8 @@
 """``python -m evals``: ask, judge, print a table; exit 1 if the marks are too low.
 
 ``python -m evals reverts`` measures how many of a year's known reverts are found, ``python -m evals risk`` the
-risk list; neither asks a model.
+risk list; neither asks a model. ``python -m evals reading`` measures the second reading, with readers in place of
+the model.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from bot.domain.errors import ConfigurationError, PrdigestError
 from bot.settings import Settings, load_settings
 from evals.asking import ask_suite
 from evals.cases import Suite, load_suite
+from evals.reading.command import reading
 from evals.reverts import load_pack
 from evals.risk import risk
 from evals.scoring import Mark, Total, sum_marks
@@ -138,6 +140,7 @@ def _format_total(result: Total) -> str:
     return f"{result.count} questions: {facts}, {citations}, ${result.cost:.4f}, {result.seconds:.1f} s each"
 
 
+main.add_command(reading)
 main.add_command(risk)
 
 if __name__ == "__main__":

@@ -75,8 +75,8 @@ def _format_row(name: str, count: RightCount) -> tuple[str, ...]:
     low, high = compute_wilson_interval(count.right, count.pairs)
     return (
         name,
-        f"{count.right:g} of {count.pairs}, {count.share:.0%}",
-        f"[{low:.0%}, {high:.0%}]",
+        f"{count.right:g} of {count.pairs}, {100 * count.share:.0f} %",
+        f"[{100 * low:.0f} %, {100 * high:.0f} %]",
         str(count.ties),
         f"{count.auc:.3f}",
     )

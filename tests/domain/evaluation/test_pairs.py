@@ -20,6 +20,7 @@ from tests.helpers.builders import changed_file, pull
 BEGIN = datetime(2025, 3, 3, 12, tzinfo=UTC)
 WINDOW = EvaluationWindow(dt.date(2025, 1, 1), dt.date(2025, 6, 30), ZoneInfo("UTC"))
 LAST = datetime(2026, 1, 1, tzinfo=UTC)
+FIVE = PairRule(5)
 PLAIN = (("engine/run.py", 100),)
 
 
@@ -36,7 +37,7 @@ def repaired(at: PullRequest, *, after: timedelta = timedelta(days=3)) -> dict[i
 def choose(
     pulls: list[PullRequest],
     outcomes: Mapping[int, LabelledOutcome],
-    rule: PairRule = PairRule(5),
+    rule: PairRule = FIVE,
     past: FileHistory | None = None,
     last: datetime = LAST,
 ) -> PairChoice:

@@ -65,7 +65,18 @@ EXPIRING = {
     keys.WRITE_PROBE.build_key(): ("doctor:written", "string", MINUTE),
 }
 # what is the same in every Slack
-SURVIVING = {"schema", "history:", "backfilled:", "llm:", "entry:", "review:", "files:", "sources:", "day:", "spent:"}
+SURVIVING = {
+    "schema",
+    "history:",
+    "backfilled:",
+    "llm:",
+    "entry:",
+    "review:",
+    "files:",
+    "sources:",
+    "day:",
+    "spent:",
+}
 PART = st.text(st.characters(codec="utf-8", exclude_characters=":@"), min_size=1, max_size=8)
 
 
