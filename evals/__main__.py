@@ -2,8 +2,8 @@
 
 ``python -m evals reverts`` measures how many of a year's known reverts are found, ``python -m evals risk`` the
 risk list, ``python -m evals context`` the functions around changes; none of them asks a model. ``python -m evals
-trial`` compares summaries with public reports, ``python -m evals reading`` measures the second reading; both with or
-without a key.
+trial`` compares summaries with public reports, and ``python -m evals reading`` measures the second reading,
+both with or without a key.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from bot.services.review.conversation import REVIEW_VERSION
 from bot.services.risk.evaluation import MergeHistory
 from bot.services.risk.paired_reading import assess_pair, choose_pairs
 from bot.settings import Settings
+from evals.json_files import write_json
 from evals.reading.conversations import record_prompt
 from evals.reading.folder import (
     KeyedMerge,
@@ -22,7 +23,6 @@ from evals.reading.folder import (
     ReadingFolder,
     ReadingPlan,
     describe_prompt,
-    write_json,
 )
 
 

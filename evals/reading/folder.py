@@ -6,25 +6,18 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import PullRequest
 from bot.ports import Chat
-from bot.services.summaries.structured_completion import describe_validation_error
+from evals.json_files import Part, read_part, write_json
 from evals.reading.scripted import Call, Round
 
-T = TypeVar("T", bound=BaseModel)
 _PULL = TypeAdapter(PullRequest)
 _TEXTS = Path(__file__).parent
-
-
-class Part(BaseModel):
-    """Base of what is kept in files."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class ReadingPlan(Part):
@@ -180,24 +173,3 @@ def describe_prompt(number: int, chat: Chat) -> dict[str, Any]:
 def hash_prompt(prompt: dict[str, Any]) -> str:
     """Return a hash of all that a prompt says."""
     return hashlib.sha256(json.dumps(prompt, sort_keys=True).encode()).hexdigest()
-
-
-def read_part(path: Path, shape: type[T]) -> T:
-    """Read a file.
-
-    Raises:
-        UsageError: it can't be used; the sentence says why.
-    """
-    try:
-        return shape.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path.name} can't be read: {error}.") from error
-    except ValidationError as error:
-        raise UsageError(f"{path.name} can't be used: {describe_validation_error(error)}.") from error
-
-
-def write_json(path: Path, value: BaseModel | dict[str, Any]) -> None:
-    """Write a value as JSON that people can read."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
-    path.write_text(json.dumps(plain, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
