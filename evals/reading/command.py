@@ -152,5 +152,7 @@ def _score(folder: ReadingFolder, options: _Options, settings: Settings) -> None
         if options.for_scripts
         else render.format_reading(result, rule, key.eligible)
     )
+    if not options.for_scripts:
+        click.echo("No model was asked: the cost is that of a model, with tokens estimated by their length.")
     is_passed = not result.problems and result.reading.share >= _LEAST and result.quoted == result.confirmed
     sys.exit(0 if is_passed else 1)

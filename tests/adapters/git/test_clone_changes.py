@@ -125,7 +125,7 @@ class TestPatches:
         assert after["a.py"] == (
             "@@ -5,7 +5,7 @@ line 3\n line 4\n line 5\n line 6\n-line seven\n+line 7\n line 8\n line 9\n line 10\n"
             "@@ -18,6 +18,7 @@ line 16\n line 17\n line 18\n line 19\n+line 20\n line 21\n line 22\n line 23\n"
-            "@@ -28,3 +29,4 @@ line 26\n line 27\n line 28\n line 29\n+line 30"
+            "@@ -27,3 +28,4 @@ line 26\n line 27\n line 28\n line 29\n+line 30"
         )
 
     def test_limits_and_credentials_are_those_of_github_files(self, merges: dict[int, PullRequest]) -> None:
