@@ -26,8 +26,6 @@ _DIFF_OPTIONS = (
     "--no-ext-diff",
     "--no-textconv",
     "--submodule=short",
-    "--src-prefix=a/",
-    "--dst-prefix=b/",
 )
 # bytes of one commit's diff: beyond it a file's patch counts as too large
 _MAX_DIFF = 40_000_000
