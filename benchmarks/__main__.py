@@ -17,12 +17,13 @@ from benchmarks.demo import time_the_demo
 from benchmarks.evaluate import time_evaluate
 from benchmarks.patch import measure_a_large_patch
 from benchmarks.questions import price_questions, time_threads
+from benchmarks.reviews import price_reviews, time_reviews
 from benchmarks.starts import time_the_starts
 from benchmarks.table import Table
 from benchmarks.trace import trace_the_flows
 
 PARTS = {
-    "day": (time_a_day, count_replay),
+    "day": (time_a_day, count_replay, time_reviews, price_reviews),
     "questions": (price_questions, time_threads),
     "clock": (time_ticks,),
     "evaluate": (time_evaluate,),

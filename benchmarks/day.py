@@ -33,6 +33,8 @@ MAX_MEMORY = 250.0  # megabytes
 MAX_TOKENS = 300_000
 # PR-Agent's "describe" over the same three days: tokens, and GitHub calls for each pull request
 PR_AGENT_TOKENS, PR_AGENT_CALLS = 313_000, 16
+# benchmarks/reviews.py measures them
+WITHOUT_REVIEWS = {"PRDIGEST_REVIEW_BUDGET": "0"}
 REPLAY = {"2026-02-22": 10, "2026-02-24": 43, "2026-02-28": 18}
 
 
@@ -93,6 +95,7 @@ def time_a_day(table: Table) -> None:
     """Measure a day of 43 pull requests, first with an empty cache, then with a full one."""
     with open_empty_world() as there:
         add_large_day(there.github)
+        there.settings.update(WITHOUT_REVIEWS)
         there.github.latency, there.claude.latency = GITHUB_LATENCY, MODEL_LATENCY
         cold = measure_command(there, "digest", *SMALL_DAY, "--dry-run")
         warm = measure_command(there, "digest", *SMALL_DAY, "--dry-run")
@@ -118,6 +121,7 @@ def count_replay(table: Table) -> None:
     for date, pulls in REPLAY.items():
         with open_empty_world() as there:
             replay(there.github, SHARED, date)
+            there.settings.update(WITHOUT_REVIEWS)
             day = ("--repo=vllm-project/vllm", f"--date={date}", "--timezone=America/Los_Angeles")
             run = measure_command(there, "digest", *day, "--dry-run")
             spent = there.claude.input_characters() / 4

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot.adapters.redis import RedisPostedDigestIndex
-from bot.container.digests import DigestServices, build_digest_builder
+from bot.container.digests import DigestServices, build_digest_builder, build_preview_builder
 from bot.container.foundation import Foundation
 from bot.container.from_settings import get_display_name
 from bot.container.history import build_merge_timeline
 from bot.container.records import get_channel_zone
 from bot.container.schedule import ScheduleServices
+from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
 from bot.services.digest.poster import DigestPoster
 from bot.services.history.outcome_checks import OutcomeCheckPlanner
@@ -22,9 +23,13 @@ from bot.services.subscriptions.repository import SubscriptionRepository
 
 @dataclass(frozen=True, slots=True)
 class DeliveryServices:
-    """The composer of messages, what posts them, and what amends them by the outcomes of pull requests."""
+    """The composer of messages, what posts them, and what amends them by the outcomes of pull requests.
+
+    ``preview_composer`` composes what one person looks at: it reviews nothing.
+    """
 
     composer: DigestComposer
+    preview_composer: DigestComposer
     poster: DigestPoster
     outcome_watcher: OutcomeWatcher
     delivery: DigestDelivery
@@ -57,15 +62,22 @@ def build_delivery_services(
         schedule.incident_reporter,
         base.now,
     )
-    return DeliveryServices(composer, poster, outcome_watcher, delivery)
+    previews = _build_composer(
+        base, build_preview_builder(base, digests, digests.day_lists), schedule.subscription_repository
+    )
+    return DeliveryServices(composer, previews, poster, outcome_watcher, delivery)
 
 
 def build_composer(
     base: Foundation, digests: DigestServices, repository: SubscriptionRepository
 ) -> DigestComposer:
     """Build the composer; it asks GitHub for the list of a day that is over once for all channels."""
+    return _build_composer(base, build_digest_builder(base, digests, digests.day_lists), repository)
+
+
+def _build_composer(
+    base: Foundation, builder: DigestBuilder, repository: SubscriptionRepository
+) -> DigestComposer:
     return DigestComposer(
-        build_digest_builder(base, digests, digests.day_lists),
-        partial(get_display_name, base.settings),
-        partial(get_channel_zone, base, repository),
+        builder, partial(get_display_name, base.settings), partial(get_channel_zone, base, repository)
     )

@@ -91,6 +91,12 @@ def build_digest_builder(base: Foundation, digests: DigestServices, pulls: PullR
     return _build_builder(base, digests, pulls, overview.write_overview, build_day_reviews(base, digests))
 
 
+def build_preview_builder(base: Foundation, digests: DigestServices, pulls: PullRequests) -> DigestBuilder:
+    """Build the same with the reviews alone that are kept: a preview is looked at by one person."""
+    overview = OverviewWriter(digests.completion, base.settings.prdigest_answer_model)
+    return _build_builder(base, digests, pulls, overview.write_overview, build_kept_reviews(digests))
+
+
 def build_report_builder(base: Foundation, digests: DigestServices) -> DigestBuilder:
     """Build the builder of digests without an overview: a report shows none."""
     return _build_builder(base, digests, digests.pulls, skip_overview, build_kept_reviews(digests))

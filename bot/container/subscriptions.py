@@ -59,7 +59,7 @@ def build_subscription_services(
         permissions=permissions,
         subscription_editor=editor,
         subscription_commands=SubscriptionCommands(
-            editor, deliveries.composer, repositories, base.cache, replies, base.now
+            editor, deliveries.preview_composer, repositories, base.cache, replies, base.now
         ),
         forms=FormOpener(editor, repositories, SlackViews(base.slack), replies, _get_default_timing(base)),
         home=_build_home(base, schedule, editor, costs),

@@ -11,6 +11,7 @@ from bot.settings.values import SlackIds
 
 _ADMISSION_PROCESSES = (Process.WEB, Process.WORKER)
 _BUDGET_PROCESSES = (Process.WORKER,)
+_REVIEW_PROCESSES = (Process.WORKER, Process.COMMANDS)
 
 
 class AccessSettings(SettingsGroup):
@@ -57,13 +58,13 @@ class AccessSettings(SettingsGroup):
             ),
         )
     )
-    prdigest_review_budget: Annotated[float, Field(ge=0, allow_inf_nan=False), SettingUse(_BUDGET_PROCESSES)] = (
+    prdigest_review_budget: Annotated[float, Field(ge=0, allow_inf_nan=False), SettingUse(_REVIEW_PROCESSES)] = (
         Field(
             default=1.0,
             description=(
                 "US dollars that the second reading, a review of riskier pull requests for bugs by "
                 "PRDIGEST_ANSWER_MODEL, may cost on that day, also from the command line; 0 turns it off. A "
-                "review costs about 5 cents, and begins only if about 11 are left. It counts into "
+                "review costs about 4 cents, and begins only if twice as much is left. It counts into "
                 "PRDIGEST_DAILY_BUDGET too, and is left out first there."
             ),
         )

@@ -312,11 +312,12 @@ class TestReplay:
         assert [len(digest.entries) for digest in digests] == [10, 43, 18]
         assert all(entry.from_cache for digest in digests for entry in digest.entries)
         assert calls(there) == {"graphql": 3}
-        assert Counter(map(purpose, there.claude.requests)) == {"overview": 3}
+        assert Counter(map(purpose, there.claude.requests)) == {"overview": 3, "review": 33}
 
 
 def purpose(request: dict[str, Any]) -> str:
-    return "overview" if "overview" in (schema_of(request) or {})["properties"] else "summary"
+    shape = (schema_of(request) or {})["properties"]
+    return "overview" if "overview" in shape else "review" if "suspicions" in shape else "summary"
 
 
 def facts_of(known: PullRequest) -> tuple[object, ...]:

@@ -24,6 +24,8 @@ from bot.services.summaries.structured_completion import describe_validation_err
 log = logging.getLogger(__name__)
 
 REVIEW_VERSION = "review.v1"
+# of what is set aside for a review
+_READING_SHARE = 0.6
 _LAST_ROUND_NOTE = "No more tools: write the report now from what you have seen."
 _NO_MORE_TOOLS = "There are no more tools for this review."
 _REPEAT_NOTE = "Your report was refused: {}. Write it again, as JSON within the limits."
@@ -43,7 +45,7 @@ class ReviewLimits:
     calls: int = 4
     new_tokens: int = 24_000
     written_tokens: int = 4_000
-    output_tokens: int = 6_000
+    output_tokens: int = 8_000
     seconds: float = 180.0
     report_seconds: float = 40.0
     silence_seconds: float = 60.0
@@ -56,14 +58,20 @@ DEFAULT_LIMITS = ReviewLimits()
 class ReviewCost:
     """The cost of one review so far: tokens and US dollars, None if a price is unknown.
 
-    ``cautious_dollars`` is what a budget counts.
+    ``cautious_dollars`` is what a budget counts, ``reserved`` what is set aside there for this review.
     """
 
     model: str
     prices: PriceList
+    reserved: float = 0.0
     usage: Usage = NO_USAGE
     dollars: float | None = 0.0
     cautious_dollars: float = 0.0
+
+    @property
+    def is_mostly_spent(self) -> bool:
+        """Whether the rest of what is set aside is needed for the report."""
+        return bool(self.reserved) and self.cautious_dollars > _READING_SHARE * self.reserved
 
     def add_turn(self, usage: Usage) -> None:
         """Add the tokens of one call."""
@@ -146,6 +154,7 @@ class ReviewConversation:
         is_spent = (
             used.prompt_tokens - used.cache_read >= self._limits.new_tokens
             or used.output >= self._limits.written_tokens
+            or self._cost.is_mostly_spent
         )
         is_late = self._seconds_left < self._limits.report_seconds
         self._has_tools = not (is_spent or is_late or self._rounds >= self._limits.rounds)

@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
 
 from bot.domain.digest.models import Entry
-from bot.domain.errors import BudgetExceeded, PrdigestError
+from bot.domain.errors import BudgetExceeded, ModelBusy, ModelRequestRejected, PrdigestError
 from bot.domain.operations.budget import REVIEWS_EXHAUSTED, BudgetHold
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import PathClasses
@@ -25,12 +25,17 @@ from bot.services.summaries.reader import log_defect
 
 log = logging.getLogger(__name__)
 
-# seconds for all reviews of a day: 20 reviews of half a minute take two minutes, eight at a time
-_MAX_SECONDS = 300.0
+# seconds for all reviews of a day: 20 reviews of a minute take three minutes, eight at a time
+_MAX_SECONDS = 240.0
+# of the time that the work has left: further days, the overview and Slack need the rest
+_TIME_SHARE = 0.25
 # seconds: with less, no review would come to an end
 _MIN_SECONDS = 15.0
+# reviews that fail in a row before the first one that does not
+_MAX_FAILURES = 3
 NO_TIME = "there was no time for them"
 STORE_AWAY = "the store did not answer"
+DEFECT = "a defect, which is logged"
 
 
 @dataclass
@@ -80,12 +85,14 @@ class DayReviewer:
         progress = _DayProgress(deque())
         try:
             self._take_kept(eligible, progress)
-            # half of what is left: the overview and Slack need the rest
-            with deadlines.bound_work(min(_MAX_SECONDS, deadlines.get_seconds_left() / 2)):
+            with deadlines.bound_work(min(_MAX_SECONDS, _TIME_SHARE * deadlines.get_seconds_left())):
                 self._review_waiting(progress)
         except PrdigestError as error:
             log.warning("reviews of %s end: %s", repository, error)
             progress.stop = progress.stop or STORE_AWAY
+        except Exception:
+            log.exception("a defect in the reviews of %s", repository)
+            progress.stop = progress.stop or DEFECT
         coverage = ReviewCoverage(
             len(eligible), len(progress.reviews), progress.describe_stop(), progress.sum_costs()
         )
@@ -132,10 +139,12 @@ class DayReviewer:
         Raises StoreUnavailable.
         """
         while progress.waiting and len(running) < self._workers and not progress.stop:
-            hold = self._budget.reserve_review(self._reviews.reviewer.reserved_cost)
+            entry = progress.waiting[0]
+            cost = self._reviews.reviewer.model.start_cost(entry.pull)
+            hold = self._budget.reserve_review(cost.reserved)
             if hold is None:
                 return True
-            entry, cost = progress.waiting.popleft(), self._reviews.reviewer.model.start_cost()
+            progress.waiting.popleft()
             progress.costs.append(cost)
             running[crew.submit(self._review_entry, entry, hold, cost)] = entry
         return False
@@ -147,17 +156,22 @@ class DayReviewer:
             self._budget.settle_review(hold, cost.cautious_dollars)
 
     def _note_result(self, entry: Entry, future: Future[BugReview], progress: _DayProgress) -> None:
-        """Note a review or its failure. A budget that is used up stops all further ones."""
+        """Note a review or its failure. Without budget or model, no further one begins."""
         try:
             progress.reviews[entry.number] = future.result(0)
         except BudgetExceeded as error:
             progress.stop = progress.stop or str(error)
+        except (ModelBusy, ModelRequestRejected) as error:
+            progress.failures.append(str(error))
+            # a model that is away is not waited for once more for each of the others
+            if len(progress.failures) >= _MAX_FAILURES and not progress.reviews:
+                progress.stop = progress.stop or str(error)
         except PrdigestError as error:
             log.info("no review of %s#%d: %s", entry.pull.repository, entry.number, error)
             progress.failures.append(str(error))
         except Exception as error:
             log_defect(entry.pull, error)
-            progress.failures.append("a defect")
+            progress.failures.append(DEFECT)
 
 
 class KeptReviewer:

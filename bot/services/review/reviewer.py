@@ -12,12 +12,16 @@ from bot.domain.review.models import BugReview
 from bot.ports import ChatModel
 from bot.services.review.conversation import DEFAULT_LIMITS, ReviewConversation, ReviewCost, ReviewLimits
 from bot.services.review.findings import build_review, list_prompt_excerpts
-from bot.services.review.tools import NoRecord, build_review_tools, limit_requests
+from bot.services.review.tools import NoRecord, build_review_tools, limit_requests, list_added_files
 from bot.services.source.code_sources import CodeSources
 from bot.services.source.pull_source import PullSource
 from bot.services.summaries.packed_change import SourceLookup, pack_change, read_nothing
 from bot.services.summaries.prompts import format_change
 
+# a usual review, in tokens: instructions, description and tools; results of tools; calls, thinking and report. The
+# functions around a change make a diff up to 2.5 times as long (docs/decisions/0052-whole-functions.md)
+_INSTRUCTION_TOKENS, _RESULT_TOKENS, _OUTPUT_TOKENS = 2_000, 3_500, 2_500
+_CONTEXT_FACTOR, _CHARACTERS_PER_TOKEN = 2.5, 4
 # tokens of diff in the prompt of a review at most: it is paid for again, at a tenth, in each round
 MAX_DIFF_TOKENS = 15_000
 
@@ -39,9 +43,18 @@ class ReviewModel:
     prices: PriceList
     diff_tokens: int = MAX_DIFF_TOKENS
 
-    def start_cost(self) -> ReviewCost:
-        """Return the cost of a review that begins."""
-        return ReviewCost(self.name, self.prices)
+    def start_cost(self, pull: PullRequest) -> ReviewCost:
+        """Return the cost of a review that begins, with the US dollars that it will most likely not exceed.
+
+        They follow from the length of the diff. Once most of them are spent, the model gets no more tools.
+        """
+        if not self.prices.prices:
+            return ReviewCost(self.name, self.prices)
+        characters = sum(len(file.patch or "") for file in pull.files or ())
+        diff = min(self.diff_tokens, round(_CONTEXT_FACTOR * characters / _CHARACTERS_PER_TOKEN))
+        first = diff + _INSTRUCTION_TOKENS
+        usage = Usage(cache_write=first + _RESULT_TOKENS, cache_read=2 * first, output=_OUTPUT_TOKENS)
+        return ReviewCost(self.name, self.prices, self.prices.cautious_cost(self.name, usage))
 
 
 class BugReviewer:
@@ -69,15 +82,6 @@ class BugReviewer:
         self._read_sources = read_sources
         self._limits = limits
 
-    @property
-    def reserved_cost(self) -> float:
-        """The US dollars that a review may cost before it gets no more tools; its report may cost a bit more."""
-        limits = self._limits
-        # half of what is new is in the first prompt, which each round reads again
-        read = limits.rounds * limits.new_tokens // 2
-        usage = Usage(cache_write=limits.new_tokens, cache_read=read, output=limits.written_tokens)
-        return self.model.prices.cautious_cost(self.model.name, usage) if self.model.prices.prices else 0.0
-
     def review_pull_request(self, pull: PullRequest, cost: ReviewCost) -> ReviewResult:
         """Review a pull request; ``cost`` counts what that takes, also if it fails.
 
@@ -87,8 +91,11 @@ class BugReviewer:
         """
         classes = self._classes_of(pull.repository)
         change = pack_change(pull, pull.files or (), self.model.diff_tokens, classes, self._read_sources)
-        source = PullSource(pull, limit_requests(self._code), NoRecord(), change.sources)
-        tools = build_review_tools(source, has_history=self._code.search is not None)
+        has_mirror = self._code.search is not None
+        known = {**list_added_files(pull), **change.sources}
+        code = self._code if has_mirror else limit_requests(self._code)
+        source = PullSource(pull, code, NoRecord(), known, reads_to_search=has_mirror)
+        tools = build_review_tools(source, has_history=has_mirror)
         conversation = ReviewConversation(self.model.chat, tools, cost, self._clock, self._sleep, self._limits)
         answer = conversation.run_review(format_change(pull, change.diff))
         shown = list_prompt_excerpts(pull, change.diff.text, change.sources)

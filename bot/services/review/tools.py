@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bot.domain.errors import SourceUnavailable
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.diff import DiffSide, split_hunks
+from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.source.models import SourceFile
 from bot.ports import SourceFiles
 from bot.render.conversations.notices import explain_error
@@ -45,10 +45,18 @@ def build_review_tools(source: PullSource, *, has_history: bool) -> ModelTools:
 
 
 def limit_requests(code: CodeSources, most: int = MAX_FILE_REQUESTS) -> CodeSources:
-    """Return sources that read files at most ``most`` times, unless a mirror has them."""
-    if code.files is None or code.search is not None:
-        return code
-    return CodeSources(LimitedSourceFiles(code.files, most))
+    """Return sources without a mirror that read files at most ``most`` times."""
+    return CodeSources(LimitedSourceFiles(code.files, most) if code.files else None)
+
+
+def list_added_files(pull: PullRequest) -> Mapping[str, SourceFile]:
+    """Return the files that a pull request added, whose patches are the whole files."""
+    added = {
+        file.path: [line.text for _, lines in split_hunks(file.patch) for line in lines]
+        for file in pull.files or ()
+        if file.status == "added" and file.patch and not file.unread
+    }
+    return {path: SourceFile(path, "".join(f"{line}\n" for line in lines)) for path, lines in added.items()}
 
 
 class LimitedSourceFiles:

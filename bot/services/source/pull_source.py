@@ -56,7 +56,8 @@ class SourceRecord(Protocol):
 class PullSource:
     """Reader of files at the commit of one pull request. Its texts are limited, and not fenced.
 
-    It remembers the lines that were shown: only these can be quoted. ``known`` are files that were read before.
+    It remembers the lines that were shown: only these can be quoted. ``known`` are files that were read before;
+    without ``reads_to_search``, a search does not read the other changed files.
     """
 
     def __init__(
@@ -65,11 +66,14 @@ class PullSource:
         code: CodeSources,
         record: SourceRecord,
         known: Mapping[str, SourceFile] = MappingProxyType({}),
+        *,
+        reads_to_search: bool = True,
     ) -> None:
         self._pull = pull
         self._code = code
         self._record = record
         self._files = dict(known)
+        self._reads_to_search = reads_to_search
         self._excerpts: list[SourceExcerpt] = []
 
     @property
@@ -164,6 +168,8 @@ class PullSource:
     def _read_changed_files(self) -> list[SourceFile] | None:
         """Return the changed files, those with the most changes first; None if there are none to read."""
         paths = [file.path for file in self._pull.largest_files if file.status != "removed"][:MAX_SEARCHED_FILES]
+        if not self._reads_to_search:
+            paths = [path for path in paths if path in self._files]
         if self._code.files is None or not paths:
             return None
         return list(self._read_files(paths).values())

@@ -168,6 +168,22 @@ def test_who_may_use_no_tools_still_has_them_in_the_prompt(claude: ClaudeEmulato
     assert (body["tools"], body["tool_choice"]) == (TOOLS, {"type": "none"})
 
 
+def test_a_turn_that_ends_in_text_has_the_shape_that_is_asked_for(claude: ClaudeEmulator) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"many": {"type": "boolean"}},
+        "required": ["many"],
+        "additionalProperties": False,
+    }
+    chat = replace(CHAT, schema=schema)
+    ear = Ear()
+    talk(claude, says.Json({"many": True}), chat=chat, hear=ear)
+    assert ear.text == '{"many": true}'
+    (body,) = claude.requests
+    assert body["output_config"] == {"effort": "medium", "format": {"type": "json_schema", "schema": schema}}
+    assert (body["tools"], body["tool_choice"]) == (TOOLS, {"type": "auto"})
+
+
 def test_what_was_said_before_goes_along_in_its_roles(claude: ClaudeEmulator) -> None:
     more = (Turn("model", (TextPart("Much."),)), Turn("person", (TextPart("How much?"),)))
     talk(claude, says.Text("Two."), chat=replace(CHAT, turns=(*CHAT.turns, *more)))

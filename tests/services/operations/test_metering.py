@@ -16,7 +16,13 @@ from bot.adapters.claude import CLAUDE
 from bot.adapters.redis.question_queue import RedisSpendingStore
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.domain.errors import BudgetExceeded, ModelBusy, SlackUnavailable
-from bot.domain.operations.budget import PERSONAL_EXHAUSTED, TOO_MANY_CALLS, CallPurpose, build_payer_name
+from bot.domain.operations.budget import (
+    NEARLY_EXHAUSTED,
+    PERSONAL_EXHAUSTED,
+    TOO_MANY_CALLS,
+    CallPurpose,
+    build_payer_name,
+)
 from bot.domain.operations.usage import Usage
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.ports import Chat, ChatEvent, Completion, Prompt, TextDelta, TextPart, Turn, TurnEnd, TurnUsage
@@ -113,6 +119,20 @@ def test_a_talk_is_paid_for_in_the_same_way(till: Till) -> None:
         with pytest.raises(BudgetExceeded):
             converse(chat, CHAT)
     assert till.spent_by(ADA) == pytest.approx(3 * DIME)
+
+
+def test_a_second_reading_takes_no_turn_of_what_was_asked_for_and_is_dropped_first(store: Redis) -> None:
+    till = Till(store, limit=1)
+    chat, again = MeteredChat(till.model, till.meter), replace(CHAT, need=CallPurpose.SECOND_READING)
+    with bill_to(""):
+        for _ in range(8):
+            converse(chat, again)
+        with pytest.raises(BudgetExceeded, match=NEARLY_EXHAUSTED):
+            converse(chat, again)
+        converse(chat, CHAT)
+    with bill_to(ADA):
+        till.call(ADA)
+    assert till.sleeps == []
 
 
 def streaming(till: Till) -> Generator[ChatEvent, None, None]:

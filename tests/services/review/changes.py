@@ -106,7 +106,7 @@ class Desk:
         """The review of a pull request by a model that takes these steps."""
         self.claude.script(*steps)
         reviewer = self.reviewer
-        return reviewer.review_pull_request(of, reviewer.model.start_cost())
+        return reviewer.review_pull_request(of, reviewer.model.start_cost(of))
 
     def review(self, *steps: Step, of: PullRequest = SEVEN) -> BugReview:
         found = self.result(*steps, of=of)

@@ -28,7 +28,7 @@ from bot.domain.summaries.models import UNREADABLE
 from bot.services.operations import deadlines
 from bot.services.operations.budget import Budget
 from bot.services.operations.metering import CallMeter, MeteredChat
-from bot.services.review.day_reviewer import NO_TIME, STORE_AWAY, DayReviewer, KeptReviewer
+from bot.services.review.day_reviewer import DEFECT, NO_TIME, STORE_AWAY, DayReviewer, KeptReviewer
 from bot.services.review.kept_reviews import BugReviews
 from bot.services.review.review_budget import ReviewBudget
 from tests.emulators.claude.server import Failure, Refusal, Text
@@ -158,11 +158,11 @@ def test_two_workers_read_a_pull_request_once(day: Day) -> None:
 
 
 def test_the_cap_holds_over_processes_and_channels(day: Day) -> None:
-    reserved = day.desk.reviewer.reserved_cost
+    reserved = day.desk.reviewer.model.start_cost(SEVEN).reserved
     day.dollars, day.desk.claude.latency = 4.5 * reserved, 0.05
     numbers = iter(range(1, 1_000))
     # a review that costs about half of what it reserves
-    day.desk.claude.respond = lambda body: Text("{" + " " * int(reserved * 1.8e5))
+    day.desk.claude.respond = lambda body: Text("{" + " " * int(reserved * 1.0e5))
 
     def read(_: int) -> ReviewCoverage:
         return day.read(*(risky(next(numbers)) for _ in range(8)))[1]
@@ -207,15 +207,26 @@ def test_a_failure_is_counted_and_ends_nothing(day: Day) -> None:
     assert coverage.cost == pytest.approx(day.spent, abs=1e-5), "what failed is paid for"
 
 
-def test_a_defect_in_one_review_leaves_the_others(day: Day) -> None:
-    broken = risky(1, files=(replace(CHANGE, patch=3),))  # type: ignore[arg-type]
-    verdicts, coverage = day.read(broken, risky(2))
-    assert (verdicts, coverage.reviewed, coverage.stop) == ({2: "nothing"}, 1, "1 review failed (a defect)")
+def test_a_model_that_is_away_is_not_asked_for_each(day: Day) -> None:
+    day.workers = 2
+    day.desk.claude.respond = lambda body: Failure(401, "authentication_error")
+    _, coverage = day.read(*map(risky, range(1, 21)))
+    assert (coverage.eligible, coverage.reviewed) == (20, 0)
+    assert coverage.stop
+    assert 3 <= len(day.desk.claude.requests) <= 4
+
+
+def test_a_defect_leaves_the_others_and_the_digest(day: Day) -> None:
+    broken: Any = 3
+    verdicts, coverage = day.read(risky(1, body=broken), risky(2))
+    assert (verdicts, coverage.reviewed, coverage.stop) == ({2: "nothing"}, 1, f"1 review failed ({DEFECT})")
+    everywhere = risky(3, files=(replace(CHANGE, patch=broken),))
+    assert day.read(everywhere)[1] == ReviewCoverage(1, 0, DEFECT, 0.0)
 
 
 def test_no_review_makes_a_digest_late(day: Day) -> None:
-    # half of it is for reviews, and none needs less than fifteen seconds
-    with deadlines.bound_work(20.0):
+    # a quarter of it is for reviews, and none needs less than fifteen seconds
+    with deadlines.bound_work(50.0):
         verdicts, coverage = day.read(risky(1), risky(2))
     assert (verdicts, coverage) == ({}, ReviewCoverage(2, 0, NO_TIME, 0.0))
     assert day.desk.claude.requests == []

@@ -289,7 +289,7 @@ def test_an_answer_that_is_no_report_is_asked_for_again(first: Any, reason: str,
 
 
 def test_a_second_useless_answer_is_a_failure(desk: Desk) -> None:
-    cost = desk.reviewer.model.start_cost()
+    cost = desk.reviewer.model.start_cost(SEVEN)
     desk.claude.script(Text("Nothing."), Text("Really nothing."))
     with pytest.raises(ModelAnswerInvalid):
         desk.reviewer.review_pull_request(SEVEN, cost)

@@ -9,7 +9,7 @@ import anthropic
 import pytest
 from anthropic import Anthropic
 
-from tests.emulators.claude.questions import TOOLS, answered, ask, streamed
+from tests.emulators.claude.questions import OVERVIEW, TOOLS, answered, ask, formatted, streamed
 from tests.emulators.claude.server import ClaudeEmulator, Text, ToolUse
 
 
@@ -162,7 +162,9 @@ def test_each_turn_of_a_tool_loop_reads_what_the_one_before_wrote(
 
 
 @pytest.mark.parametrize(
-    "change", [{"tool_choice": {"type": "none"}}, {"thinking": {"type": "disabled"}}], ids=["choice", "thinking"]
+    "change",
+    [{"tool_choice": {"type": "none"}}, {"thinking": {"type": "disabled"}}, formatted(OVERVIEW)],
+    ids=["choice", "thinking", "format"],
 )
 def test_another_manner_of_answering_forgets_the_messages_only(sdk: Anthropic, change: dict[str, Any]) -> None:
     turns = [{"role": "user", "content": "m" * 8000}]
