@@ -22,7 +22,8 @@ def review_with_reader(reader: ScriptedReader, pull: PullRequest, clone: Path, s
     """Review a merge as the bot does. The reader says what a model would say."""
     prices = choose_provider(settings).prices
     reviewer = build_clone_reviewer(clone, reader, prices, settings, deadlines.sleep)
-    return review_merge(pull, _keep_pull, reviewer.review_pull_request, reviewer.model.start_cost())
+    reading, _ = review_merge(pull, _keep_pull, reviewer.review_pull_request, reviewer.model.start_cost)
+    return reading
 
 
 def record_prompt(pull: PullRequest, clone: Path, settings: Settings) -> Chat:

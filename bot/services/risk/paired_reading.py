@@ -18,6 +18,7 @@ from bot.services.review.reviewer import ReviewResult
 from bot.services.risk.evaluation import MergeHistory
 
 ReviewCallback = Callable[[PullRequest, ReviewCost], ReviewResult]
+CostStart = Callable[[PullRequest], ReviewCost]
 # readings without a report, one after another, after which the model is not asked again
 _MAX_FAILURES = 5
 
@@ -40,31 +41,40 @@ def review_merge(
     pull: PullRequest,
     load: Callable[[PullRequest], PullRequest],
     review: ReviewCallback,
-    cost: ReviewCost,
-) -> Reading:
-    """Load a merge and review it. A failure is the reading's problem.
+    start_cost: CostStart,
+) -> tuple[Reading, float]:
+    """Load a merge and review it; return the reading and its cost as a limit counts it, in US dollars.
+
+    A failure is the reading's problem.
 
     Raises:
         StoreUnavailable: what was read can't be kept.
     """
     try:
-        result = review(load(pull), cost)
-    except (ModelError, SourceUnavailable) as error:
-        return Reading(cost=cost.dollars, problem=str(error).rstrip("."))
-    return Reading(result.review, result.recognised, cost.dollars)
+        loaded = load(pull)
+    except SourceUnavailable as error:
+        return Reading(problem=str(error).rstrip(".")), 0.0
+    cost = start_cost(loaded)
+    try:
+        result = review(loaded, cost)
+    except ModelError as error:
+        reading = Reading(cost=cost.dollars, problem=str(error).rstrip("."))
+    else:
+        reading = Reading(result.review, result.recognised, cost.dollars)
+    return reading, cost.cautious_dollars if cost.dollars is None else cost.dollars
 
 
 class PairReader:
     """Reader of pairs, ``workers`` merges at a time.
 
-    ``load`` returns a merge with its patches, ``start_cost`` the cost of a review that begins.
+    ``load`` returns a merge with its patches, ``start_cost`` the cost of its review, which begins then.
     """
 
     def __init__(
         self,
         load: Callable[[PullRequest], PullRequest],
         review: ReviewCallback,
-        start_cost: Callable[[], ReviewCost],
+        start_cost: CostStart,
         workers: int,
     ) -> None:
         self._load = load
@@ -95,9 +105,7 @@ class PairReader:
 
     def _read_merge(self, pull: PullRequest) -> tuple[Reading, float]:
         """Return a reading, and its cost as the limit counts it."""
-        cost = self._start_cost()
-        reading = review_merge(pull, self._load, self._review, cost)
-        return reading, cost.cautious_dollars if cost.dollars is None else cost.dollars
+        return review_merge(pull, self._load, self._review, self._start_cost)
 
 
 class _ReadingRun:

@@ -60,7 +60,7 @@ def read(
     review: ReviewCallback, limit: float = 100.0, load: Callable[[PullRequest], PullRequest] = give
 ) -> dict[int, tuple[str, float | None]]:
     """The problem and the cost of each merge's reading; one at a time."""
-    reader = PairReader(load, review, lambda: ReviewCost(MODEL, CLAUDE.prices), 1)
+    reader = PairReader(load, review, lambda _: ReviewCost(MODEL, CLAUDE.prices), 1)
     shown: list[tuple[int, int]] = []
     read = reader.read_pairs(PAIRS, HISTORY, CostLimit(limit), lambda done, total: shown.append((done, total)))
     assert shown == [(done, 12) for done in range(1, 13)]
