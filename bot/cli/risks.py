@@ -19,6 +19,7 @@ from bot.cli.base import (
     show_progress_bar,
     timezone_option,
 )
+from bot.cli.risk_reading import ReadingOptions, measure_reading
 from bot.domain.conversations.commands import DEFAULT_SCORE_SPAN, AllowedRepositories, ScoreRequest
 from bot.domain.errors import UsageError
 from bot.domain.evaluation.labels import EvaluationWindow
@@ -27,7 +28,7 @@ from bot.domain.time.day import get_today, parse_date
 from bot.render.risk import evaluation as render
 from bot.render.risk.score import format_score
 from bot.services.history.clone_history import read_clone_history
-from bot.services.risk.evaluation import evaluate_history
+from bot.services.risk.evaluation import MergeHistory, evaluate_history
 from bot.settings import load_settings
 
 # the rules look back at most 180 days, and repeated titles are rarely further apart
@@ -57,6 +58,12 @@ def risks_group() -> None:
 @click.option("--branch", help="Branch; the default branch of the clone if not given.")
 @click.option("--history-from", metavar="YYYY-MM-DD", help="Read from there; a year before --since if not given.")
 @click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
+@click.option("--reading", is_flag=True, help="Measure the second reading instead: ask the model about pairs.")
+@click.option("--pairs", type=click.IntRange(1), help="How many pairs are read; 30 if not given.")
+@click.option("--seed", type=int, help="Which pairs; 1 if not given.")
+@click.option(
+    "--max-cost", metavar="USD", type=click.FloatRange(min=0), help="What readings may cost; 5 if not given."
+)
 def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     clone: Path,
     since: str,
@@ -68,25 +75,42 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     history_from: str | None,
     *,
     for_scripts: bool,
+    reading: bool,
+    pairs: int | None,
+    seed: int | None,
+    max_cost: float | None,
 ) -> None:
     """Measure the risk list on past merges of a repository, from a local clone of it.
 
     What was taken back is read from revert commits; each merge is scored by what was known before it. Days are
     those of the time zone. Ends with a verdict: whether the list can be relied on in this repository.
+
+    With --reading, the model reviews pairs for bugs, as it does for a digest: a merge that was repaired within two
+    weeks, and one like it that was not. Prints how often it finds the first one to be worse. Run again, it goes on
+    where it was.
     """
     # it imports the SDKs, which takes most of a second; help must not wait for them
     from bot.container.from_settings import load_path_settings  # noqa: PLC0415
 
+    options = ReadingOptions(pairs, seed, max_cost)
+    options.require_reading(is_reading=reading)
     settings = load_settings()
     repository = Repository.parse(repo, settings.github_web_url) if repo else None
     window = EvaluationWindow(parse_date(since), parse_date(until), choose_zone(settings, timezone))
     begin = _choose_history_start(window, history_from)
+    if scores and reading:
+        raise UsageError("--scores belongs to the risk list: leave it out, or leave out --reading.")
     _check_writable(scores)
-    with show_progress_bar("commit", "Commits") as show:
-        history = read_clone_history(
-            GitClone(clone, branch), repository, window, begin, show, load_path_settings(settings).get_path_classes
-        )
-    evaluation = evaluate_history(history, window)
+
+    def read_history() -> MergeHistory:
+        classes_of = load_path_settings(settings).get_path_classes
+        with show_progress_bar("commit", "Commits") as show:
+            return read_clone_history(GitClone(clone, branch), repository, window, begin, show, classes_of)
+
+    if reading:
+        measure_reading(read_history, window, clone, options, for_scripts=for_scripts)
+        return
+    evaluation = evaluate_history(read_history(), window)
     if scores:
         _write_text(scores, render.format_scores(evaluation))
     click.echo(render.format_evaluation_json(evaluation) if for_scripts else render.format_table(evaluation))

@@ -10,8 +10,9 @@ from bot.domain.errors import UsageError
 from bot.ports import Prompt
 from bot.services.summaries.prompts import SUMMARY_VERSION
 from bot.settings import Settings
+from evals.json_files import write_json
 from evals.trial.days import TrialDays
-from evals.trial.folder import Trial, TrialFolder, TrialPull, copy_text, write_json
+from evals.trial.folder import Trial, TrialFolder, TrialPull, copy_text
 from evals.trial.models import PromptRecorder
 
 

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
-
-from pydantic import BaseModel, ConfigDict, ValidationError
+from typing import Any, Literal
 
 from bot.domain.errors import UsageError
+from evals.json_files import Part, read_part
 
 Side = Literal["ours", "theirs"]
-T = TypeVar("T", bound=BaseModel)
 _TEXTS = Path(__file__).parent
-
-
-class Part(BaseModel):
-    """Base of what is kept in files of a trial."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class TrialPull(Part):
@@ -128,33 +118,6 @@ class TrialFolder:
     def read_key(self) -> Key | None:
         """Read whose text is whose; None before there are pairs. Raises UsageError."""
         return read_part(self.key, Key) if self.key.is_file() else None
-
-
-def read_part(path: Path, shape: type[T]) -> T:
-    """Read a file of a trial.
-
-    Raises:
-        UsageError: it can't be used; the sentence says why.
-    """
-    try:
-        return shape.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path.parent.name}/{path.name} can't be read: {error}.") from error
-    except ValidationError as error:
-        raise UsageError(f"{path.parent.name}/{path.name} can't be used: {describe_problems(error)}.") from error
-
-
-def describe_problems(error: ValidationError) -> str:
-    """Return which fields are wrong and why, at most three."""
-    problems = [f"{'.'.join(map(str, each['loc'])) or 'the file'}: {each['msg']}" for each in error.errors()[:3]]
-    return "; ".join(problems)
-
-
-def write_json(path: Path, value: BaseModel | Mapping[str, Any]) -> None:
-    """Write a value as JSON that people can read."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
-    path.write_text(json.dumps(plain, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def copy_text(name: str, to: Path) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from evals.trial.folder import Pair, Trial, TrialFolder, read_part, write_json
+from evals.json_files import read_part, write_json
+from evals.trial.folder import Pair, Trial, TrialFolder
 from evals.trial.score import TrialScore
 from evals.trial.verdicts import Judged, Statement
 

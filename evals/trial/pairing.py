@@ -14,8 +14,9 @@ from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.render.digest.report import render_report
 from bot.services.summaries.schemas import MAX_QUOTES, SummaryAnswer
 from bot.settings import Settings
+from evals.json_files import write_json
 from evals.trial.days import TrialDays
-from evals.trial.folder import Key, Pair, Side, Trial, TrialFolder, copy_text, write_json
+from evals.trial.folder import Key, Pair, Side, Trial, TrialFolder, copy_text
 from evals.trial.models import ReaderAnswers
 from evals.trial.report_texts import parse_report
 

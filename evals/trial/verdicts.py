@@ -10,7 +10,8 @@ from pydantic import Field, StringConstraints
 
 from bot.domain.errors import UsageError
 from bot.domain.text.strings import truncate_text
-from evals.trial.folder import Key, Pair, Part, Side, Trial, TrialFolder, read_part
+from evals.json_files import Part, read_part
+from evals.trial.folder import Key, Pair, Side, Trial, TrialFolder
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 StatementKind = Literal["false", "unsupported", "unchecked"]

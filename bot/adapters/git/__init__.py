@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bot.adapters.git.clone import GitClone
+from bot.adapters.git.clone_changes import CloneChanges
+from bot.adapters.git.clone_reader import CloneReader
 from bot.adapters.git.mirror import GitMirror, MirrorLimits, is_own_address
 from bot.adapters.git.mirror_files import GitMirrorFiles
 from bot.adapters.git.mirror_probe import GitMirrorProbe
@@ -10,6 +12,8 @@ from bot.adapters.git.mirror_reader import MirrorReader
 from bot.adapters.git.mirror_search import GitMirrorSearch
 
 __all__ = [
+    "CloneChanges",
+    "CloneReader",
     "GitClone",
     "GitMirror",
     "GitMirrorFiles",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from bot.adapters.git.commands import build_command, build_isolated_environment
 from bot.adapters.git.mirror_folder import MirrorFolder
@@ -19,7 +20,17 @@ log = logging.getLogger(__name__)
 
 # a part of a hash may be that of another commit by now
 _WHOLE_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_UNKNOWN = ("Not a valid object name", "unable to resolve revision", "bad revision", "unknown revision")
+# what git says of a commit that it does not have
+UNKNOWN_COMMIT = ("Not a valid object name", "unable to resolve revision", "bad revision", "unknown revision")
+
+
+class RepositoryReader(Protocol):
+    """Something that runs commands of git in a repository: in a mirror of it, or in a clone."""
+
+    def open_command(
+        self, repository: Repository, *arguments: str | bytes, lines: bytes = b""
+    ) -> AbstractContextManager[GitProcess]:
+        """Start a command. Raises SourceUnavailable, also in place of the GitFailure that the block raises."""
 
 
 class MirrorReader:
@@ -60,7 +71,7 @@ class MirrorReader:
         if error.hints_at_damage:
             folder.record_damage()
             log.warning("the mirror of %s is damaged, the next update makes it again: %s", repository, error)
-        elif any(words in error.stderr for words in _UNKNOWN):
+        elif any(words in error.stderr for words in UNKNOWN_COMMIT):
             return SourceUnavailable(f"The mirror of {repository} does not have that commit.")
         return SourceUnavailable(f"The mirror of {repository} can't be read: {error}.")
 

@@ -24,6 +24,7 @@ _MERGE = re.compile(
     re.A,
 )
 _BORS_TITLE = re.compile(r"\d{1,9}: (?P<title>.*?)(?: r=\S.*)?")
+_PERSON_TRAILER = re.compile(r"(?:Co-authored|Signed-off|Reviewed|Acked|Tested)-by: ", re.I)
 # the text of GitHub's "Revert" button, and merges that name their repository
 _REPOSITORY_REFERENCE = re.compile(
     r"(?:^Reverts|\AMerge) (?P<repository>[\w.-]{1,100}/[\w.-]{1,100})#\d", re.M | re.A
@@ -103,6 +104,18 @@ def parse_merge_message(message: str, repository: Repository) -> _MergeReference
     if merge["place"] and merge["place"].casefold() != str(repository).casefold():
         return None
     return _MergeReference(int(merge["number"]), _parse_merged_title(merge["rest"], rest) or subject.strip())
+
+
+def extract_description(message: str) -> str:
+    """Return what a merge's message says besides its title, without the lines that name people.
+
+    GitHub puts the description of a squashed pull request there, or the messages of its branch; a merge commit
+    has the title in its body.
+    """
+    subject, _, rest = message.partition("\n")
+    if _MERGE.fullmatch(subject.rstrip()):
+        rest = rest.lstrip().partition("\n")[2]
+    return "\n".join(line for line in rest.split("\n") if not _PERSON_TRAILER.match(line)).strip()
 
 
 def _parse_merged_title(rest: str, body: str) -> str:

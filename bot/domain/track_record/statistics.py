@@ -48,10 +48,10 @@ def compute_lower_tail(distribution: Sequence[float], hits: int) -> float:
     return min(1.0, fsum(distribution[: hits + 1]))
 
 
-def compute_wilson_interval(part: int, whole: int) -> tuple[float, float]:
+def compute_wilson_interval(part: float, whole: int) -> tuple[float, float]:
     """Return the 95 % confidence interval of a share: Wilson's score interval (JASA 22, 1927), from 0 to 1.
 
-    It is the whole range if ``whole`` is 0.
+    A tie counts as half of ``part``. The interval is the whole range if ``whole`` is 0.
     """
     if not whole:
         return 0.0, 1.0

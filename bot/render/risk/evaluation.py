@@ -29,10 +29,10 @@ def format_table(evaluation: Evaluation) -> str:
         _format_rules(evaluation),
         _format_verdict(evaluation),
     ]
-    return "\n\n".join("\n".join(map(_replace_non_ascii, part)) for part in parts)
+    return "\n\n".join("\n".join(map(replace_non_ascii, part)) for part in parts)
 
 
-def _replace_non_ascii(line: str) -> str:
+def replace_non_ascii(line: str) -> str:
     """Return the line with a question mark for each sign outside ASCII, as in the names of branches and paths."""
     return "".join(char if " " <= char <= "~" else "?" for char in line).rstrip()
 
@@ -41,7 +41,7 @@ def format_evaluation_json(evaluation: Evaluation) -> str:
     """Format the evaluation for scripts; undefined values are null."""
     values = asdict(evaluation) | {"window": _serialize_window(evaluation), "scores": len(evaluation.scores)}
     values["verdict"] = {"signal": str(evaluation.verdict.signal), "sentence": evaluation.verdict.sentence}
-    return json.dumps(_replace_undefined(values), indent=2, default=str, allow_nan=False)
+    return json.dumps(replace_undefined(values), indent=2, default=str, allow_nan=False)
 
 
 def format_scores(evaluation: Evaluation) -> str:
@@ -56,12 +56,12 @@ def _serialize_window(evaluation: Evaluation) -> dict[str, str]:
     return {"since": str(window.since), "until": str(window.until), "timezone": str(window.zone)}
 
 
-def _replace_undefined(value: Any) -> Any:
+def replace_undefined(value: Any) -> Any:
     """Return the value with None for each number that is not finite."""
     if isinstance(value, dict):
-        return {key: _replace_undefined(each) for key, each in value.items()}
+        return {key: replace_undefined(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_replace_undefined(each) for each in value]
+        return [replace_undefined(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -103,7 +103,7 @@ def _format_rankings(evaluation: Evaluation) -> list[str]:
         if row.label == label
     ]
     gains = "; ".join(f"{label} {_format_signed(each)}" for label, each in evaluation.gains.items())
-    return [*_align_columns([head, *rows]), f"AUC of the rules less that of lines added: {gains}"]
+    return [*align_columns([head, *rows]), f"AUC of the rules less that of lines added: {gains}"]
 
 
 def _format_listed(evaluation: Evaluation) -> list[str]:
@@ -115,7 +115,7 @@ def _format_listed(evaluation: Evaluation) -> list[str]:
         (each.label, _format_estimate(each.precision), _format_estimate(each.recall)) for each in evaluation.listed
     ]
     title = f"Top 3 of a day, only from {least.least:g} points on: {format_count(least.slots, 'place')}"
-    return [title, *_align_columns([("", "precision", "recall"), *rows])]
+    return [title, *align_columns([("", "precision", "recall"), *rows])]
 
 
 def _format_bands(evaluation: Evaluation) -> list[str]:
@@ -129,7 +129,7 @@ def _format_bands(evaluation: Evaluation) -> list[str]:
         )
         for each in reversed(evaluation.bands)
     ]
-    return _align_columns([head, *rows, ("all", _format_percent(1.0), *_format_base_rates(evaluation))])
+    return align_columns([head, *rows, ("all", _format_percent(1.0), *_format_base_rates(evaluation))])
 
 
 def _format_rules(evaluation: Evaluation) -> list[str]:
@@ -144,7 +144,7 @@ def _format_rules(evaluation: Evaluation) -> list[str]:
         )
         for each in evaluation.effects
     ]
-    return _align_columns(
+    return align_columns(
         [
             head,
             *rows,
@@ -165,7 +165,7 @@ def _format_base_rates(evaluation: Evaluation) -> Iterable[str]:
     return (_format_percent(each.all / evaluation.pulls) for each in evaluation.positives)
 
 
-def _align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the rows as lines with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]

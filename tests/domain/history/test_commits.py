@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.history.commits import Commit, detect_repository, parse_merge_message, sort_commits
+from bot.domain.history.commits import (
+    Commit,
+    detect_repository,
+    extract_description,
+    parse_merge_message,
+    sort_commits,
+)
 from tests.helpers.builders import NOON, REPOSITORY, changed_file
 
 MERGE = "Merge pull request #12 from octo/fix-#7"
@@ -80,6 +86,18 @@ def test_a_merge_has_what_its_commit_changed() -> None:
     assert found.commit_message == "Count once (#12)\n\nWhy"
     assert (found.merge_time, found.merge_commit, found.author.login) == (NOON, "a" * 40, "Ada")
     assert (found.additions, found.deletions, found.changed_files, len(found.files or ())) == (3, 2, 1, 1)
+
+
+def test_a_description_is_the_message_without_its_title_and_its_people() -> None:
+    expected = {
+        "Count once (#12)": "",
+        "Count once (#12)\n\nWhy\n\n* twice\n\nCo-authored-by: Ada <a@b>\nSigned-off-by: Ada": "Why\n\n* twice",
+        "Count once (#12)\nSigned-off-by: Ada\n\nReviewed-by is a word": "Reviewed-by is a word",
+        f"{MERGE}\n\nCount once\n\nWhy": "Why",
+        f"{MERGE}\r\n\r\nCount once\r\n": "",
+        MERGE: "",
+    }
+    assert {message: extract_description(message) for message in expected} == expected
 
 
 def test_the_first_commit_that_names_a_number_is_its_merge_and_all_others_are_direct() -> None:

@@ -1,0 +1,105 @@
+"""The figures of read pairs: what a review is worth, ties, memory, and what was not read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from bot.domain.evaluation.pairs import MatchedPair
+from bot.domain.evaluation.readings import Reading, ReadPair, evaluate_readings, score_review
+from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.review.models import BugFinding, BugReview, Certainty, FindingAdvice, FindingStatus
+from bot.domain.risk.assessment import Risk
+from bot.domain.summaries.models import Evidence
+from tests.helpers.builders import pull
+
+PROOF = Evidence("engine/run.py", "size = len(batch)", DiffSide.NEW, 5)
+POSSIBLE = BugFinding(
+    "It fails.", "A batch of 1", "All", FindingStatus.POSSIBLE, Certainty.MEDIUM, FindingAdvice.WATCH
+)
+CONFIRMED = replace(POSSIBLE, status=FindingStatus.CONFIRMED, evidence=PROOF)
+NOTHING = BugReview()
+
+
+def review(*findings: BugFinding) -> BugReview:
+    return BugReview(findings)
+
+
+def read_pair(repaired: Reading, other: Reading, points: tuple[float, float] = (0.0, 0.0)) -> ReadPair:
+    pair = MatchedPair(pull(1), pull(2))
+    return ReadPair(pair, repaired, other, Risk(points[0], ()), Risk(points[1], ()))
+
+
+def test_the_verdict_comes_before_certainty_and_certainty_before_numbers() -> None:
+    low, high = (replace(POSSIBLE, certainty=each) for each in (Certainty.LOW, Certainty.HIGH))
+    ignored = replace(CONFIRMED, advice=FindingAdvice.IGNORE)
+    rising = [
+        NOTHING,
+        review(low),
+        review(low, low),
+        review(POSSIBLE),
+        review(POSSIBLE, low),
+        review(high),
+        review(*[high] * 6),
+        review(replace(CONFIRMED, certainty=Certainty.LOW)),
+        review(CONFIRMED),
+    ]
+    scores = [score_review(each) for each in rising]
+    assert scores == sorted(set(scores))
+    assert score_review(review(ignored)) == score_review(NOTHING)
+    assert score_review(review(ignored, low)) == score_review(review(low))
+    # what is only possible adds nothing to a confirmed bug
+    assert score_review(review(CONFIRMED, high, high)) == score_review(review(CONFIRMED))
+    assert score_review(review(*[low] * 50)) < score_review(review(POSSIBLE))
+
+
+def test_pairs_are_counted_right_wrong_and_tied() -> None:
+    found, nothing = Reading(review(CONFIRMED)), Reading(NOTHING)
+    result = evaluate_readings(
+        [
+            read_pair(found, nothing, (9.0, 3.0)),
+            read_pair(nothing, found, (9.0, 20.0)),
+            read_pair(nothing, nothing, (5.0, 5.0)),
+            read_pair(found, Reading(review(POSSIBLE)), (1.0, 2.0)),
+        ]
+    )
+    reading = result.reading
+    assert (reading.right, reading.ties, reading.pairs, reading.share) == (2.5, 1, 4, 0.625)
+    # of 16 comparisons, two confirmed win 3 each and tie once, and two empty ones win none and tie twice
+    assert reading.auc == pytest.approx((2 * 3.5 + 2 * 1.0) / 16)
+    assert (result.rules.right, result.rules.ties) == (1.5, 1)
+    # the review moves what the rules say: 17 to -1, 5 to 28, 1 to 1, 9 to 5
+    assert result.together.right == 2.5
+    assert (result.confirmed, result.quoted, result.chosen) == (3, 3, 4)
+
+
+def test_memory_is_counted_apart() -> None:
+    found, nothing = Reading(review(CONFIRMED)), Reading(NOTHING)
+    result = evaluate_readings([read_pair(found, replace(nothing, is_recognised=True)), read_pair(nothing, found)])
+    assert (result.reading.right, result.reading.pairs) == (1, 2)
+    assert (result.recognised.right, result.recognised.pairs) == (1, 1)
+    assert (result.unrecognised.right, result.unrecognised.pairs) == (0, 1)
+
+
+def test_what_was_not_read_is_named_and_not_counted() -> None:
+    failed = Reading(cost=0.02, problem="the model's report was not usable")
+    result = evaluate_readings([read_pair(Reading(review(CONFIRMED), cost=0.05), failed)])
+    assert (result.chosen, result.reading.pairs, result.rules.pairs) == (1, 0, 0)
+    assert math.isnan(result.reading.share)
+    assert math.isnan(result.reading.auc)
+    assert result.problems == ((2, "the model's report was not usable"),)
+    # what it found and cost is not hidden
+    assert result.confirmed == 1
+    assert result.cost == pytest.approx(0.07)
+
+
+def test_a_confirmed_finding_without_a_quote_shows() -> None:
+    bare = replace(CONFIRMED, evidence=None)
+    result = evaluate_readings([read_pair(Reading(review(bare, CONFIRMED, POSSIBLE)), Reading(NOTHING))])
+    assert (result.confirmed, result.quoted) == (2, 1)
+
+
+def test_an_unknown_price_makes_the_cost_unknown() -> None:
+    assert evaluate_readings([read_pair(Reading(NOTHING, cost=None), Reading(NOTHING, cost=1.0))]).cost is None
