@@ -86,7 +86,7 @@ def _post_digest(services: CommandServices, request: DigestRequest, asker: Slack
 
 COMMAND = Command(
     name="/prdigest",
-    description="Post the digest of a day, or get it regularly",
+    description="Post the digest of a day, or subscribe to it",
     hint="[2026-02-28 | 7d | subscribe | schedule | list | help]",
     usage=USAGE,
     trigger_words=("digest", "prdigest"),

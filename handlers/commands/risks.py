@@ -83,7 +83,7 @@ def _answer_score(services: CommandServices, request: ScoreRequest, asker: Slack
 
 COMMAND: Command[RisksRequest | ScoreRequest] = Command(
     name="/prrisks",
-    description="List what was taken back and what deserves a second look",
+    description="List reverted changes and those worth a second look",
     hint="[7d | 2026-02-28] [path:… author:… label:…] [top:5] | score 90d | help",
     usage=USAGE,
     trigger_words=("risks", "prrisks"),

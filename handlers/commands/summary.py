@@ -70,7 +70,7 @@ def _answer_each(services: CommandServices, payload: CommandPayload[SummaryReque
 
 COMMAND = Command(
     name="/prsummary",
-    description="Summarise pull requests",
+    description="Summarize pull requests",
     hint="35617 | owner/repo#35617 | private | help",
     usage=USAGE,
     trigger_words=("summary", "prsummary"),
