@@ -35,8 +35,8 @@ _HTML = re.compile(r"<!--.*?-->|<[a-zA-Z/][^>]*>", re.DOTALL)
 _ALTERNATIVE_TEXT = re.compile(r'<img[^>]*?alt="([^"]*)"[^>]*>', re.DOTALL)
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _CODE = re.compile(r"`[^`\n]+`")
-# a program in another language: GraphQL, Lua
-_INDENTED = re.compile(r"\n {2,}\S")
+# programs in other languages (GraphQL, Lua), and patterns of file names
+_NO_PROSE = re.compile(r"\n {2,}\S|(?:^| )\*\.\w")
 # what begins a paragraph of its own
 _BEGINNING = re.compile(r"^\s*(?:[-*] |\d+\. |#+ |\||>)")
 
@@ -127,7 +127,7 @@ def find_prose(source: str) -> Iterator[str]:
     skipped |= {id(each) for node in ast.walk(tree) if _is_for_machines(node) for each in ast.walk(node)}
     for node in ast.walk(tree):
         text = "" if id(node) in skipped else join_parts(node)
-        if len(re.findall(r"\b[A-Za-z']{2,}\b", text)) > 1 and not _INDENTED.search(text):
+        if len(re.findall(r"\b[A-Za-z']{2,}\b", text)) > 1 and not _NO_PROSE.search(text):
             yield text
 
 
