@@ -103,8 +103,8 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("arguments", "code", "said"),
         [
-            pytest.param(["--clone=nothing", *WINDOW], 2, "'nothing' is no folder", id="no-folder"),
-            pytest.param(["--clone=.", *WINDOW], 2, "is no git clone", id="no-clone"),
+            pytest.param(["--clone=nothing", *WINDOW], 2, "'nothing' is not a readable folder", id="no-folder"),
+            pytest.param(["--clone=.", *WINDOW], 2, "is not a git clone", id="no-clone"),
             pytest.param(
                 ["--clone={clone}", "--since=2025-05-02", "--until=2025-05-01"],
                 2,

@@ -105,16 +105,16 @@ def test_a_defect_is_one_sentence_with_a_reference(error: Exception) -> None:
     [
         (PullRequestNotFound("octo/engine has no pull request #9."), "octo/engine has no pull request #9."),
         (
-            RepositoryNotFound("GitHub has no repository octo/engin, or the token may not see it."),
-            "GitHub has no repository octo/engin, or the token may not see it.",
+            RepositoryNotFound("GitHub has no repository octo/engin, or the token may not read it."),
+            "GitHub has no repository octo/engin, or the token may not read it.",
         ),
         (
             RateLimited("GitHub's rate limit for this token is used up: try again in 12 minutes.", 720),
             "GitHub's rate limit for this token is used up: try again in 12 minutes.",
         ),
         (
-            PostingInProgress("Another process is posting this now: look at the channel soon."),
-            "Another process is posting this now: look at the channel soon.",
+            PostingInProgress("Another process is posting this now: check the channel soon."),
+            "Another process is posting this now: check the channel soon.",
         ),
         (
             UsageError("3 days are too many at once: ask for up to 2."),
@@ -124,7 +124,7 @@ def test_a_defect_is_one_sentence_with_a_reference(error: Exception) -> None:
         (GitHubUnavailable("GitHub answered 502 for octo/engine."), "GitHub does not answer me right now"),
         (GitHubAccessDenied("GitHub refused the token: set GITHUB_TOKEN."), "GitHub does not let me read that"),
         (
-            SlackCallRefused("Slack refused the token: set SLACK_BOT_TOKEN.", "invalid_auth"),
+            SlackCallRefused("Slack rejected the token: set SLACK_BOT_TOKEN.", "invalid_auth"),
             "Slack does not let me do",
         ),
         (
@@ -160,9 +160,9 @@ def test_refusals_of_slack_are_passed_on_only_where_the_asker_can_mend_them(code
 @pytest.mark.parametrize(
     "sentence",
     [
-        "Set GITHUB_TOKEN to a token that may read pull requests, or the GITHUB_APP_… variables.",
-        "GITHUB_APP_PRIVATE_KEY is neither a private key nor a file that can be read.",
-        "Set PRDIGEST_REPO to the repository that the bot speaks of, as owner/name.",
+        "Set GITHUB_TOKEN to a token that may read pull requests, or set up a GitHub App (GITHUB_APP_…).",
+        "GITHUB_APP_PRIVATE_KEY is neither a private key nor a readable file.",
+        "Set PRDIGEST_REPO to your repository, as owner/name.",
     ],
 )
 def test_what_an_operator_forgot_to_set_is_not_told_to_the_asker(sentence: str) -> None:

@@ -91,7 +91,7 @@ def test_a_repository_that_github_does_not_know_is_a_sentence(bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     ada.send_command("/prsummary", f"{repository}#1", channel)
     (shown,) = bot.whispered(ada)
-    reference_in(shown["text"], bot, f"GitHub has no repository {repository}, or the token may not see it.")
+    reference_in(shown["text"], bot, f"GitHub has no repository {repository}, or the token may not read it.")
 
 
 def overloaded(_: dict[str, Any]) -> Failure:

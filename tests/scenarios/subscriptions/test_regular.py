@@ -98,7 +98,7 @@ AT_ONCE = {
     "unsubscribe everything": "I don't know 'everything': write a repository,",
     "pause the first": "Which one? Write its repository,",
     "list all": "The list takes no words:",
-    "schedule octo/engine": "The form asks for all there is:",
+    "schedule octo/engine": "The form asks for complete is:",
     "subscribe " + "x" * 1_001: "That is too long to be a command:",
 }
 LATER = {

@@ -479,7 +479,7 @@ class BusyMessenger(MemoryMessenger):
     """Slack's rate limit, which the client has waited out in vain."""
 
     def post_message(self, *_arguments: Any, **_more: Any) -> str:
-        raise SlackUnavailable("Slack asked for a pause, more than once: try again in a few minutes.")
+        raise SlackUnavailable("Slack limited the rate several times: try again in a few minutes.")
 
 
 @pytest.mark.parametrize("audience", [Audience.CHANNEL, Audience.SHARED])

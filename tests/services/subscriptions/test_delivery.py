@@ -246,11 +246,11 @@ FAILURES = {
     "no-repository": (builds(RepositoryNotFound("No such.")), "No such.", 15, "1"),
     "not-set-up": (builds(ConfigurationError("Set it.")), "Set it.", 15, "1"),
     "a-defect": (builds(KeyError("x")), "a defect: the log of the worker has it", 1, ""),
-    "left": (left, "The bot is not in channel C0DIGEST: invite it there with /invite.", 15, "1"),
+    "left": (left, "The bot is not in channel C0DIGEST: invite it there with /invite @prdigest.", 15, "1"),
     "archived": (archived, "Channel C0DIGEST is archived: choose another one.", 15, "1"),
     "unknown": (
         unknown,
-        "Slack knows no channel C0DIGEST, or it is private and without the bot: check its id.",
+        "Slack has no channel C0DIGEST, or it is private and the bot is not in it: check its id.",
         15,
         "1",
     ),
@@ -320,7 +320,7 @@ def test_a_digest_that_slack_puts_off_is_posted_once_when_the_pause_is_over(desk
         pytest.param(GitHubAccessDenied("Refused."), [15] * 7, id="what-a-person-mends"),
         pytest.param(RateLimited("Used up.", 240), [4, 4, 5, 10, 15, 15, 15], id="no-sooner-than-asked"),
         pytest.param(RateLimited("Used up.", 3_600), [60] * 7, id="an-hour"),
-        pytest.param(SlackUnavailable("Slack asks for a pause.", 720), [12] * 4 + [15] * 3, id="slack-asks"),
+        pytest.param(SlackUnavailable("Slack limits the rate.", 720), [12] * 4 + [15] * 3, id="slack-asks"),
     ],
 )
 def test_tries_come_at_growing_pauses(desk: Desk, error: Exception, minutes: list[int]) -> None:

@@ -191,7 +191,7 @@ class DeafOnce(MemoryWhispers):
     def send(self, slack_request: SlackRequest, post: Post) -> None:
         super().send(slack_request, post)
         if len(self.said) == 1:
-            raise SlackUnavailable("Slack did not take the answer: try again in a few minutes.")
+            raise SlackUnavailable("Slack did not accept the answer: try again in a few minutes.")
 
 
 @pytest.mark.parametrize("verb", ["subscribe", "pause", "resume", "unsubscribe"])
