@@ -128,7 +128,7 @@ def test_the_doctor_says_what_is_wrong_with_it_in_its_own_names(
         "! Toy key: refused -> Set TOY_API_KEY to a valid key, or leave it empty for facts-only summaries."
     )
     monkeypatch.setenv("TOY_API_KEY", "wrong one")
-    assert any(line.startswith("! Settings: TOY_API_KEY has blanks") for line in examined(ToySettings()))
+    assert any(line.startswith("! Settings: TOY_API_KEY contains blanks") for line in examined(ToySettings()))
 
 
 # which one is asked

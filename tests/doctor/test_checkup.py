@@ -134,7 +134,7 @@ def test_without_a_store_the_channels_of_the_settings_are_checked(store: Redis) 
 
 def test_without_slack_its_channels_are_no_failures(store: Redis) -> None:
     def refused() -> AnySlack:
-        raise SlackCallRefused("Slack refused the token.", "invalid_auth")
+        raise SlackCallRefused("Slack rejected the token.", "invalid_auth")
 
     lines = examined(replace(worlds(store), slack=refused))
     assert "- Channel C0ADMIN (PRDIGEST_ADMIN_CHANNEL): not checked: see Slack token above" in lines

@@ -85,8 +85,8 @@ def test_the_prefix_and_the_owner_of_the_store_are_told(there: World, monkeypatc
 def test_a_store_of_another_workspace_is_a_failure(there: World, monkeypatch: Env, store: Redis) -> None:
     store.set("owner", "T0OTHER")
     said = (
-        "The store belongs to the workspace T0OTHER, and SLACK_BOT_TOKEN is of T0TEAM: give this bot a"
-        " PRDIGEST_STORE_PREFIX of its own."
+        "The store belongs to the workspace T0OTHER, but SLACK_BOT_TOKEN is for T0TEAM: give this bot its "
+        "own PRDIGEST_STORE_PREFIX."
     )
     assert failed(examined(monkeypatch, there.settings)) == [f"! Store owner: another workspace -> {said}"]
 

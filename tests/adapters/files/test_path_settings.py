@@ -123,9 +123,9 @@ def test_escaped_brackets_are_letters_of_a_name(file: Path) -> None:
     assert kinds == [PathClass.OTHER, PathClass.PRODUCT]
 
 
-EMPTY = "names nothing: write a file or folder, such as docs/."
+EMPTY = "is empty: write a file or folder, such as docs/."
 BLANK = "begins or ends with a blank, or has invisible characters: write it without."
-BRACKETS = "has brackets that can't be read: write them as [a-z], or \\[ and \\] for a name."
+BRACKETS = "has brackets that are not closed or empty: write them as [a-z], or \\[ and \\] for a name."
 FROM_ROOT = "matches no path: write it from the root of the repository, without ./, ../ or //."
 STARS = "has too many stars: write up to 4, 3 in one name, 2 times **."
 PATTERNS: dict[str, str] = {

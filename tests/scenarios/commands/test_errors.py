@@ -12,8 +12,8 @@ from tests.emulators.github.server import FailureKind
 from tests.helpers.world import as_read
 from tests.scenarios import Bot, claude_that, failing_github, old_button
 
-DOWN = "GitHub does not answer me right now: try again in a few minutes."
-REFUSED = "GitHub does not let me read that: ask whoever runs me to look at the token."
+DOWN = "GitHub is not responding: try again in a few minutes."
+REFUSED = "GitHub does not let me read that: ask the bot's admin to check the GitHub token."
 
 
 def secrets(bot: Bot) -> tuple[str, ...]:
