@@ -25,8 +25,8 @@ SAMPLE_NOTE = (
     "vllm-project/vllm. The summaries were written for this sample, without a model."
 )
 _STAND_IN_NOTE = (
-    "This demo uses no model. Rules build answers from what the bot's tools find. The summaries were written "
-    "for the sample."
+    "This demo uses no model: rules build answers from what the bot's tools find, and the summaries were "
+    "written for the sample."
 )
 _MAX_NUMBERS = 6
 

@@ -378,7 +378,7 @@ def test_what_tools_read_and_what_nobody_could_see_is_in_the_small_print(http_bo
     assert f"the diff of #{number}" in print_
     assert f"engine/huge.py of #{number} (too large, GitHub sends no diff)" in print_
     assert f"engine/logo.png of #{number} (binary or empty)" in print_
-    assert f"parts of engine/long.py of #{number} (clipped)" in print_
+    assert f"parts of engine/long.py of #{number} (truncated)" in print_
     statuses = [each["status"] for each in http_bot.world.slack.statuses if each["thread_ts"] == thread.ts]
     assert statuses == ["is reading the pull requests…", "is reading 1 diff…"]
 

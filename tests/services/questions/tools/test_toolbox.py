@@ -287,7 +287,7 @@ def test_what_was_taken_back_later_and_why() -> None:
     ]
     assert (
         toolbox.provenance.sources
-        == "the list of what was taken back of Saturday 28 February 2026 until 1 March 2026"
+        == "the list of reverts and repairs of Saturday 28 February 2026 until 1 March 2026"
     )
 
 
@@ -437,7 +437,7 @@ def test_no_diff_was_read_where_none_is_to_be_had() -> None:
     there = shelf(pull(7, files=(replace(RETRY, patch=""), replace(RETRY, path="engine/more.py", patch=""))))
     toolbox = there.toolbox()
     told(toolbox, DIFF, number=7)
-    assert (toolbox.provenance.sources, toolbox.provenance.gaps) == ("", "the diff of #7 (there is none at hand)")
+    assert (toolbox.provenance.sources, toolbox.provenance.gaps) == ("", "the diff of #7 (not available)")
 
 
 def test_the_ledger_tells_what_was_not_searched() -> None:
