@@ -28,9 +28,11 @@ PACK = Path(__file__).parents[2] / "shared" / "risk"
     show_default=True,
     help="What the rules look back at: all known reverts, or those that titles name.",
 )
-@click.option("--scores", type=click.Path(dir_okay=False, path_type=Path), help=(
-    "Write the scores to this CSV file (pr,score)."
-))
+@click.option(
+    "--scores",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help=("Write the scores to this CSV file (pr,score)."),
+)
 @click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
 def risk(
     pack: Path, since: str, until: str, timezone: str, reverts: str, scores: Path | None, *, for_scripts: bool
