@@ -30,7 +30,7 @@ def test_the_defaults_of_every_class_are_shown() -> None:
     assert list(shown) == [
         "lock", "generated", "ci", "tests", "docs", "build", "support", "product", "critical",
     ]  # fmt: skip
-    assert all(line.startswith("- Paths defaults, ") for line in lines)
+    assert all(line.startswith("- Paths by default, ") for line in lines)
     for kind, patterns in DEFAULT_PATH_CLASSES.patterns:
         assert shown[kind] == patterns
     assert shown["critical"] == f"for product code, {DEFAULT_PATH_CLASSES.critical}"
@@ -83,6 +83,6 @@ def test_a_file_that_can_not_be_used_hides_no_defaults() -> None:
 
     checks = check_paths(broken, (ENGINE,))
     shown = [next(checks).name for _ in range(9)]
-    assert shown[-1] == "Paths defaults, critical"
+    assert shown[-1] == "Paths by default, critical"
     with pytest.raises(ConfigurationError):
         next(checks)

@@ -128,7 +128,7 @@ def test_the_address_of_a_repository_is_understood(text: str) -> None:
 
 HOW = "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, weekdays or daily, me, path:… or only:risky."
 NO_TIME = "is not a time: write it as 09:00 or 9am."
-NO_ZONE = "is not a time zone: use an IANA name, as America/Los_Angeles."
+NO_ZONE = "is not a time zone: use an IANA name, such as America/Los_Angeles."
 TWICE = "leave one out."
 REFUSED: dict[str, str] = {
     "please": f"I don't understand 'please': {HOW}",
