@@ -20,7 +20,7 @@ from bot.cli.store import export_command, import_command
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    help="What merged yesterday in a fast repository, and what may hurt: a digest for Slack.",
+    help="A daily Slack digest of merged pull requests, with the risky ones called out.",
 )
 @click.version_option(package_name="prdigest", prog_name="prdigest")
 def cli() -> None:
@@ -29,7 +29,7 @@ def cli() -> None:
 
 @cli.command("votes")
 def votes_command() -> None:
-    """Print the thumbs up and down, each with its question and answer, as lines of JSON."""
+    """Print the votes on answers as lines of JSON."""
     with open_command_foundation() as base:
         # it imports the SDKs, which takes most of a second; help must not wait for them
         from bot.container.questions import build_answer_feedback  # noqa: PLC0415

@@ -15,21 +15,24 @@ from bot.settings import load_settings
 
 
 @click.command("demo")
-@click.option("--text", "is_text", is_flag=True, help="Print the sample day here, without a browser.")
+@click.option("--text", "is_text", is_flag=True, help="Print the sample day in the terminal, without a browser.")
 @click.option(
-    "--live", "is_live", is_flag=True, help="Real services in the local Slack; needs both keys and --repo."
+    "--live",
+    "is_live",
+    is_flag=True,
+    help=("Use GitHub and Claude instead of the sample. Needs GITHUB_TOKEN, ANTHROPIC_API_KEY and --repo."),
 )
 @repo_option
 @click.option(
-    "--port", default=0, type=click.IntRange(0, 65_535), help="Of the page; any that is free if not given."
+    "--port", default=0, type=click.IntRange(0, 65_535), help="Port of the page. Default: any free port."
 )
-@click.option("--open", "is_opened", is_flag=True, help="Open the page in the browser, too.")
+@click.option("--open", "is_opened", is_flag=True, help="Also open the page in the browser.")
 def demo_command(is_text: bool, is_live: bool, repo: str | None, port: int, is_opened: bool) -> None:  # noqa: FBT001 (flags of a command)
-    """Try everything in a local Slack in your browser; needs no key, account or server."""
+    """Try the bot in a local Slack in your browser. You need no key, account or server."""
     if repo and not is_live:
-        raise UsageError("The sample day has a repository of its own: add --live to see another.")
+        raise UsageError("The sample day has its own repository: add --live to use another one.")
     if is_text and is_live:
-        raise UsageError("--text prints the sample day: leave out --live, or --text.")
+        raise UsageError("--text works with the sample day only: leave out --live or --text.")
     if is_text:
         for piece in render_demo(_read_line):
             click.echo(piece)
@@ -41,8 +44,8 @@ def demo_command(is_text: bool, is_live: bool, repo: str | None, port: int, is_o
     configure_logging("WARNING")
 
     def started(address: str) -> None:
-        stays = "what was read and bought is kept for the next one" if is_live else "nothing stays behind"
-        click.echo(f"prdigest in a local Slack: {address}\nCtrl-C ends it; {stays}.")
+        stays = "data and summaries are kept for the next live demo" if is_live else "nothing is kept"
+        click.echo(f"prdigest in a local Slack: {address}\nPress Ctrl-C to stop; {stays}.")
         if is_opened:
             click.launch(address)
 

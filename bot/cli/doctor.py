@@ -17,7 +17,7 @@ from bot.settings import load_usable_settings
 @click.command("doctor")
 @click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
 def doctor_command(*, for_scripts: bool) -> None:
-    """Check settings, tokens, channels, the store, the clock and the last runs; say what to do."""
+    """Check the installation, and say how to fix each problem."""
     # the SDKs take most of a second to import; help and a mistyped option must not wait for them
     from bot.doctor.probe_openers import open_doctor  # noqa: PLC0415
 

@@ -30,7 +30,7 @@ def format_finding(finding: Finding, encoding: str) -> str:
 def format_verdict(findings: Sequence[Finding]) -> str:
     """Format the last line: how many checks failed."""
     failed = sum(each.status is CheckStatus.FAILED for each in findings)
-    return f"{format_count(failed, 'check')} of {len(findings)} failed." if failed else "All is well."
+    return f"{format_count(failed, 'check')} of {len(findings)} failed." if failed else "No problems found."
 
 
 def format_findings_json(findings: Iterable[Finding]) -> str:

@@ -64,7 +64,7 @@ def test_answers_come_as_they_are_written_and_can_be_judged(page: Page) -> None:
     assert len({len(text) for text in seen["texts"] if "Stop" in text}) >= 2, "it came at once"
     assert page.locator("#status").inner_text() == ""
     answer.get_by_role("button", name="Good answer").click()
-    page.get_by_text("Thank you").last.wait_for()
+    page.get_by_text("Thanks, saved").last.wait_for()
     direct.locator("#messages .replies").last.click()
     expect(direct.locator("#thread .piece").nth(1)).to_contain_text("has been reverted")
 

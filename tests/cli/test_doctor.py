@@ -55,7 +55,7 @@ def test_a_good_installation_passes_every_check(there: World, store: Redis, tmp_
     assert (done.returncode, done.stderr) == (0, "")
     shown = done.stdout.splitlines()
     assert {line[0] for line in shown[:-1]} == {"✓", "–"}  # noqa: RUF001 (a dash)
-    assert shown[-1] == "All is well."
+    assert shown[-1] == "No problems found."
     assert "\x1b" not in done.stdout
 
 
@@ -68,7 +68,7 @@ def test_every_failure_says_what_to_do_and_the_process_fails(there: World, tmp_p
     failures = [at for at, line in enumerate(shown) if line.startswith("FAIL ")]
     assert len(failures) == 5
     assert all(shown[at + 1].startswith("     -> ") for at in failures)
-    assert "FAIL Settings: PRDIGEST_CHANEL is no setting: did you mean PRDIGEST_CHANNEL?" in shown
+    assert "FAIL Settings: PRDIGEST_CHANEL is not a setting: did you mean PRDIGEST_CHANNEL?" in shown
     assert shown[-1].startswith("5 checks of ")
 
 

@@ -54,7 +54,7 @@ def test_a_name_from_outside_steers_no_terminal(evil: str) -> None:
 
 
 def test_the_last_line_says_how_many_failed() -> None:
-    assert format_verdict([OK, NOTE]) == "All is well."
+    assert format_verdict([OK, NOTE]) == "No problems found."
     assert format_verdict([OK, FAILED, NOTE]) == "1 check of 3 failed."
     assert format_verdict([FAILED, FAILED]) == "2 checks of 2 failed."
 

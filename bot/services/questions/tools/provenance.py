@@ -51,12 +51,12 @@ class Provenance:
         if any(file.patch for file in files):
             self._diffs[pull.number] = None
         elif files and all(file.patch == "" for file in files):
-            self.add_gap(f"the diff of #{pull.number} (there is none at hand)")
+            self.add_gap(f"the diff of #{pull.number} (not available)")
         self.add_unloaded([pull])
         self.add_unread_files(pull, files)
         for file in files:
             if file.patch is not None and file.path in left_out:
-                self.add_gap(f"parts of {_format_path(file.path)} of #{pull.number} (clipped)")
+                self.add_gap(f"parts of {_format_path(file.path)} of #{pull.number} (truncated)")
 
     def add_unloaded(self, pulls: Iterable[PullRequest]) -> None:
         """Add those of the pull requests whose files could not be loaded."""
@@ -72,7 +72,7 @@ class Provenance:
             elif file.unread:
                 self.add_gap(
                     f"{format_count(file.unread, 'changed line')} of {_format_path(file.path)} "
-                    f"of #{pull.number} (cut)"
+                    f"of #{pull.number} (truncated)"
                 )
             elif file.patch is None and file.changed_lines:
                 self.add_gap(f"{_format_path(file.path)} of #{pull.number} (too large, GitHub sends no diff)")
