@@ -22,7 +22,7 @@ from bot.domain.history.backfill import BackfillOutcome
 from bot.domain.pull_requests.models import Repository
 from bot.domain.text.strings import format_count
 from bot.domain.time.date_range import Span
-from bot.domain.time.day import get_yesterday, parse_date
+from bot.domain.time.day import get_today, parse_day
 from bot.render.history import sentences
 from bot.render.history.backfill import format_backfill
 from bot.services.history.backfill import CostLimit
@@ -31,10 +31,14 @@ from bot.settings import Settings
 log = logging.getLogger(__name__)
 
 
-@click.command("backfill")
+@click.command(
+    "backfill",
+    short_help="Fill history and caches for past days.",
+    epilog="Example: prdigest backfill --since 2026-02-01 --facts",
+)
 @repo_option
-@click.option("--since", metavar="YYYY-MM-DD", required=True, help="First local day.")
-@click.option("--until", metavar="YYYY-MM-DD", help="Last local day; yesterday if not given.")
+@click.option("--since", metavar="DAY", required=True, help="First local day, such as 2026-02-01.")
+@click.option("--until", metavar="DAY", default="yesterday", help="Last local day; yesterday if not given.")
 @timezone_option
 @click.option("--facts", is_flag=True, help="Ask no model: history and files alone.")
 @click.option(
@@ -46,7 +50,7 @@ log = logging.getLogger(__name__)
     help="What summaries may cost.",
 )
 def backfill_command(
-    repo: str | None, since: str, until: str | None, timezone: str | None, *, facts: bool, max_cost: float
+    repo: str | None, since: str, until: str, timezone: str | None, *, facts: bool, max_cost: float
 ) -> None:
     """Fill history and caches for past days, newest first; run again, it goes on where it was."""
     # without a terminal there is no bar, and each day is a line of the log
@@ -104,13 +108,12 @@ class _ProgressReporter:
 
 
 def _parse_request(
-    settings: Settings, repo: str | None, since: str, until: str | None, timezone: str | None
+    settings: Settings, repo: str | None, since: str, until: str, timezone: str | None
 ) -> tuple[Repository, Span]:
     """Return the repository and the days that the options ask for. Raises UsageError."""
     repository, zone = require_repository(settings, repo), choose_zone(settings, timezone)
-    span = Span(
-        parse_date(since), parse_date(until) if until else get_yesterday(get_current_time(), zone).date, zone
-    )
+    today = get_today(get_current_time(), zone)
+    span = Span(parse_day(since, today).date, parse_day(until, today).date, zone)
     if span.last < span.first:
         raise UsageError(f"There is no day from {span.first} to {span.last}: give the earlier date as --since.")
     return repository, span

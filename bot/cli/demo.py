@@ -14,24 +14,29 @@ from bot.domain.errors import UsageError
 from bot.settings import load_settings
 
 
-@click.command("demo")
+@click.command(
+    "demo", short_help="Try everything in a local Slack in your browser.", epilog="Example: prdigest demo --open"
+)
 @click.option("--text", "is_text", is_flag=True, help="Print the sample day here, without a browser.")
+@click.option("--report", "with_report", is_flag=True, help="With --text: print the Markdown report too.")
 @click.option(
-    "--live", "is_live", is_flag=True, help="Real services in the local Slack; needs both keys and --repo."
+    "--live",
+    "is_live",
+    is_flag=True,
+    help="A repository of yours in the local Slack. Needs GITHUB_TOKEN, ANTHROPIC_API_KEY and --repo.",
 )
 @repo_option
 @click.option(
-    "--port", default=0, type=click.IntRange(0, 65_535), help="Of the page; any that is free if not given."
+    "--port", default=0, type=click.IntRange(0, 65_535), help="Port of the page; any free port if not given."
 )
-@click.option("--open", "is_opened", is_flag=True, help="Open the page in the browser, too.")
-def demo_command(is_text: bool, is_live: bool, repo: str | None, port: int, is_opened: bool) -> None:  # noqa: FBT001 (flags of a command)
+@click.option("--open", "is_opened", is_flag=True, help="Open the page in the browser.")
+def demo_command(
+    *, is_text: bool, with_report: bool, is_live: bool, repo: str | None, port: int, is_opened: bool
+) -> None:
     """Try everything in a local Slack in your browser; needs no key, account or server."""
-    if repo and not is_live:
-        raise UsageError("The sample day has a repository of its own: add --live to see another.")
-    if is_text and is_live:
-        raise UsageError("--text prints the sample day: leave out --live, or --text.")
+    _check_options(is_text=is_text, with_report=with_report, is_live=is_live, repo=repo)
     if is_text:
-        for piece in render_demo(_read_line):
+        for piece in render_demo(_read_line, with_report=with_report):
             click.echo(piece)
         return
     # the SDKs take most of a second to import; the text and help must not wait for them
@@ -52,6 +57,16 @@ def demo_command(is_text: bool, is_live: bool, repo: str | None, port: int, is_o
     else:
         run_demo(build_sample_stage(), port, started)
     _exit_process()
+
+
+def _check_options(*, is_text: bool, with_report: bool, is_live: bool, repo: str | None) -> None:
+    """Raise UsageError for options that exclude each other."""
+    if with_report and not is_text:
+        raise UsageError("--report goes with --text: the page has the report in the digest's thread.")
+    if repo and not is_live:
+        raise UsageError("The sample day has a repository of its own: add --live to see another.")
+    if is_text and is_live:
+        raise UsageError("--text prints the sample day: leave out --live, or --text.")
 
 
 def _exit_process() -> None:

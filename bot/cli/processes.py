@@ -7,7 +7,11 @@ import click
 from bot.cli.base import open_command_foundation
 
 
-@click.command("run")
+@click.command(
+    "run",
+    short_help="Run everything in one process.",
+    epilog="Example: prdigest run",
+)
 def run_command() -> None:
     """Run everything in one process: Slack, the work and the schedule."""
     from bot.processes import run_all  # noqa: PLC0415
@@ -16,7 +20,11 @@ def run_command() -> None:
         run_all(base)
 
 
-@click.command("web")
+@click.command(
+    "web",
+    short_help="Take Slack's requests (a process of the Procfile).",
+    epilog="Example: prdigest web",
+)
 def web_command() -> None:
     """Take Slack's requests (a process of the Procfile)."""
     from bot.processes import run_web  # noqa: PLC0415
@@ -25,7 +33,11 @@ def web_command() -> None:
         run_web(base)
 
 
-@click.command("worker")
+@click.command(
+    "worker",
+    short_help="Run jobs (a process of the Procfile).",
+    epilog="Example: prdigest worker",
+)
 def worker_command() -> None:
     """Run jobs (a process of the Procfile)."""
     from bot.processes import run_worker  # noqa: PLC0415
@@ -34,7 +46,11 @@ def worker_command() -> None:
         run_worker(base)
 
 
-@click.command("clock")
+@click.command(
+    "clock",
+    short_help="Post what is due (a process of the Procfile).",
+    epilog="Example: prdigest clock",
+)
 def clock_command() -> None:
     """Post the daily digest at its time (a process of the Procfile)."""
     from bot.processes import run_clock  # noqa: PLC0415

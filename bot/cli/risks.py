@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import click
 
 from bot.adapters.git import GitClone
 from bot.cli.base import (
+    check_writable,
     choose_zone,
     get_current_time,
     open_command_foundation,
@@ -34,12 +34,16 @@ from bot.settings import load_settings
 _HISTORY_LENGTH = timedelta(days=365)
 
 
-@click.group("risks", help="How good the risk list is.")
+@click.group("risks", help="Measure how good the risk list is.", epilog="Example: prdigest risks score 90d")
 def risks_group() -> None:
     """Group the commands about the risk list."""
 
 
-@risks_group.command("evaluate")
+@risks_group.command(
+    "evaluate",
+    short_help="Measure the risk list on past merges of a clone.",
+    epilog="Example: prdigest risks evaluate --clone ../vllm --since 2025-10-01 --until 2025-12-31",
+)
 @click.option(
     "--clone",
     metavar="PATH",
@@ -81,7 +85,7 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     repository = Repository.parse(repo, settings.github_web_url) if repo else None
     window = EvaluationWindow(parse_date(since), parse_date(until), choose_zone(settings, timezone))
     begin = _choose_history_start(window, history_from)
-    _check_writable(scores)
+    check_writable(scores)
     with show_progress_bar("commit", "Commits") as show:
         history = read_clone_history(
             GitClone(clone, branch), repository, window, begin, show, load_path_settings(settings).get_path_classes
@@ -92,7 +96,11 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     click.echo(render.format_evaluation_json(evaluation) if for_scripts else render.format_table(evaluation))
 
 
-@risks_group.command("score")
+@risks_group.command(
+    "score",
+    short_help="Print how good the lists of the posted digests were.",
+    epilog="Example: prdigest risks score 90d",
+)
 @click.argument("days", default=DEFAULT_SCORE_SPAN, metavar="[DAYS]")
 @repo_option
 @timezone_option
@@ -118,14 +126,6 @@ def _choose_history_start(window: EvaluationWindow, history_from: str | None) ->
     if begin > window.since:
         raise UsageError(f"--history-from {begin} is after {window.since}: give a date before --since.")
     return begin
-
-
-def _check_writable(path: Path | None) -> None:
-    """Check before minutes of work that a file can be written. Raises UsageError if not."""
-    if path is None:
-        return
-    if not os.access(path if os.access(path, os.F_OK) else path.resolve().parent, os.W_OK):
-        raise UsageError(f"{path} can't be written: choose another file.")
 
 
 def _write_text(path: Path, text: str) -> None:

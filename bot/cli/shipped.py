@@ -10,13 +10,21 @@ import click
 _SHIPPED_FOLDERS = (Path(__file__).parents[1] / "shipped", Path(__file__).parents[2])
 
 
-@click.command("manifest")
+@click.command(
+    "manifest",
+    short_help="Print the manifest that a Slack app is created from.",
+    epilog="Example: prdigest manifest > manifest.json",
+)
 def manifest_command() -> None:
     """Print the manifest that a Slack app is created from."""
     click.echo(_read_shipped_file("manifest.json"), nl=False)
 
 
-@click.command("env")
+@click.command(
+    "env",
+    short_help="Print .env.example, which explains every setting.",
+    epilog="Example: prdigest env > .env",
+)
 def env_command() -> None:
     """Print .env.example, which explains every setting; save it as .env and fill it in."""
     click.echo(_read_shipped_file(".env.example"), nl=False)

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from bot.adapters.redis import StoreTransfer
 
 
-@click.command("export")
+@click.command(
+    "export",
+    short_help="Write all permanent records as lines of JSON.",
+    epilog="Example: prdigest export --out backup.jsonl",
+)
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -54,7 +58,11 @@ def export_command(out: Path | None) -> None:
             raise UsageError(f"{out or 'stdout'} can't be written ({error.strerror}): choose a file.") from error
 
 
-@click.command("import")
+@click.command(
+    "import",
+    short_help="Read what prdigest export wrote.",
+    epilog="Example: prdigest import backup.jsonl",
+)
 @click.argument("file", type=click.File("rb"))
 @click.option(
     "--overwrite",
