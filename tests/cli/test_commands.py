@@ -9,6 +9,7 @@ import shlex
 from importlib.metadata import version
 from pathlib import Path
 
+import click
 import pytest
 from localslack.rules.messages import find_links, find_mentions
 from redis import Redis
@@ -49,7 +50,7 @@ class TestCommandLine:
         assert "..." not in done.stdout.replace("[ARGS]...", "")
 
     def test_the_help_of_every_command_has_an_example_that_it_takes(self) -> None:
-        commands = {(name,): each for name, each in cli.commands.items()}
+        commands: dict[tuple[str, ...], click.Command] = {(name,): each for name, each in cli.commands.items()}
         commands |= {("risks", name): each for name, each in risks_group.commands.items()}
         assert [words for words, each in commands.items() if not (each.epilog or "").startswith("Example: ")] == []
         for words, command in commands.items():
