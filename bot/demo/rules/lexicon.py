@@ -33,7 +33,19 @@ REVERT = ("revert", "undo", "undid", "rollback", "rolled", "taken", "backed")
 RISK = ("risk", "danger", "worr", "scar", "wrong", "worst")
 SAFE = ("safe", "unsafe", "careful", "critical")
 BREAKS = (
-    *("break", "broke", "incompat", "deprecat", "remov", "upgrad", "migrat", "action", "adapt"),
+    *(
+        "break",
+        "broke",
+        "incompat",
+        "compatib",
+        "backward",
+        "deprecat",
+        "remov",
+        "upgrad",
+        "migrat",
+        "action",
+        "adapt",
+    ),
     *("caller", "fail", "must", "todo", "obsolete"),
 )
 WHO = ("who", "author", "wrote", "written")
