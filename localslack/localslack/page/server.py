@@ -110,6 +110,7 @@ class Page(Loopback):
             "index.html",
             places=self._screen.places,
             commands=self._visitor.commands,
+            bot=self._slack.bot_name,
         )
 
     def _render_page(self, template: str, **values: Any) -> Response:

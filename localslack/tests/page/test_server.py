@@ -21,6 +21,7 @@ STATIC = [
     "page.js",
     "pieces.js",
     "forms.js",
+    "complete.js",
     "preview.js",
     "app.css",
     "blocks.css",
