@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import suppress
 
@@ -11,7 +12,11 @@ import click
 from bot.cli.base import configure_logging, get_current_time, repo_option, require_repository
 from bot.demo.text_demo import render_demo
 from bot.domain.errors import UsageError
+from bot.render.blocks.terminal import wrap_text
 from bot.settings import load_settings
+
+# longer lines are hard to read
+_MAX_COLUMNS = 100
 
 
 @click.command(
@@ -37,7 +42,7 @@ def demo_command(
     _check_options(is_text=is_text, with_report=with_report, is_live=is_live, repo=repo)
     if is_text:
         for piece in render_demo(_read_line, with_report=with_report):
-            click.echo(piece)
+            click.echo(_fit_terminal(piece))
         return
     # the SDKs take most of a second to import; the text and help must not wait for them
     from bot.demo.run import run_demo  # noqa: PLC0415
@@ -75,6 +80,13 @@ def _exit_process() -> None:
         with suppress(OSError):
             stream.flush()
     os._exit(0)
+
+
+def _fit_terminal(text: str) -> str:
+    """Wrap a text to the terminal; what goes to a file or a pipe stays as it is."""
+    if not sys.stdout.isatty():
+        return text
+    return wrap_text(text, min(shutil.get_terminal_size().columns, _MAX_COLUMNS))
 
 
 def _read_line(question: str) -> str | None:

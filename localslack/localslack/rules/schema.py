@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 Check = Callable[[Any], bool]
 
@@ -18,19 +18,11 @@ class Fault:
     problem: str
 
 
-@runtime_checkable
-class Explained(Protocol):
-    """A check that can say what is wrong with a value that it does not accept."""
-
-    def explain(self, value: Any, pointer: str) -> Fault:
-        """Return the first fault of a value that is refused and is at ``pointer``."""
-
-
 def find_fault(check: Check, value: object, pointer: str = "") -> Fault | None:
     """Return the first fault of a value, or None if the check accepts it."""
     if check(value):
         return None
-    if isinstance(check, Explained):
+    if isinstance(check, Demand | Items | Shape | TypedShapes):
         return check.explain(value, pointer)
     return Fault(pointer, _DEMANDS.get(check, "is not valid"))
 
