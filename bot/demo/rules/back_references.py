@@ -30,7 +30,8 @@ _ITEM_NOUN = r"(?:one|pr|pull request|change|item|entry|bullet)\b|of (?:them|the
 _ORDINAL_ITEM = re.compile(rf"\b{_ORDINAL_PATTERN} (?:{_ITEM_NOUN})")
 # "the first thing to check" and "the last week" do not refer to a list
 _LONE_ORDINAL = re.compile(
-    rf"\bthe {_ORDINAL_PATTERN}(?=\W*$|\W*[,;:?!.]| (?:is|was|do|does|did|has|and|or|risky|safe|merged|landed)\b)"
+    rf"\bthe {_ORDINAL_PATTERN}(?=\W*$|\W*[,;:?!.]"
+    r"| (?:is|was|do|does|did|has|and|or|risky|safe|merged|landed|in|again|please)\b)"
 )
 _SEVERAL_ITEMS = re.compile(
     rf"\b(?P<end>first|last) (?P<count>{'|'.join(_COUNTS)}|(?a:[2-9]))\b(?! (?:days|weeks|months))"

@@ -14,6 +14,8 @@ _LANGUAGES = (
 _ACTION_VERBS = (
     "merge|revert|roll back|close|deploy|create|file|send|ping|email|remind|notify|assign|approve|block|rerun|fix"
 )
+# a question that asks among pull requests, or about one of them
+_NO_CHOICE = r"(?!.*(?:\d{4}|\b(?:these|them|it|any|some|one)\b))"
 NO_DIFFS_SENTENCE = "There are no diffs in the sample, so rules can't show code."
 
 
@@ -73,6 +75,7 @@ _GENERAL_REFUSALS = (
         (
             r"\b(?:do|would) you (?:think|recommend|suggest|prefer|like)\b",
             r"\byour (?:opinion|favou?rite|advice)\b",
+            rf"^(?:can|could|should|may) (?:we|i) (?:skip|wait|hold|roll ?back|downgrade)\b{_NO_CHOICE}",
         ),
     ),
     _Refusal(
