@@ -21,8 +21,8 @@ from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.history.backfill import BackfillOutcome
 from bot.domain.pull_requests.models import Repository
 from bot.domain.text.strings import format_count
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import get_today, parse_day
+from bot.domain.time.date_range import Span, parse_day
+from bot.domain.time.day import get_today
 from bot.render.history import sentences
 from bot.render.history.backfill import format_backfill
 from bot.services.history.backfill import CostLimit

@@ -28,8 +28,8 @@ from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import parse_reference
 from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay, get_today, parse_day
+from bot.domain.time.date_range import Span, parse_day
+from bot.domain.time.day import LocalDay, get_today
 from bot.render.blocks import terminal
 from bot.render.digest.post import RenderedDigest, render_digest
 from bot.render.digest.report import render_report

@@ -54,7 +54,7 @@ def test_a_good_installation_passes_every_check(there: World, store: Redis, tmp_
         done = prdigest("doctor", settings=there.settings, folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     shown = done.stdout.splitlines()
-    assert shown[0] == "All is well."
+    assert shown[0] == "No problems found."
     assert {line[0] for line in shown[1:]} == {"✓", "–"}  # noqa: RUF001 (a dash)
     assert "Paths by default" not in done.stdout
     assert "\x1b" not in done.stdout

@@ -14,7 +14,6 @@ from bot.domain.text.strings import quote_input
 # characters: twice the length of the longest IANA name, America/Argentina/ComodRivadavia
 _MAX_ZONE_LENGTH = 64
 _FIRST_YEAR, _LAST_YEAR = 1970, 9998
-_DAYS_AGO = {"today": 0, "yesterday": 1}
 
 
 def parse_zone(name: str) -> ZoneInfo:
@@ -83,19 +82,6 @@ class LocalDay:
     def _find_midnight(self, day: dt.date) -> datetime:
         # where clocks skip midnight, fold=0 applies the offset before the change: the exact instant of the change
         return datetime.combine(day, time(0), tzinfo=self.zone).astimezone(UTC)
-
-
-def parse_day(text: str, today: LocalDay) -> LocalDay:
-    """Parse a day that is not in the future: ``yesterday``, ``today`` or ``YYYY-MM-DD``.
-
-    Raises:
-        UsageError: the text names no such day.
-    """
-    days_ago = _DAYS_AGO.get(text.strip().lower())
-    date = parse_date(text) if days_ago is None else today.date - timedelta(days=days_ago)
-    if date > today.date:
-        raise UsageError(f"{date} is still to come: name a day up to {today.date}.")
-    return LocalDay(date, today.zone)
 
 
 class TodayProvider(Protocol):

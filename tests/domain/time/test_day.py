@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.errors import UsageError
-from bot.domain.time.day import LocalDay, get_yesterday, parse_date, parse_day, parse_zone
+from bot.domain.time.day import LocalDay, get_yesterday, parse_date, parse_zone
 
 # zones with every kind of change since GitHub exists: none, an hour, half an hour, at midnight, a lost day
 ZONES = (
@@ -134,22 +133,3 @@ def test_yesterday_is_the_last_complete_local_day(now: str, zone: str, expected:
 @given(zone_names, instants)
 def test_yesterday_is_over(zone: str, now: datetime) -> None:
     assert get_yesterday(now, parse_zone(zone)).end <= now
-
-
-def test_a_day_is_named_as_in_slack_and_is_not_to_come() -> None:
-    today, named = day("2026-03-01", "UTC"), {}
-    for text in ("today", "Yesterday ", "2026-03-01", "2026-02-27", "2026-03-02", "28.2.", "tomorrow", ""):
-        try:
-            named[text] = str(parse_day(text, today).date)
-        except UsageError as error:
-            named[text] = str(error).partition(":")[0]
-    assert named == {
-        "today": "2026-03-01",
-        "Yesterday ": "2026-02-28",
-        "2026-03-01": "2026-03-01",
-        "2026-02-27": "2026-02-27",
-        "2026-03-02": "2026-03-02 is still to come",
-        "28.2.": "'28.2.' is no date",
-        "tomorrow": "'tomorrow' is no date",
-        "": "'' is no date",
-    }
