@@ -12,7 +12,7 @@ from bot.cli.base import open_command_foundation
 from bot.cli.demo import demo_command
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
-from bot.cli.grouped_help import CommandSection, GroupedHelp
+from bot.cli.grouped_help import CommandSection, GroupedHelp, format_example
 from bot.cli.processes import clock_command, run_command, web_command, worker_command
 from bot.cli.risks import risks_group
 from bot.cli.shipped import env_command, manifest_command
@@ -41,7 +41,9 @@ def cli() -> None:
     """Group all commands."""
 
 
-@cli.command("votes", short_help="Print the votes on answers as lines of JSON.", epilog="Example: prdigest votes")
+@cli.command(
+    "votes", short_help="Print the votes on answers as lines of JSON.", epilog=format_example("prdigest votes")
+)
 def votes_command() -> None:
     """Print the thumbs up and down, each with its question and answer, as lines of JSON."""
     count = 0

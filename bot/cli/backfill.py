@@ -17,6 +17,7 @@ from bot.cli.base import (
     show_progress_bar,
     timezone_option,
 )
+from bot.cli.grouped_help import format_example
 from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.history.backfill import BackfillOutcome
 from bot.domain.pull_requests.models import Repository
@@ -34,7 +35,7 @@ log = logging.getLogger(__name__)
 @click.command(
     "backfill",
     short_help="Fill history and caches for past days.",
-    epilog="Example: prdigest backfill --since 2026-02-01 --facts",
+    epilog=format_example("prdigest backfill --since 2026-02-01 --facts"),
 )
 @repo_option
 @click.option("--since", metavar="DAY", required=True, help="First local day, such as 2026-02-01.")

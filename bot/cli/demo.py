@@ -10,6 +10,7 @@ from contextlib import suppress
 import click
 
 from bot.cli.base import configure_logging, get_current_time, repo_option, require_repository
+from bot.cli.grouped_help import format_example
 from bot.demo.text_demo import render_demo
 from bot.domain.errors import UsageError
 from bot.render.blocks.terminal import wrap_text
@@ -20,7 +21,9 @@ _MAX_COLUMNS = 100
 
 
 @click.command(
-    "demo", short_help="Try everything in a local Slack in your browser.", epilog="Example: prdigest demo --open"
+    "demo",
+    short_help="Try everything in a local Slack in your browser.",
+    epilog=format_example("prdigest demo --open"),
 )
 @click.option("--text", "is_text", is_flag=True, help="Print the sample day here, without a browser.")
 @click.option("--report", "with_report", is_flag=True, help="With --text: print the Markdown report too.")

@@ -23,6 +23,7 @@ from bot.cli.base import (
     show_progress_bar,
     timezone_option,
 )
+from bot.cli.grouped_help import format_example
 from bot.domain.digest.models import Digest
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
@@ -49,7 +50,7 @@ _NO_MODEL_NOTE = "{} is not set: summaries are made of facts alone."
 @click.command(
     "report",
     short_help="Write the Markdown report of a day.",
-    epilog="Example: prdigest report --repo owner/name --date yesterday --out report.md",
+    epilog=format_example("prdigest report --repo owner/name --date yesterday --out report.md"),
 )
 @repo_option
 @date_option
@@ -78,7 +79,7 @@ def report_command(repo: str | None, date: str, timezone: str | None, name: str 
 @click.command(
     "digest",
     short_help="Post the digest of a day to Slack, once.",
-    epilog="Example: prdigest digest --repo owner/name --date yesterday --dry-run",
+    epilog=format_example("prdigest digest --repo owner/name --date yesterday --dry-run"),
 )
 @repo_option
 @date_option
@@ -118,7 +119,7 @@ def digest_command(
 @click.command(
     "summary",
     short_help="Summarise one pull request.",
-    epilog="Example: prdigest summary owner/name#35617",
+    epilog=format_example("prdigest summary owner/name#35617"),
 )
 @click.argument("pull_request", metavar="NUMBER")
 @repo_option

@@ -9,13 +9,16 @@ import time
 import click
 
 from bot.cli.base import get_current_time
+from bot.cli.grouped_help import format_example
 from bot.doctor.checks.paths import list_default_paths
 from bot.doctor.report import format_findings_json, format_report
 from bot.domain.operations.finding import CheckStatus
 from bot.settings import load_usable_settings
 
 
-@click.command("doctor", short_help="Check the set-up and say what to fix.", epilog="Example: prdigest doctor")
+@click.command(
+    "doctor", short_help="Check the set-up and say what to fix.", epilog=format_example("prdigest doctor")
+)
 @click.option("--paths", "with_paths", is_flag=True, help="Also list the default patterns of each class of paths.")
 @click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
 def doctor_command(*, with_paths: bool, for_scripts: bool) -> None:

@@ -18,6 +18,11 @@ class CommandSection:
     commands: Sequence[str]
 
 
+def format_example(command: str) -> str:
+    """Return the last line of a command's help: a way to call it, not wrapped, so that it can be copied."""
+    return f"\b\nExample: {command}"
+
+
 class GroupedHelp(click.Group):
     """A group whose help lists its commands in sections."""
 

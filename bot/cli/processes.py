@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from bot.cli.base import open_command_foundation
+from bot.cli.grouped_help import format_example
 
 
 @click.command(
     "run",
     short_help="Run everything in one process.",
-    epilog="Example: prdigest run",
+    epilog=format_example("prdigest run"),
 )
 def run_command() -> None:
     """Run everything in one process: Slack, the work and the schedule."""
@@ -23,7 +24,7 @@ def run_command() -> None:
 @click.command(
     "web",
     short_help="Take Slack's requests (a process of the Procfile).",
-    epilog="Example: prdigest web",
+    epilog=format_example("prdigest web"),
 )
 def web_command() -> None:
     """Take Slack's requests (a process of the Procfile)."""
@@ -36,7 +37,7 @@ def web_command() -> None:
 @click.command(
     "worker",
     short_help="Run jobs (a process of the Procfile).",
-    epilog="Example: prdigest worker",
+    epilog=format_example("prdigest worker"),
 )
 def worker_command() -> None:
     """Run jobs (a process of the Procfile)."""
@@ -49,7 +50,7 @@ def worker_command() -> None:
 @click.command(
     "clock",
     short_help="Post what is due (a process of the Procfile).",
-    epilog="Example: prdigest clock",
+    epilog=format_example("prdigest clock"),
 )
 def clock_command() -> None:
     """Post the daily digest at its time (a process of the Procfile)."""

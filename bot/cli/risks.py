@@ -19,6 +19,7 @@ from bot.cli.base import (
     show_progress_bar,
     timezone_option,
 )
+from bot.cli.grouped_help import format_example
 from bot.domain.conversations.commands import DEFAULT_SCORE_SPAN, AllowedRepositories, ScoreRequest
 from bot.domain.errors import UsageError
 from bot.domain.evaluation.labels import EvaluationWindow
@@ -34,7 +35,7 @@ from bot.settings import load_settings
 _HISTORY_LENGTH = timedelta(days=365)
 
 
-@click.group("risks", help="Measure how good the risk list is.", epilog="Example: prdigest risks score 90d")
+@click.group("risks", help="Measure how good the risk list is.", epilog=format_example("prdigest risks score 90d"))
 def risks_group() -> None:
     """Group the commands about the risk list."""
 
@@ -42,7 +43,7 @@ def risks_group() -> None:
 @risks_group.command(
     "evaluate",
     short_help="Measure the risk list on past merges of a clone.",
-    epilog="Example: prdigest risks evaluate --clone ../vllm --since 2025-10-01 --until 2025-12-31",
+    epilog=format_example("prdigest risks evaluate --clone ../vllm --since 2025-10-01 --until 2025-12-31"),
 )
 @click.option(
     "--clone",
@@ -99,7 +100,7 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
 @risks_group.command(
     "score",
     short_help="Print how good the lists of the posted digests were.",
-    epilog="Example: prdigest risks score 90d",
+    epilog=format_example("prdigest risks score 90d"),
 )
 @click.argument("days", default=DEFAULT_SCORE_SPAN, metavar="[DAYS]")
 @repo_option

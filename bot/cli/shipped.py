@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from bot.cli.grouped_help import format_example
+
 # the folder of the wheel, and the top of a checkout, which has no copy in that folder
 _SHIPPED_FOLDERS = (Path(__file__).parents[1] / "shipped", Path(__file__).parents[2])
 
@@ -13,7 +15,7 @@ _SHIPPED_FOLDERS = (Path(__file__).parents[1] / "shipped", Path(__file__).parent
 @click.command(
     "manifest",
     short_help="Print the manifest that a Slack app is created from.",
-    epilog="Example: prdigest manifest > manifest.json",
+    epilog=format_example("prdigest manifest > manifest.json"),
 )
 def manifest_command() -> None:
     """Print the manifest that a Slack app is created from."""
@@ -23,7 +25,7 @@ def manifest_command() -> None:
 @click.command(
     "env",
     short_help="Print .env.example, which explains every setting.",
-    epilog="Example: prdigest env > .env",
+    epilog=format_example("prdigest env > .env"),
 )
 def env_command() -> None:
     """Print .env.example, which explains every setting; save it as .env and fill it in."""

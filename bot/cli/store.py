@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from bot.cli.base import get_current_time, open_command_foundation, show_progress_bar
+from bot.cli.grouped_help import format_example
 from bot.domain.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 @click.command(
     "export",
     short_help="Write all permanent records as lines of JSON.",
-    epilog="Example: prdigest export --out backup.jsonl",
+    epilog=format_example("prdigest export --out backup.jsonl"),
 )
 @click.option(
     "--out",
@@ -61,7 +62,7 @@ def export_command(out: Path | None) -> None:
 @click.command(
     "import",
     short_help="Read what prdigest export wrote.",
-    epilog="Example: prdigest import backup.jsonl",
+    epilog=format_example("prdigest import backup.jsonl"),
 )
 @click.argument("file", type=click.File("rb"))
 @click.option(

@@ -52,7 +52,9 @@ class TestCommandLine:
     def test_the_help_of_every_command_has_an_example_that_it_takes(self) -> None:
         commands: dict[tuple[str, ...], click.Command] = {(name,): each for name, each in cli.commands.items()}
         commands |= {("risks", name): each for name, each in risks_group.commands.items()}
-        assert [words for words, each in commands.items() if not (each.epilog or "").startswith("Example: ")] == []
+        assert [
+            words for words, each in commands.items() if not (each.epilog or "").startswith("\b\nExample: ")
+        ] == []
         for words, command in commands.items():
             given = shlex.split((command.epilog or "").partition("Example: ")[2].partition(" > ")[0])
             assert given[: len(words) + 1] == ["prdigest", *words]
