@@ -61,7 +61,7 @@ def _describe_usage(error: click.UsageError) -> str:
 def _report_interruption() -> int:
     """Print that the command was interrupted and return the exit code of that."""
     return _print_error(
-        "Interrupted; what was posted stays, and running it again goes on from there.", _INTERRUPTED_CODE
+        "Interrupted: posted messages stay, and the same command continues from there.", _INTERRUPTED_CODE
     )
 
 

@@ -33,7 +33,7 @@ _NO_VOTES_SENTENCE = "No votes yet: the thumbs below answers in Slack collect th
     cls=GroupedHelp,
     sections=_SECTIONS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    help="What merged yesterday in a fast repository, and what may hurt: a digest for Slack.",
+    help="A daily Slack digest of merged pull requests, with the risky ones called out.",
     epilog="`prdigest COMMAND --help` shows the options of a command, and an example.",
 )
 @click.version_option(package_name="prdigest", prog_name="prdigest")
@@ -45,7 +45,7 @@ def cli() -> None:
     "votes", short_help="Print the votes on answers as lines of JSON.", epilog=format_example("prdigest votes")
 )
 def votes_command() -> None:
-    """Print the thumbs up and down, each with its question and answer, as lines of JSON."""
+    """Print the votes on answers as lines of JSON."""
     count = 0
     with open_command_foundation() as base:
         # it imports the SDKs, which takes most of a second; help must not wait for them

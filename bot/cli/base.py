@@ -28,13 +28,18 @@ _OWN_PACKAGES = ("bot", "handlers")
 # characters: a traceback of ours has some 3,000
 _MAX_RECORD_LENGTH = 20_000
 
-repo_option = click.option("--repo", metavar="OWNER/NAME", help="Repository; PRDIGEST_REPO if not given.")
+repo_option = click.option("--repo", metavar="OWNER/NAME", help="Repository. Default: PRDIGEST_REPO.")
 date_option = click.option(
-    "--date", metavar="DAY", default="yesterday", help="Local day: 2026-02-28, today or yesterday (the default)."
+    "--date",
+    metavar="DAY",
+    default="yesterday",
+    help="Day, local time, such as 2026-02-28 or today. Default: yesterday.",
 )
-timezone_option = click.option("--timezone", metavar="ZONE", help="IANA name; PRDIGEST_TIMEZONE if not given.")
+timezone_option = click.option(
+    "--timezone", metavar="ZONE", help="Time zone, such as Europe/Berlin. Default: PRDIGEST_TIMEZONE."
+)
 name_option = click.option(
-    "--name", help="What the repository is called in headings; else PRDIGEST_NAME or its own name."
+    "--name", help="Name of the repository in headings. Default: PRDIGEST_NAME, or its own name."
 )
 
 
@@ -47,7 +52,7 @@ def require_repository(settings: Settings, repo: str | None) -> Repository:
     """Return the repository of the option or the settings. Raises UsageError if neither names one."""
     repository = find_repository(settings, repo)
     if repository is None:
-        raise UsageError("Which repository? Give --repo owner/name or set PRDIGEST_REPO.")
+        raise UsageError("No repository: pass --repo owner/name or set PRDIGEST_REPO.")
     return repository
 
 

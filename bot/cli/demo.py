@@ -25,23 +25,23 @@ _MAX_COLUMNS = 100
     short_help="Try everything in a local Slack in your browser.",
     epilog=format_example("prdigest demo --open"),
 )
-@click.option("--text", "is_text", is_flag=True, help="Print the sample day here, without a browser.")
+@click.option("--text", "is_text", is_flag=True, help="Print the sample day in the terminal, without a browser.")
 @click.option("--report", "with_report", is_flag=True, help="With --text: print the Markdown report too.")
 @click.option(
     "--live",
     "is_live",
     is_flag=True,
-    help="A repository of yours in the local Slack. Needs GITHUB_TOKEN, ANTHROPIC_API_KEY and --repo.",
+    help="Use GitHub and Claude instead of the sample. Needs GITHUB_TOKEN, ANTHROPIC_API_KEY and --repo.",
 )
 @repo_option
 @click.option(
-    "--port", default=0, type=click.IntRange(0, 65_535), help="Port of the page; any free port if not given."
+    "--port", default=0, type=click.IntRange(0, 65_535), help="Port of the page. Default: any free port."
 )
-@click.option("--open", "is_opened", is_flag=True, help="Open the page in the browser.")
+@click.option("--open", "is_opened", is_flag=True, help="Also open the page in the browser.")
 def demo_command(
     *, is_text: bool, with_report: bool, is_live: bool, repo: str | None, port: int, is_opened: bool
 ) -> None:
-    """Try everything in a local Slack in your browser; needs no key, account or server."""
+    """Try the bot in a local Slack in your browser. You need no key, account or server."""
     _check_options(is_text=is_text, with_report=with_report, is_live=is_live, repo=repo)
     if is_text:
         for piece in render_demo(_read_line, with_report=with_report):
@@ -54,8 +54,8 @@ def demo_command(
     configure_logging("WARNING")
 
     def started(address: str) -> None:
-        stays = "what was read and bought is kept for the next one" if is_live else "nothing stays behind"
-        click.echo(f"prdigest in a local Slack: {address}\nCtrl-C ends it; {stays}.")
+        stays = "data and summaries are kept for the next live demo" if is_live else "nothing is kept"
+        click.echo(f"prdigest in a local Slack: {address}\nPress Ctrl-C to stop; {stays}.")
         if is_opened:
             click.launch(address)
 
@@ -72,9 +72,9 @@ def _check_options(*, is_text: bool, with_report: bool, is_live: bool, repo: str
     if with_report and not is_text:
         raise UsageError("--report goes with --text: the page has the report in the digest's thread.")
     if repo and not is_live:
-        raise UsageError("The sample day has a repository of its own: add --live to see another.")
+        raise UsageError("The sample day has its own repository: add --live to use another one.")
     if is_text and is_live:
-        raise UsageError("--text prints the sample day: leave out --live, or --text.")
+        raise UsageError("--text works with the sample day only: leave out --live or --text.")
 
 
 def _exit_process() -> None:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from bot.services.digest.builder import DigestBuilder
     from bot.services.digest.poster import PostingResult
 
-_NO_MODEL_NOTE = "{} is not set: summaries are made of facts alone."
+_NO_MODEL_NOTE = "{} is not set: summaries contain facts only."
 
 
 @click.command(
@@ -56,9 +56,9 @@ _NO_MODEL_NOTE = "{} is not set: summaries are made of facts alone."
 @date_option
 @timezone_option
 @name_option
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="File to write; stdout if not given.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="File to write. Default: stdout.")
 def report_command(repo: str | None, date: str, timezone: str | None, name: str | None, out: Path | None) -> None:
-    """Write the Markdown report of a local day."""
+    """Write the Markdown report of a day."""
     check_writable(out)
     with open_command_foundation() as base:
         # it imports the SDKs, which takes most of a second; help must not wait for them
@@ -85,8 +85,8 @@ def report_command(repo: str | None, date: str, timezone: str | None, name: str 
 @date_option
 @timezone_option
 @name_option
-@click.option("--channel", metavar="C…", help="Id of a Slack channel; PRDIGEST_CHANNEL if not given.")
-@click.option("--dry-run", is_flag=True, help="Print the messages as JSON and call no Slack.")
+@click.option("--channel", metavar="C…", help="Id of a Slack channel. Default: PRDIGEST_CHANNEL.")
+@click.option("--dry-run", is_flag=True, help="Print the messages as JSON; don't post.")
 def digest_command(
     repo: str | None,
     date: str,
@@ -96,7 +96,7 @@ def digest_command(
     *,
     dry_run: bool,
 ) -> None:
-    """Build the digest of a local day and post it to Slack, once."""
+    """Post the digest of a day to Slack, once."""
     with open_command_foundation() as base:
         selection = _parse_selection(base.settings, repo, date, timezone, name)
         target = _choose_channel(base.settings, channel)
@@ -109,11 +109,11 @@ def digest_command(
             click.echo(json.dumps(messages.to_payload(), indent=2, ensure_ascii=False))
             return
         if target is None:
-            raise UsageError("No channel. Pass --channel or set PRDIGEST_CHANNEL.")
+            raise UsageError("No channel: pass --channel C… or set PRDIGEST_CHANNEL.")
         published = _post_digest(base, target, selection)
     for note in published.notes:
         click.echo(note, err=True)
-    click.echo(f"{'Was already posted' if published.was_posted else 'Posted'}: {published.permalink}")
+    click.echo(f"{'Already posted' if published.was_posted else 'Posted'}: {published.permalink}")
 
 
 @click.command(
@@ -125,7 +125,7 @@ def digest_command(
 @repo_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> None:
-    """Summarise one pull request: 35617, owner/repo#35617 or its address."""
+    """Summarize one pull request."""
     with open_command_foundation() as base:
         # it imports the SDKs, which takes most of a second; help must not wait for them
         from bot.container.digests import build_digest_services  # noqa: PLC0415

@@ -22,9 +22,9 @@ from bot.settings import load_usable_settings
 @click.option("--paths", "with_paths", is_flag=True, help="Also list the default patterns of each class of paths.")
 @click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
 def doctor_command(*, with_paths: bool, for_scripts: bool) -> None:
-    """Check settings, tokens, channels, the store, the clock and the last runs; say what to fix.
+    """Check the installation, and say how to fix each problem.
 
-    Works before the first start too. The exit code is 1 if there is something to fix.
+    It works before the first start too. The exit code is 1 if there is something to fix.
     """
     # the SDKs take most of a second to import; help and a mistyped option must not wait for them
     from bot.doctor.probe_openers import open_doctor  # noqa: PLC0415

@@ -14,7 +14,7 @@ from bot.cli.grouped_help import format_example
     epilog=format_example("prdigest run"),
 )
 def run_command() -> None:
-    """Run everything in one process: Slack, the work and the schedule."""
+    """Run the bot: everything in one process."""
     from bot.processes import run_all  # noqa: PLC0415
 
     with open_command_foundation("INFO") as base:
@@ -27,7 +27,7 @@ def run_command() -> None:
     epilog=format_example("prdigest web"),
 )
 def web_command() -> None:
-    """Take Slack's requests (a process of the Procfile)."""
+    """Receive Slack's requests (one process of the Procfile)."""
     from bot.processes import run_web  # noqa: PLC0415
 
     with open_command_foundation("INFO") as base:
@@ -40,7 +40,7 @@ def web_command() -> None:
     epilog=format_example("prdigest worker"),
 )
 def worker_command() -> None:
-    """Run jobs (a process of the Procfile)."""
+    """Run jobs (one process of the Procfile)."""
     from bot.processes import run_worker  # noqa: PLC0415
 
     with open_command_foundation("INFO") as base:
@@ -53,7 +53,7 @@ def worker_command() -> None:
     epilog=format_example("prdigest clock"),
 )
 def clock_command() -> None:
-    """Post the daily digest at its time (a process of the Procfile)."""
+    """Start digests at their time (one process of the Procfile)."""
     from bot.processes import run_clock  # noqa: PLC0415
 
     with open_command_foundation("INFO") as base:

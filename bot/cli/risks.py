@@ -50,17 +50,24 @@ def risks_group() -> None:
     metavar="PATH",
     required=True,
     type=click.Path(path_type=Path),
-    help="A local git clone; it is only read.",
+    help="A local git clone. It is only read.",
 )
-@click.option("--since", metavar="YYYY-MM-DD", required=True, help="First date (UTC) whose merges are measured.")
-@click.option("--until", metavar="YYYY-MM-DD", required=True, help="Last date (UTC).")
+@click.option("--since", metavar="YYYY-MM-DD", required=True, help="First date (UTC) to measure.")
+@click.option("--until", metavar="YYYY-MM-DD", required=True, help="Last date (UTC) to measure.")
 @click.option(
-    "--scores", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write pr,score as CSV."
+    "--scores",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help=("Write the scores to this CSV file (pr,score)."),
 )
 @timezone_option
-@click.option("--repo", metavar="OWNER/NAME", help="Repository; if not given, that of the clone's origin.")
-@click.option("--branch", help="Branch; the default branch of the clone if not given.")
-@click.option("--history-from", metavar="YYYY-MM-DD", help="Read from there; a year before --since if not given.")
+@click.option("--repo", metavar="OWNER/NAME", help="Repository. Default: the origin of the clone.")
+@click.option("--branch", help="Branch. Default: the default branch of the clone.")
+@click.option(
+    "--history-from",
+    metavar="YYYY-MM-DD",
+    help=("First date (UTC) of the history. Default: a year before --since."),
+)
 @click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
 def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     clone: Path,
@@ -76,8 +83,8 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
 ) -> None:
     """Measure the risk list on past merges of a repository, from a local clone of it.
 
-    What was taken back is read from revert commits; each merge is scored by what was known before it. Days are
-    those of the time zone. Ends with a verdict: whether the list can be relied on in this repository.
+    Reverts are read from commits. Each merge is scored by what was known before it. Days are those of the time
+    zone. The verdict at the end says whether you can rely on the list in this repository.
     """
     # it imports the SDKs, which takes most of a second; help must not wait for them
     from bot.container.from_settings import load_path_settings  # noqa: PLC0415
@@ -120,12 +127,12 @@ def score_command(days: str, repo: str | None, timezone: str | None) -> None:
 def _choose_history_start(window: EvaluationWindow, history_from: str | None) -> dt.date:
     """Return the first date (UTC) of the history to read. Raises UsageError."""
     if window.until < window.since:
-        raise UsageError(f"{window.until} is before {window.since}: give the earlier date as --since.")
+        raise UsageError(f"--until {window.until} is before --since {window.since}: exchange the dates.")
     if history_from is None:
         return window.since - _HISTORY_LENGTH
     begin = parse_date(history_from)
     if begin > window.since:
-        raise UsageError(f"--history-from {begin} is after {window.since}: give a date before --since.")
+        raise UsageError(f"--history-from {begin} is after --since {window.since}: choose an earlier date.")
     return begin
 
 

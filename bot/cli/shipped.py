@@ -18,7 +18,7 @@ _SHIPPED_FOLDERS = (Path(__file__).parents[1] / "shipped", Path(__file__).parent
     epilog=format_example("prdigest manifest > manifest.json"),
 )
 def manifest_command() -> None:
-    """Print the manifest that a Slack app is created from."""
+    """Print the manifest for creating the Slack app."""
     click.echo(_read_shipped_file("manifest.json"), nl=False)
 
 
@@ -28,7 +28,7 @@ def manifest_command() -> None:
     epilog=format_example("prdigest env > .env"),
 )
 def env_command() -> None:
-    """Print .env.example, which explains every setting; save it as .env and fill it in."""
+    """Print .env.example with all settings. Save it as .env and fill it in."""
     click.echo(_read_shipped_file(".env.example"), nl=False)
 
 

@@ -12,8 +12,8 @@ from bot.render.blocks import terminal
 from bot.render.digest.post import render_digest
 
 _NEXT_STEPS = (
-    "To see your own repository: set GITHUB_TOKEN and ANTHROPIC_API_KEY (`prdigest env` explains every setting), "
-    "then run\n  prdigest digest --repo owner/repo --dry-run"
+    "To see your own repository, set GITHUB_TOKEN and ANTHROPIC_API_KEY (`prdigest env` explains every "
+    "setting). Then run\n  prdigest digest --repo owner/repo --dry-run"
 )
 _REPORT_NOTE = "Attached to the thread: {} (to read it: prdigest demo --text --report).\n"
 
@@ -45,7 +45,7 @@ def _ask_for_summary(
 ) -> Iterator[str]:
     """Ask for a pull request until there is one, and yield its summary."""
     example = sample.numbers[2]
-    while answer := ask(f"Summary of which pull request? (such as {example}; Enter to leave) "):
+    while answer := ask(f"Which pull request should I summarize? (such as {example}; press Enter to leave) "):
         try:
             pull = sample.fetch_pull_request(repository, parse_reference(answer, repository).number)
         except (UsageError, PullRequestNotFound) as error:

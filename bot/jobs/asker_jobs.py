@@ -29,8 +29,8 @@ from bot.services.jobs.payloads import (
 )
 from bot.services.slack.replies import Answer
 
-_VOTE_RECORDED = "Noted, thank you: it is kept with the question and what the answer was made of."
-_ANSWER_TOO_OLD = "That answer is too old for me to know what it was made of: ask again, then vote."
+_VOTE_RECORDED = "Thanks, saved for the people who run this bot."
+_ANSWER_TOO_OLD = "That answer is too old to rate: ask again, then vote."
 
 
 def list_jobs(examples: Sequence[HelpExample]) -> Iterable[JobHandler[Any]]:

@@ -64,8 +64,8 @@ def _find_mixed_origins() -> dict[str, str]:
         default = Settings.model_fields[address].default
         if strays and values.get(address, default) != default:
             problems[address] = (
-                f"it is set in {origins[address]} and {strays[0].upper()} in {origins[strays[0]]}; "
-                "set both in the same place"
+                f"it is set in {origins[address]}, but {strays[0].upper()} is set in "
+                f"{origins[strays[0]]}; set both in the same place"
             )
     return problems
 

@@ -66,7 +66,7 @@ def _check_address(value: str) -> str:
 def _check_slack_id(value: str | None) -> str | None:
     """Return an id of Slack. Raises ValueError for another value."""
     if value is not None and not _SLACK_ID_PATTERN.fullmatch(value):
-        raise ValueError("use an id of Slack, as C0123ABCD; not a name")
+        raise ValueError("use a Slack id such as C0123ABCD, not a name")
     return value
 
 
@@ -78,14 +78,14 @@ def _parse_slack_ids(value: object) -> object:
     if not ids:
         raise ValueError("name at least one, or leave it empty to allow all")
     if not all(_SLACK_ID_PATTERN.fullmatch(each) for each in ids):
-        raise ValueError("use ids of Slack, as C0123ABCD, separated by commas; not names")
+        raise ValueError("use Slack ids such as C0123ABCD, not names, separated by commas")
     return ids
 
 
 def _check_prefix(value: str) -> str:
     """Return a prefix for keys. Raises ValueError for another value."""
     if value and not _PREFIX_PATTERN.fullmatch(value):
-        raise ValueError("use up to 64 letters, digits, dots, dashes and underscores, as in team-a")
+        raise ValueError("use up to 64 letters, digits, dots, dashes and underscores, such as team-a")
     return value
 
 

@@ -25,9 +25,10 @@ from handlers.commands.declaration import Command, choose_audience, enqueue_requ
 from handlers.intake import RequestIntake
 
 USAGE = (
-    "Get the digest here: `/prdigest` for yesterday's, `/prdigest 2026-02-28`; `today` so far, `7d` or "
-    f"`2026-02-24..2026-02-28` as one overview (up to {MAX_DIGEST_DAYS} days); `repo:owner/name` for another "
-    "repository; `private` to keep an overview to yourself.\n" + subscriptions.USAGE
+    "*Get a digest*: `/prdigest` for yesterday, or `/prdigest 2026-02-28` for another day. `today`, `7d` or "
+    f"`2026-02-24..2026-02-28` (up to {MAX_DIGEST_DAYS} days) give one overview. Add `repo:owner/name` for "
+    "another repository, `tz:Asia/Tokyo` for another time zone, or `private` to keep an overview to "
+    "yourself.\n" + subscriptions.USAGE
 )
 
 
@@ -65,9 +66,9 @@ def _enqueue_digest(intake: RequestIntake, asker: SlackRequest, request: DigestR
         # the asker is told only of a failure: the digest is for the channel
         intake.jobs.send(DIGEST_JOB, CommandPayload(asker, request, Audience.ASKER))
         where = f" ({request.zone})" if request.zone else ""
-        return f"The digest of {request.span.title}{where} will be here in a minute, if it is not yet."
+        return f"I'm preparing the digest of {request.span.title}{where}; it will appear here in about a minute."
     enqueue_request(intake, OVERVIEW_JOB, asker, request, audience)
-    return f"Looking at {request.span.title}… Days that nobody asked for before take a minute each."
+    return f"Looking at {request.span.title}… Days I haven't processed yet take about a minute each."
 
 
 def _answer_overview(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer:
@@ -86,7 +87,7 @@ def _post_digest(services: CommandServices, request: DigestRequest, asker: Slack
 
 COMMAND = Command(
     name="/prdigest",
-    description="Post the digest of a day, or get it regularly",
+    description="Post the digest of a day, or subscribe to it",
     hint="[2026-02-28 | 7d | subscribe | schedule | list | help]",
     usage=USAGE,
     trigger_words=("digest", "prdigest"),
@@ -97,7 +98,7 @@ COMMAND = Command(
         CommandJob(DIGEST_JOB, answer_once("digest", _post_digest)),
         CommandJob(OVERVIEW_JOB, answer_once("overview", _answer_overview)),
     ),
-    examples=(HelpExample("digest 7d", "several days as one overview"), subscriptions.EXAMPLE),
+    examples=(HelpExample("digest 7d", "an overview of several days"), subscriptions.EXAMPLE),
     share_action=SHARE_DIGEST,
     verbs=subscriptions.VERBS,
 )

@@ -26,15 +26,16 @@ from handlers.commands.declaration import Command, enqueue_request
 from handlers.intake import RequestIntake
 
 USAGE = (
-    "Ask what may hurt: `/prrisks`, `/prrisks today`, `7d`, `2026-02-28` or `2026-02-24..2026-02-28` "
-    f"(up to {MAX_RISKS_DAYS} days), narrowed by `path:vllm/v1`, `author:name`, `label:bug`, `repo:owner/name`; "
-    f"`top:{MAX_TOP_RISKS}` lists as many, also those that don't stand out, `private` keeps it to yourself. "
-    f"`/prrisks score 90d` says how good my lists were (up to {MAX_SCORE_DAYS} days)."
+    "*List risky changes*: `/prrisks`, `/prrisks today`, `7d`, `2026-02-28` or `2026-02-24..2026-02-28` (up "
+    f"to {MAX_RISKS_DAYS} days). Filter with `path:vllm/v1`, `author:name`, `label:bug` or "
+    f"`repo:owner/name`. `top:{MAX_TOP_RISKS}` ranks more changes, including those that don't stand out. "
+    "`private` keeps the list to yourself.\n*Check the lists*: `/prrisks score 90d` says how good they were "
+    f"(up to {MAX_SCORE_DAYS} days)."
 )
 
 # the files of more than a hundred pull requests may have to be fetched; quick answers must not wait behind that
 _MAX_QUICK_DAYS = 3
-_LIST_MEANING = "what was taken back, and what deserves a second look"
+_LIST_MEANING = "reverted changes, and those worth a second look"
 
 
 def _parse_list(text: str, context: ParseContext) -> RisksRequest:
@@ -63,7 +64,7 @@ def _enqueue_risks(
     """Enqueue a list or a score, and return the reply to send at once."""
     if isinstance(request, ScoreRequest):
         enqueue_request(intake, SCORE_JOB, asker, request, audience)
-        return escape_mrkdwn(f"Looking at what became of the lists of {request.repository}, {request.span.title}…")
+        return escape_mrkdwn(f"Checking the risk lists of {request.repository}, {request.span.title}…")
     enqueue_request(
         intake, RISKS_JOB if len(request.span) <= _MAX_QUICK_DAYS else LONG_RISKS_JOB, asker, request, audience
     )
@@ -83,7 +84,7 @@ def _answer_score(services: CommandServices, request: ScoreRequest, asker: Slack
 
 COMMAND: Command[RisksRequest | ScoreRequest] = Command(
     name="/prrisks",
-    description="List what was taken back and what deserves a second look",
+    description="List reverted changes and those worth a second look",
     hint="[7d | 2026-02-28] [path:… author:… label:…] [top:5] | score 90d | help",
     usage=USAGE,
     trigger_words=("risks", "prrisks"),
@@ -97,7 +98,7 @@ COMMAND: Command[RisksRequest | ScoreRequest] = Command(
     ),
     examples=(
         HelpExample("risks 7d", _LIST_MEANING, _LIST_MEANING),
-        HelpExample("risks score", "how good such lists were"),
+        HelpExample("risks score", "how good the risk lists were"),
     ),
     share_action=SHARE_RISKS,
 )

@@ -19,8 +19,8 @@ from handlers.commands.declaration import Command, enqueue_request
 from handlers.intake import RequestIntake
 
 USAGE = (
-    "Ask for a pull request: `/prsummary 35617`, `#35617`, `owner/repo#35617` or its address, "
-    f"up to {MAX_PULL_REQUESTS} at a time. Everybody here sees the answer; add `private` to keep it to yourself."
+    "*Summarize pull requests*: `/prsummary 35617`, `#35617`, `owner/repo#35617` or a web address, up to "
+    f"{MAX_PULL_REQUESTS} at a time. Everybody here sees the answer; add `private` to keep it to yourself."
 )
 _REFERENCE_PATTERN = re.compile(r"(?:[\w.-]+/[\w.-]+)?#?\d{1,9}|https?://\S+/pull/\d+\S*")
 
@@ -70,7 +70,7 @@ def _answer_each(services: CommandServices, payload: CommandPayload[SummaryReque
 
 COMMAND = Command(
     name="/prsummary",
-    description="Summarise pull requests",
+    description="Summarize pull requests",
     hint="35617 | owner/repo#35617 | private | help",
     usage=USAGE,
     trigger_words=("summary", "prsummary"),

@@ -29,15 +29,15 @@ def channel(page: Page) -> None:
 def form(page: Page) -> None:
     say(page, "/prdigest schedule")
     window = opened_window(page)
-    window.get_by_label("Only what fits").fill("path:")
+    window.get_by_label("Filter").fill("path:")
     page.keyboard.press("Enter")
     window.locator(".bk-error:visible").wait_for()
 
 
 def home(page: Page) -> None:
     page.get_by_role("link", name="App Home").click()
-    page.get_by_role("heading", name="How I am").wait_for()
-    expect(page.get_by_role("heading", name="The last digests")).to_be_in_viewport()
+    page.get_by_role("heading", name="Status").wait_for()
+    expect(page.get_by_role("heading", name="Recent digests")).to_be_in_viewport()
 
 
 def report(page: Page) -> None:

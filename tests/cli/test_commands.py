@@ -106,8 +106,8 @@ class TestDemo:
         # what is to be read is not scrolled away by the report
         assert "# vLLM Merged PR Report" not in done.stdout
         assert done.stdout.count("\n") < 100
-        assert "the summaries were written for this sample" in done.stdout
-        assert "'nonsense' names no pull request" in done.stdout
+        assert "The summaries were written for this sample" in done.stdout
+        assert "I couldn't find a pull request number in 'nonsense'" in done.stdout
         assert "/prsummary 35617" in done.stdout
         assert list(tmp_path.iterdir()) == []
 
@@ -150,7 +150,7 @@ class TestReport:
         settings = {**there.settings, "ANTHROPIC_API_KEY": ""}
         done = prdigest("report", *SMALL_DAY, settings=settings, folder=tmp_path)
         assert done.returncode == 0
-        assert done.stderr == "ANTHROPIC_API_KEY is not set: summaries are made of facts alone.\n"
+        assert done.stderr == "ANTHROPIC_API_KEY is not set: summaries contain facts only.\n"
         assert done.stdout.count("*No model summary: no model is set up.") == 3
 
     def test_an_empty_day_is_a_report_too(self, there: World, tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ class TestDigest:
         first = prdigest(*POST, settings=there.settings, folder=tmp_path)
         second = prdigest(*POST, settings=there.settings, folder=tmp_path)
         assert first.stdout.startswith("Posted: http")
-        assert second.stdout == first.stdout.replace("Posted", "Was already posted")
+        assert second.stdout == first.stdout.replace("Posted", "Already posted")
         lead, replies = there.digest()
         assert "3 of 3 read" in as_read(lead)
         assert len(replies) == 2
@@ -262,14 +262,14 @@ class TestSummary:
 
 
 FAILURES = [
-    pytest.param(("report", "--date", "2026-02-28"), {}, 2, "Which repository?", id="no repository"),
-    pytest.param(("report", "--repo", "nonsense"), {}, 2, "is no repository", id="bad repository"),
-    pytest.param(("report", "--repo", "a/b", "--date", "28.2."), {}, 2, "is no date", id="bad date"),
-    pytest.param(("report", "--repo", "a/b", "--timezone", "Mars"), {}, 2, "is no time zone", id="bad zone"),
+    pytest.param(("report", "--date", "2026-02-28"), {}, 2, "No repository: pass --repo", id="no repository"),
+    pytest.param(("report", "--repo", "nonsense"), {}, 2, "is not a repository", id="bad repository"),
+    pytest.param(("report", "--repo", "a/b", "--date", "28.2."), {}, 2, "is not a date", id="bad date"),
+    pytest.param(("report", "--repo", "a/b", "--timezone", "Mars"), {}, 2, "is not a time zone", id="bad zone"),
     pytest.param(("report", *SMALL_DAY, "--out", "no/such/file"), {}, 2, "can't be written", id="bad file"),
     pytest.param(("report", "--repo", "a/b", "--date", "2030-01-01"), {}, 2, "still to come", id="future day"),
     pytest.param(("backfill", "--repo", "a/b", "--since", "2030-01-01"), {}, 2, "still to come", id="future days"),
-    pytest.param(("digest", *SMALL_DAY), {}, 2, "No channel.", id="no channel"),
+    pytest.param(("digest", *SMALL_DAY), {}, 2, "No channel: pass", id="no channel"),
     pytest.param((*POST[:-1], "#vllm"), {}, 2, "--channel can't be used: use the channel's id", id="channel name"),
     pytest.param(
         ("digest", *SMALL_DAY),
@@ -279,7 +279,7 @@ FAILURES = [
         id="name in settings",
     ),
     pytest.param(POST, {"SLACK_BOT_TOKEN": ""}, 2, "Set SLACK_BOT_TOKEN", id="no Slack token"),
-    pytest.param(("summary", "12x"), {}, 2, "names no pull request", id="nonsense"),
+    pytest.param(("summary", "12x"), {}, 2, "I couldn't find a pull request number", id="nonsense"),
     pytest.param(
         ("report", "--repo", "a/b"),
         {"GITHUB_TOKEN": ""},
@@ -287,18 +287,20 @@ FAILURES = [
         "Run `prdigest doctor` for the full list",
         id="no token",
     ),
-    pytest.param(("report", *SMALL_DAY), {"GITHUB_TOKEN": "x"}, 1, "refused the token", id="bad token"),
+    pytest.param(("report", *SMALL_DAY), {"GITHUB_TOKEN": "x"}, 1, "rejected the token", id="bad token"),
     pytest.param(("report", "--repo", "no/such"), {}, 1, "no repository no/such", id="unknown repository"),
     pytest.param(("summary", "octo/engine#9"), {}, 1, "no pull request #9", id="unknown number"),
     pytest.param(
         ("report", *SMALL_DAY), {"GITHUB_API_URL": "http://127.0.0.1:9"}, 1, "be reached", id="no GitHub"
     ),
     pytest.param(("report", *SMALL_DAY), {"REDIS_URL": "redis://127.0.0.1:9"}, 1, "store does not", id="no store"),
-    pytest.param(("report", *SMALL_DAY), {"REDIS_URL": "nonsense"}, 1, "is no address", id="bad store address"),
+    pytest.param(
+        ("report", *SMALL_DAY), {"REDIS_URL": "nonsense"}, 1, "is not an address", id="bad store address"
+    ),
     pytest.param(("report",), {"PRDIGEST_CONCURRENCY": "many"}, 2, "PRDIGEST_CONCURRENCY can't", id="bad setting"),
     pytest.param((*POST[:-1], "C0NOWHERE"), {}, 1, "no channel C0NOWHERE", id="unknown channel"),
     pytest.param((*POST[:-1], "C0OUTSIDE"), {}, 1, "not in channel C0OUTSIDE", id="not in channel"),
-    pytest.param(POST, {"SLACK_BOT_TOKEN": "xoxb-bad"}, 1, "Slack refused the token", id="bad Slack token"),
+    pytest.param(POST, {"SLACK_BOT_TOKEN": "xoxb-bad"}, 1, "Slack rejected the token", id="bad Slack token"),
     pytest.param(POST, {"SLACK_API_URL": "http://127.0.0.1:9"}, 1, "Slack can't be reached", id="no Slack"),
 ]
 

@@ -56,7 +56,7 @@ def test_a_good_installation_passes_every_check(there: World, store: Redis, tmp_
     shown = done.stdout.splitlines()
     assert shown[0] == "No problems found."
     assert {line[0] for line in shown[1:]} == {"✓", "–"}  # noqa: RUF001 (a dash)
-    assert "Paths by default" not in done.stdout
+    assert "Paths defaults" not in done.stdout
     assert "\x1b" not in done.stdout
 
 
@@ -67,10 +67,10 @@ def test_every_failure_says_what_to_do_and_the_process_fails(there: World, tmp_p
     assert (done.returncode, done.stderr) == (1, "")
     shown = done.stdout.splitlines()
     failures = [at for at, line in enumerate(shown) if line.startswith("FAIL ")]
-    assert shown[0] == "3 things to fix:"
+    assert shown[0] == "3 problems to fix:"
     assert failures == [1, 3, 5]
     assert all(shown[at + 1].startswith("     -> ") for at in failures)
-    assert "FAIL Settings: PRDIGEST_CHANEL is no setting: did you mean PRDIGEST_CHANNEL?" in shown
+    assert "FAIL Settings: PRDIGEST_CHANEL is not a setting: did you mean PRDIGEST_CHANNEL?" in shown
     assert "-    Worker: not running (never started)" in shown
 
 
@@ -80,4 +80,4 @@ def test_scripts_get_json_and_the_same_exit_code(there: World, tmp_path: Path) -
     found = {each["name"]: each["status"] for each in json.loads(done.stdout)}
     assert found["GitHub token"] == "ok"
     assert (found["Clock process"], found["Worker"], found["Schedule"]) == ("note", "note", "note")
-    assert found["Paths by default, product"] == "note"
+    assert found["Paths defaults, product"] == "note"

@@ -110,8 +110,8 @@ SAID = {
     "anything about LoRA?": "- #32195 MoE LoRA kernels fetch data with the tensor memory accelerator",
     "summarize the day in one sentence": "**18 pull requests of 28 February 2026**, by area: ",
     "any security issues?": "“security” is in no title, ",
-    "does it affect SM100?": "“SM100” is in no title, summary or path of the 18 pull requests of 28 February 2026."
-    " Rules look for words alone: another word may find it.",
+    "does it affect SM100?": "“SM100” is in no title, summary or path of the 18 pull requests of 28 February "
+    "2026. Rules search for words only: another word may find it.",
     "which of these touch ROCm?\n": "Only in the path of a file: #34214.",
     "what must we do?": "**To do:** Replace `--resume <\u200dtimestamp>` with",
 }
@@ -151,7 +151,7 @@ def test_tools_are_used_in_two_rounds_and_then_it_is_said_in_pieces() -> None:
     assert tools[:3] == ["list_pull_requests", "search", "list_pull_requests"]
     assert set(tools[3:]) == {"pull_request"}
     assert (written.rounds, written.usage, written.end) == (3, NO_USAGE, AnswerEnd.COMPLETE)
-    assert thread.display.statuses == ["is searching the descriptions…", "is going through the pull requests…"]
+    assert thread.display.statuses == ["is searching descriptions…", "is reading the list of pull requests…"]
     seen = thread.display.seen
     assert len(seen) > 20
     assert all(after.startswith(before) for before, after in pairwise(seen))

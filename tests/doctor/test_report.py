@@ -59,8 +59,8 @@ def test_what_is_to_be_fixed_comes_first() -> None:
         (click.unstyle(format_report(found, "utf-8")), expected)
         for found, expected in (
             ([OK, NOTE], f"No problems found.\n{good}\n{remark}"),
-            ([OK, FAILED, NOTE], f"1 thing to fix:\n{to_fix}\n\n{good}\n{remark}"),
-            ([FAILED, OK, FAILED], f"2 things to fix:\n{to_fix}\n{to_fix}\n\n{good}"),
+            ([OK, FAILED, NOTE], f"1 problem to fix:\n{to_fix}\n\n{good}\n{remark}"),
+            ([FAILED, OK, FAILED], f"2 problems to fix:\n{to_fix}\n{to_fix}\n\n{good}"),
         )
     ]
     assert [said for said, _ in shown] == [expected for _, expected in shown]

@@ -215,7 +215,7 @@ def try_preview(there: Stage, action: Action) -> set[bool]:
     there.reset(is_paused=False)
     there.person.send_command("/prdigest", f"test {there.made.id}", there.side)
     shown = [as_read(each) for each in there.bot.whispered(there.person) if each.get("blocks")]
-    return {any("A preview for you alone" in text for text in shown)}
+    return {any("Preview, visible only to you" in text for text in shown)}
 
 
 def try_form(there: Stage, action: Action) -> set[bool]:

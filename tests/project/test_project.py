@@ -78,7 +78,7 @@ class TestSample:
         assert times == sorted(times, reverse=True)
 
     def test_it_says_what_it_is(self) -> None:
-        assert "the summaries were written for this sample, no model was asked" in SAMPLE_NOTE
+        assert "The summaries were written for this sample, without a model" in SAMPLE_NOTE
 
     @needs_shared
     def test_its_facts_are_those_of_the_public_day(self) -> None:

@@ -192,7 +192,7 @@ def test_old_subscription_buttons_work(team: SampleTeam) -> None:
     assert team.shown(YOU)[-1]["text"].startswith("Paused")
     team.do(you.send_command("/prdigest", f"resume {TEAMS}", channel="C0TEAM"))
     team.do(you.press(listed, "subscription_preview", value=TEAMS, channel="C0TEAM"))
-    assert any("A preview for you alone" in read(shown) for shown in team.shown(YOU))
+    assert any("Preview, visible only to you" in read(shown) for shown in team.shown(YOU))
     team.do(you.press(listed, "subscription_change", value=TEAMS, channel="C0TEAM"))
     form = team.slack.get_modal(YOU)
     assert form

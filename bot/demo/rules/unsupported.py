@@ -34,7 +34,7 @@ class _Refusal:
 # for these, the rest of the question does not matter
 _GENERAL_REFUSALS = (
     _Refusal(
-        "Rules can't translate: they put together sentences of the sample, which is in English.",
+        "Rules can't translate: they use the sample's English sentences.",
         (
             rf"\b(?:in|into|to|auf|en) (?:{_LANGUAGES})\b",
             rf"\b(?:{_LANGUAGES}) (?:please|bitte|summary|translation|version)\b",
@@ -71,7 +71,7 @@ _GENERAL_REFUSALS = (
         (rf"^(?:please |(?:can|could|will|would) you )*(?:{_ACTION_VERBS}) (?!.*\bwhat\b)",),
     ),
     _Refusal(
-        "Rules have no opinion: they tell what the sample says.",
+        "Rules have no opinion: they only repeat the sample.",
         (
             r"\b(?:do|would) you (?:think|recommend|suggest|prefer|like)\b",
             r"\byour (?:opinion|favou?rite|advice)\b",
@@ -88,7 +88,10 @@ _GENERAL_REFUSALS = (
         ),
     ),
     _Refusal(
-        "I answer questions about the sample by rules, without a model: by words, paths, people, risk and action.",
+        (
+            "I answer questions about the sample with rules, without a model: about words, paths, people, "
+            "risk and action."
+        ),
         (
             r"\b(?:who|what|how) are you\b|\bwhat can you\b|\bwhat (?:questions )?can i ask\b|^\W*help\b",
             r"\bare you (?:an? |the )?\w+|\bhow do(?:es)? (?:this|you|it) work\b",

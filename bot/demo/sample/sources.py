@@ -21,12 +21,12 @@ from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.summarizer import SummaryResult
 
 SAMPLE_NOTE = (
-    "Sample day: the facts (numbers, titles, authors, files, counts, times) are those of a public day of "
-    "vllm-project/vllm; the summaries were written for this sample, no model was asked."
+    "Sample day: the facts (numbers, titles, authors, files, counts, times) are from a public day of "
+    "vllm-project/vllm. The summaries were written for this sample, without a model."
 )
 _STAND_IN_NOTE = (
-    "No model is asked here: rules put answers together from what the bot's tools find, and the summaries were "
-    "written for the sample."
+    "This demo uses no model. Rules build answers from what the bot's tools find. The summaries were written "
+    "for the sample."
 )
 _MAX_NUMBERS = 6
 
@@ -144,7 +144,7 @@ class SampleSources:
     def _require_repository(self, repository: Repository) -> None:
         """Raise RepositoryNotFound for another repository than the sample's."""
         if str(repository).lower() != str(self.repository).lower():
-            raise RepositoryNotFound(f"The sample is of {self.repository} alone, there is no {repository} in it.")
+            raise RepositoryNotFound(f"The sample has {self.repository} only, not {repository}.")
 
     # the digest without a store, for the terminal
 

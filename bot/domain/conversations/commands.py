@@ -55,7 +55,7 @@ class AllowedRepositories:
             if str(repository).casefold() == str(requested).casefold():
                 return repository
         names = ", ".join(str(repository) for repository in (self.default, *self.others))
-        raise UsageError(f"I don't speak of {requested} here: ask about {names}.")
+        raise UsageError(f"I'm not set up for {requested}: ask about {names}.")
 
     def parse_repository(self, text: str) -> Repository:
         """Parse the name of a repository. Raises UsageError."""
@@ -116,7 +116,7 @@ class SummaryRequest:
         words = split_words(text.replace(",", " "))
         texts = [word for word in words if word.lower() != PRIVATE_WORD]
         if not texts:
-            raise UsageError("Which pull request? Write its number, such as 35617.")
+            raise UsageError("Which pull request? Add its number, such as 35617.")
         references = tuple(dict.fromkeys(repositories.parse_pull_request(word) for word in texts))
         if len(references) > MAX_PULL_REQUESTS:
             raise UsageError(
@@ -256,5 +256,5 @@ def _parse_top(options: QueryOptions) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdecimal() and len(text) < 4 and 1 <= int(text) <= MAX_TOP_RISKS):
-        raise UsageError(f"top:{quote_input(text)} can't be used: write a number from 1 to {MAX_TOP_RISKS}.")
+        raise UsageError(f"I don't understand top:{quote_input(text)}: write a number from 1 to {MAX_TOP_RISKS}.")
     return int(text)

@@ -94,10 +94,10 @@ class CountCheck:
 
     def _describe_difference(self, listed: int) -> str:
         if self.counted is None:
-            return self.note or f"count not checked: {self.source} gave none"
+            return self.note or f"count not checked: {self.source} gave no count"
         if self.counted == listed:
             return ""
-        return f"incomplete? {self.source} name {format_count(self.counted, 'merge')}, not {listed:,}"
+        return f"possibly incomplete: {self.source} show {format_count(self.counted, 'merge')}, not {listed:,}"
 
 
 class ReaderAction(NamedTuple):

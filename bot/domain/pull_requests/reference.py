@@ -41,10 +41,11 @@ def parse_reference(text: str, default: Repository | None, web: str = GITHUB_WEB
     bare = _NUMBER.fullmatch(trimmed)
     if not bare:
         raise UsageError(
-            f"{quote_input(text)} names no pull request: write 35617, #35617, owner/repo#35617 or its address."
+            f"I couldn't find a pull request number in {quote_input(text)}: write 35617, #35617, "
+            "owner/repo#35617 or its web address."
         )
     if default is None:
-        raise UsageError("Of which repository? Give --repo owner/name or set PRDIGEST_REPO.")
+        raise UsageError("No repository: pass --repo owner/name or set PRDIGEST_REPO.")
     return Reference(default, int(bare[1]))
 
 

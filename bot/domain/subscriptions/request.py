@@ -55,7 +55,7 @@ class SubscriptionRequest:
         for name, value in _classify_words(options.arguments):
             if name in values:
                 raise UsageError(
-                    f"You named {quote_input(values[name])} and {quote_input(value)}: leave one of them out."
+                    f"You wrote both {quote_input(values[name])} and {quote_input(value)}: leave one out."
                 )
             values[name] = value
         # without its time, "at" takes the next word, and a zone becomes a repository: check the time first
@@ -105,12 +105,12 @@ def _classify_words(words: list[str]) -> Iterator[tuple[str, str]]:
         elif "/" in word:
             yield "repo", word
         else:
-            raise UsageError(f"I don't know {quote_input(word)}: {_USAGE_HINT}.")
+            raise UsageError(f"I don't understand {quote_input(word)}: {_USAGE_HINT}.")
 
 
 def parse_time(text: str) -> dt.time:
     """Parse a time of day: ``09:00``, ``9``, ``9am``, ``5:30pm``. Raises UsageError."""
-    refusal = f"{quote_input(text)} is no time: write it as 09:00 or 9am."
+    refusal = f"{quote_input(text)} is not a time: write it as 09:00 or 9am."
     match = _TIME_PATTERN.fullmatch(text.strip())
     if not match:
         raise UsageError(refusal)
@@ -131,7 +131,7 @@ def parse_view_level(text: str) -> ViewLevel:
         return ViewLevel(text.lower())
     except ValueError as error:
         raise UsageError(
-            f"only:{quote_input(text)} can't be used: write only:substantial or only:risky."
+            f"I don't understand only:{quote_input(text)}: write only:substantial or only:risky."
         ) from error
 
 
@@ -148,7 +148,7 @@ class SubscriptionSelector:
         """Parse the text after the command. Raises UsageError."""
         words = text.split()
         if len(words) > 1:
-            raise UsageError("Which one? Write its repository, its id as the list shows it, or all.")
+            raise UsageError("Which one? Add its repository, its id from /prdigest list, or all.")
         word = "".join(words).removeprefix("repo:")
         if word.lower() == ALL_WORD:
             return cls(is_all=True)
@@ -156,7 +156,7 @@ class SubscriptionSelector:
             return cls(repository=repositories.parse_repository(word))
         if word and not ID_PATTERN.fullmatch(word.lower()):
             raise UsageError(
-                f"I don't know {quote_input(word)}: write a repository, an id as the list shows it, or all."
+                f"I don't understand {quote_input(word)}: write a repository, an id from /prdigest list, or all."
             )
         return cls(id=word.lower())
 
@@ -171,12 +171,12 @@ class SubscriptionSelector:
         """Return the selected subscriptions. Raises UsageError if there are none or the choice is ambiguous."""
         matching = tuple(each for each in subscriptions if self._is_match(each))
         if not subscriptions:
-            raise UsageError("There is no subscription here: /prdigest subscribe makes one.")
+            raise UsageError("There is no subscription here: create one with /prdigest subscribe.")
         if not matching:
-            raise UsageError("There is no such subscription here: /prdigest list shows those there are.")
+            raise UsageError("There is no such subscription here: /prdigest list shows all subscriptions.")
         if len(matching) > 1 and not self.is_all:
             ids = ", ".join(each.id for each in matching)
-            raise UsageError(f"That could be any of {ids}: write one of these ids, or all.")
+            raise UsageError(f"Several subscriptions match: add one of the ids {ids}, or all.")
         return matching
 
     def _is_match(self, subscription: Subscription) -> bool:

@@ -94,9 +94,9 @@ def parse_span(text: str, today: LocalDay, longest: int) -> Span:
     """
     span = _parse_days(text.strip().lower(), today)
     if span.last < span.first:
-        raise UsageError(f"{span.first}..{span.last} ends before it begins: write the earlier date first.")
+        raise UsageError(f"{span.first}..{span.last} ends before it starts: write the earlier date first.")
     if span.last > today.date:
-        raise UsageError(f"{span.last} is still to come: name a day up to {today.date}.")
+        raise UsageError(f"{span.last} is in the future: choose a day up to {today.date}.")
     if len(span) > longest:
         raise UsageError(f"{len(span)} days are too many at once: ask for up to {longest}.")
     return span
@@ -135,12 +135,12 @@ def _parse_days(text: str, today: LocalDay) -> Span:
         return _build_single_day(parse_date(text), zone)
     except UsageError as error:
         examples = "today, yesterday, 7d, 2026-02-28 or 2026-02-24..2026-02-28"
-        raise UsageError(f"{quote_input(text)} names no days: write {examples}.") from error
+        raise UsageError(f"I don't recognize the date {quote_input(text)}: write {examples}.") from error
 
 
 def _build_last_days(count: int, today: LocalDay) -> Span:
     if count == 0:
-        raise UsageError("0d is no day: write 1d for today, 7d for a week.")
+        raise UsageError("0d is not a day: write 1d for today, 7d for a week.")
     return Span(today.date - timedelta(days=count - 1), today.date, today.zone)
 
 

@@ -17,15 +17,15 @@ from bot.domain.text.strings import format_count
 
 RISK_LABEL = "Risk: "
 ACTION_LABEL = "May need action: "
-FILES_NOT_READ = "not assessed, its files could not be read"
-IS_REVERT = "not assessed, it takes another change back"
+FILES_NOT_READ = "not assessed because its files could not be read"
+IS_REVERT = "not assessed because it is a revert"
 
 
 def format_band_rate(band: RiskBand) -> str:
     """Return the rate of repairs in a band and of all changes, and where it was measured."""
     return (
-        f"(about 1 in {_invert_percentage(band.repaired)} such changes needed a fix within two weeks; of all, "
-        f"1 in {_invert_percentage(BASE_RATE)}; measured on vLLM, 2025)"
+        f"(about 1 in {_invert_percentage(band.repaired)} such changes needed a fix within two weeks, "
+        f"average 1 in {_invert_percentage(BASE_RATE)}; measured on vLLM, 2025)"
     )
 
 
@@ -80,7 +80,7 @@ def format_coverage(coverage: Coverage) -> str:
 # the window
 
 CLOSE_LABEL = "Close"
-WINDOW_TOO_LATE = "The window did not open in time: press again."
+WINDOW_TOO_LATE = "The window did not open in time: try again."
 
 
 def format_loading(reference: Reference) -> str:

@@ -25,7 +25,7 @@ from bot.services.operations.worker_threads import DeadlineExecutor
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 
-_NO_SUMMARY_REASON = "nobody asked for it before"
+_NO_SUMMARY_REASON = "nobody has asked for it before"
 
 
 @dataclass(frozen=True, slots=True)

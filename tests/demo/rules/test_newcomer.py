@@ -13,7 +13,7 @@ _BUILD = "None of the 18 pull requests of 28 February 2026 changes the image bui
 _ONLY = "The sample holds 28 February 2026 only; today is 1 March 2026."
 _WEAK = "together."
 _NO_WORD = "is in no title, summary or path of the 18 pull requests"
-_UNCLEAR = "I can't tell from this question what to look for"
+_UNCLEAR = "I don't understand what to look for"
 _NO_LIST = "I don't know which list you mean"
 _CODE = "There are no diffs in the sample, so rules can't show code."
 _DAY = "18 pull requests of 28 February 2026**, by area: "
@@ -55,7 +55,7 @@ ASKED: dict[str, tuple[set[int], str]] = {
     "what was reverted last week?": (set(), _ONLY),
     "what merged in the last 3 days?": (OF_DAY, _ONLY),
     "what merged this month?": (set(), "30 days are too many at once: ask for up to 14."),
-    "what comes tomorrow?": (set(), "2026-03-02 is still to come: name a day up to 2026-03-01."),
+    "what comes tomorrow?": (set(), "2026-03-02 is in the future: choose a day up to 2026-03-01."),
     "what merged yesterday?": (OF_DAY, _DAY),
     "what was merged on 28 February?": (OF_DAY, _DAY),
     "what should I do today?": (ACTING, "may require changes on your side"),
@@ -125,11 +125,11 @@ ASKED: dict[str, tuple[set[int], str]] = {
     "what do you recommend?": (set(), "Rules have no opinion"),
     "can we skip this release?": (set(), "Rules have no opinion"),
     "should we roll back?": (set(), "Rules have no opinion"),
-    "what can you do?": (set(), "by rules, without a model"),
+    "what can you do?": (set(), "with rules, without a model"),
     "what does the band mean?": (set(), "about 20% needed a fix within two weeks; of all changes, 7%."),
     "what does high risk mean?": (set(), "about 20% needed a fix"),
     "how is the risk computed?": (set(), "about 20% needed a fix"),
-    "are you an AI?": (set(), "by rules, without a model"),
+    "are you an AI?": (set(), "with rules, without a model"),
     "what?": (set(), _UNCLEAR),
     "really?": (set(), _UNCLEAR),
     "why?": ({35617}, "I don't know what you mean"),

@@ -29,11 +29,11 @@ def test_the_defaults_of_every_class_are_shown() -> None:
     assert list(shown) == [
         "lock", "generated", "ci", "tests", "docs", "build", "support", "product", "critical",
     ]  # fmt: skip
-    assert all(line.startswith("- Paths by default, ") for line in lines)
+    assert all(line.startswith("- Paths defaults, ") for line in lines)
     for kind, patterns in DEFAULT_PATH_CLASSES.patterns:
         assert shown[kind] == patterns
-    assert shown["critical"] == f"of product code, {DEFAULT_PATH_CLASSES.critical}"
-    assert shown["product"].startswith("of what no other class claims, *.c *.cc ")
+    assert shown["critical"] == f"for product code, {DEFAULT_PATH_CLASSES.critical}"
+    assert shown["product"].startswith("for files of no other class, *.c *.cc ")
 
 
 DOCS, BOTH = ((PathClass.DOCS, ("a/",)),), ((PathClass.DOCS, ("a/",)), (PathClass.PRODUCT, ("b/",)))
@@ -72,8 +72,8 @@ def test_those_without_a_table_have_that_for_all() -> None:
 def test_a_table_of_an_unknown_repository_may_be_a_slip() -> None:
     settings = PathSettings({"octo/enigne": PathClasses(custom=CustomPaths(DOCS))}, source="paths.toml")
     found, _, advice = said(settings, ENGINE)[1].partition(" -> ")
-    assert found == "- Paths octo/enigne: a table of 'paths.toml', but of no repository of the settings"
-    assert advice.startswith("Write the name as PRDIGEST_REPO and PRDIGEST_REPOS have it")
+    assert found == "- Paths octo/enigne: a table in 'paths.toml', but not a repository in the settings"
+    assert advice.startswith("Use a name from PRDIGEST_REPO or PRDIGEST_REPOS")
 
 
 def test_a_file_that_can_not_be_used_is_named() -> None:

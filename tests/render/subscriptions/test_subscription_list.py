@@ -71,16 +71,16 @@ def several(count: int, made: Subscription = ENGINE) -> list[DueSubscription]:
 
 def test_one_that_was_made_reads_in_a_sentence() -> None:
     assert read(render_confirmation(ENGINE, DUE)) == (
-        "Subscribed: octo/engine, every day at 09:00 (Europe/Berlin). The next one comes 2026-03-02 08:00 UTC."
+        "Subscribed: octo/engine, every day at 09:00 (Europe/Berlin). The next digest comes 2026-03-02 08:00 UTC."
     )
     assert read(render_confirmation(replace(OWN, view=DigestView(only=ViewLevel.RISKY)), DUE)) == (
         "Subscribed: octo/engine, from Monday to Friday at 07:05 (UTC, as your Slack is set), only:risky. "
-        "The next one comes 2026-03-02 08:00 UTC."
+        "The next digest comes 2026-03-02 08:00 UTC."
     )
 
 
 def test_several_that_were_changed_are_a_line_each() -> None:
-    said = render_changes([ENGINE, OWN], "Paused", "/prdigest resume goes on.")
+    said = render_changes([ENGINE, OWN], "Paused", "/prdigest resume continues it.")
     assert (said.text, read(said).count("\n")) == ("Paused: octo/engine, octo/engine", 1)
     assert read(said).startswith("Paused: octo/engine, every day at 09:00 (Europe/Berlin). /prdigest resume")
 
@@ -89,7 +89,7 @@ def test_each_of_a_list_has_what_can_be_done_with_it() -> None:
     said = render_listing([(FIXED, DUE), (ENGINE, DUE), (replace(OWN, is_paused=True), DUE)])
     title, fixed, line, row, paused, turned = said.build_payload()["blocks"]
     assert "3 digests come here" in str(title)
-    assert "from the settings of the bot" in str(fixed)
+    assert "set by the bot's admin" in str(fixed)
     assert (ENGINE.id in str(line), "next" in str(line)) == (True, True)
     assert ("paused" in str(paused), "next" in str(paused)) == (True, False)
     pressed = [[(each["action_id"], each["value"]) for each in found["elements"]] for found in (row, turned)]
@@ -106,7 +106,7 @@ def test_who_unsubscribes_is_asked_whether_they_mean_it() -> None:
     ]
     assert [asked[part]["text"] for part in ("title", "text", "confirm", "deny")] == [
         "Unsubscribe?",
-        "octo/engine will not be posted there any more. What was posted stays.",
+        "octo/engine will no longer be posted there. Posted digests stay.",
         "Unsubscribe",
         "Keep it",
     ]
@@ -133,7 +133,7 @@ def test_however_many_there_are_slack_takes_them(made: Subscription, count: int)
 @pytest.mark.parametrize("made", [ENGINE, LARGE], ids=["usual", "large"])
 def test_what_was_done_to_all_of_them_is_taken_too(made: Subscription, count: int) -> None:
     planned = several(count, made)
-    assert_taken(render_changes([each for each, _ in planned], "Unsubscribed", "What was posted stays."))
+    assert_taken(render_changes([each for each, _ in planned], "Unsubscribed", "Posted digests stay."))
     assert_taken(render_resumption(planned))
 
 

@@ -115,7 +115,7 @@ POINTS = {-7: "lowest", -6: "low", 0: "low", 4: "middle", 12: "high", 16: "highe
 def test_the_risk_is_a_band_with_what_is_known_of_it_and_the_reasons(points: int, label: str) -> None:
     band = next(band for band in RiskBand if band.label == label)
     made = replace(entry(5), risk=Risk(points, ("adds 400 lines of product code", "touches 4 product folders")))
-    share = f"about 1 in {SHARES[band]} such changes needed a fix within two weeks; of all, 1 in 14"
+    share = f"about 1 in {SHARES[band]} such changes needed a fix within two weeks, average 1 in 14"
     reasons = "adds 400 lines of product code; touches 4 product folders"
     (line,) = told(made, "Risk")
     assert line[len("Risk: ")] in "⚪🟡🟠🔴"
@@ -145,11 +145,11 @@ def test_a_risk_without_reasons_is_its_band_alone() -> None:
     [
         ({"files": None, "changed_files": 7}, "its files could not be read"),
         ({"files": None, "changed_files": 7, "title": 'Revert "Count once"'}, "its files could not be read"),
-        ({"title": 'Revert "Count once"'}, "it takes another change back"),
+        ({"title": 'Revert "Count once"'}, "it is a revert"),
     ],
 )
 def test_what_no_rule_speaks_of_is_not_called_safe(fields: dict[str, Any], why: str) -> None:
-    assert told(entry(5, **fields), "Risk") == [f"Risk: not assessed, {why}"]
+    assert told(entry(5, **fields), "Risk") == [f"Risk: not assessed because {why}"]
 
 
 @pytest.mark.parametrize("action", ["", "Set the flag."])
@@ -218,7 +218,7 @@ def complete(text: str, repository: Repository = REPOSITORY, path: str = "d" * 2
         "adds 123,456 lines of product code",
         "touches 1234 product folders",
         "changes dependencies or build",
-        "performance or concurrency change by its title",
+        "title mentions performance or concurrency",
     )
     files = tuple(changed_file(f"{n}/{path}", 9_999, 9_999, patch=None) for n in range(6))
     moved = replace(made.pull, repository=repository, number=999_999_999, files=files, changed_files=3_000)

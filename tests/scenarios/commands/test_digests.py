@@ -15,7 +15,7 @@ def test_a_day_is_posted_with_its_thread_and_its_file(bot: Bot) -> None:
     number, day = bot.pull(repository, merged_at=bot.noon(3)), bot.noon(3)
     ack = ada.send_command("/prdigest", f"{day.date()} repo:{repository}", channel).ack
     title = f"{day:%A} {day.day} {day:%B %Y}"
-    assert ack.text == f"The digest of {title} will be here in a minute, if it is not yet."
+    assert ack.text == f"I'm preparing the digest of {title}; it will appear here in about a minute."
     (lead,) = bot.posted(channel)
     assert lead["text"].startswith(f"{repository.removeprefix('octo/')} · {title} · 1 merged")
     assert f"#{number}" in str(bot.replied(channel, lead["ts"]))
@@ -79,7 +79,7 @@ def test_days_that_are_several_or_not_over_are_one_overview(days: str, count: in
         bot.pull(repository, merged_at=bot.noon(ago))
     named = days.format(*(str(bot.noon(ago).date()) for ago in range(6)))
     ack = bot.person().send_command("/prdigest", f"{named} repo:{repository}", channel).ack
-    assert ack.text.endswith("Days that nobody asked for before take a minute each.")
+    assert ack.text.endswith("Days I haven't processed yet take about a minute each.")
     (message,) = bot.posted(channel)
     assert f"{count} merged" in message["text"]
     assert as_read(message).count("· 1 merged: A day of small changes.") == count
@@ -113,17 +113,19 @@ def test_where_the_bot_is_no_member_the_asker_is_told_to_invite_it(bot: Bot) -> 
     bot.pull(repository, merged_at=bot.noon(3))
     ada.send_command("/prdigest", f"{bot.noon(3).date()} repo:{repository}", channel)
     (shown,) = bot.whispered(ada)
-    assert shown["text"].startswith(f"The bot is not in channel {channel}: invite it there with /invite. [")
+    assert shown["text"].startswith(
+        f"The bot is not in channel {channel}: invite it there with /invite @prdigest. ["
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("help", "Get the digest here: `/prdigest` for yesterday's"),
-        ("2999-01-01", "2999-01-01 is still to come: name a day up to "),
+        ("help", "*Get a digest*: `/prdigest` for yesterday"),
+        ("2999-01-01", "2999-01-01 is in the future: choose a day up to "),
         ("15d", "15 days are too many at once: ask for up to 14."),
-        ("path:x", "I don't know path: here, use repo:… tz:… instead."),
-        ("repo:other/secret", "I don't speak of other/secret here: ask about octo/engine,"),
+        ("path:x", "I don't understand path: here, use repo:… tz:… instead."),
+        ("repo:other/secret", "I'm not set up for other/secret: ask about octo/engine,"),
     ],
     ids=["help", "future", "long", "filter", "other repository"],
 )

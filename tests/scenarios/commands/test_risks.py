@@ -110,7 +110,7 @@ def test_top_lists_as_many_as_are_asked_for_and_marks_those_below_the_bar(bot: B
     ("pulls", "wanted", "sentence"),
     [
         (1, "", "Nothing stands out."),
-        (1, "author:nobody", "No pull request of these days fits author:nobody."),
+        (1, "author:nobody", "No pull request of these days matches author:nobody."),
         (0, "", "nothing merged"),
     ],
     ids=["calm", "fits none", "empty"],
@@ -135,18 +135,18 @@ def test_a_risk_list_can_be_kept_private(bot: Bot) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("help", "Ask what may hurt: `/prrisks`,"),
-        ("soon", " names no days: write today, yesterday, 7d, 2026-02-28 or 2026-02-24..2026-02-28."),
+        ("help", "*List risky changes*: `/prrisks`,"),
+        ("soon", " I don't recognize the date: write today, yesterday, 7d, 2026-02-28 or 2026-02-24..2026-02-28."),
         ("99d", "99 days are too many at once: ask for up to 31."),
-        ("2026-02-28..2026-02-24", "2026-02-28..2026-02-24 ends before it begins: write the earlier date first."),
-        ("2999-01-01", "2999-01-01 is still to come: name a day up to "),
-        ("top:50", " can't be used: write a number from 1 to 10."),
+        ("2026-02-28..2026-02-24", "2026-02-28..2026-02-24 ends before it starts: write the earlier date first."),
+        ("2999-01-01", "2999-01-01 is in the future: choose a day up to "),
+        ("top:50", ": write a number from 1 to 10."),
         (
             "colour:red",
-            "I don't know colour: here, use path:… author:… label:… not-author:… top:… repo:… instead.",
+            "I don't understand colour: here, use path:… author:… label:… not-author:… top:… repo:… instead.",
         ),
-        ("path:", "path: needs a value right after the colon."),
-        ("repo:other/secret", "I don't speak of other/secret here: ask about octo/engine,"),
+        ("path:", "path: needs a value directly after the colon."),
+        ("repo:other/secret", "I'm not set up for other/secret: ask about octo/engine,"),
     ],
     ids=["help", "nonsense", "long", "backwards", "future", "top", "unknown", "no value", "other repository"],
 )

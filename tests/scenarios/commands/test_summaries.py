@@ -7,7 +7,7 @@ import pytest
 from tests.helpers.world import as_read
 from tests.scenarios import REPO, SECTIONS, Bot, both_transports, labels
 
-HELP = "Ask for a pull request: `/prsummary 35617`"
+HELP = "*Summarize pull requests*: `/prsummary 35617`"
 
 
 @pytest.mark.parametrize(
@@ -76,12 +76,15 @@ def test_help_is_given_in_the_acknowledgement(text: str, bot: Bot) -> None:
     ("text", "sentence"),
     [
         ("1 2 3 4 5 6", "6 are too many at once: name up to 5 pull requests."),
-        ("nonsense", " names no pull request: write 35617, #35617, owner/repo#35617 or its address."),
+        (
+            "nonsense",
+            " I couldn't find a pull request number: write 35617, #35617, owner/repo#35617 or its address.",
+        ),
         ("<!channel>", "&lt;!channel&gt;"),
-        ("private", "Which pull request? Write its number, such as 35617."),
-        ("1" * 1_001, "That is too long to be a command: use up to 1,000 characters."),
-        ("other/secret#1", "I don't speak of other/secret here: ask about octo/engine, octo/part-1,"),
-        ("https://github.com/other/secret/pull/1", "I don't speak of other/secret here: ask about octo/engine,"),
+        ("private", "Which pull request? Add its number, such as 35617."),
+        ("1" * 1_001, "That command is too long: use up to 1,000 characters."),
+        ("other/secret#1", "I'm not set up for other/secret: ask about octo/engine, octo/part-1,"),
+        ("https://github.com/other/secret/pull/1", "I'm not set up for other/secret: ask about octo/engine,"),
     ],
     ids=["six", "nonsense", "hostile", "only private", "long", "other repository", "other address"],
 )
@@ -126,7 +129,7 @@ def test_one_that_was_closed_unmerged_is_a_sentence_to_the_asker(bot: Bot) -> No
     number, channel, ada = bot.pull(state="CLOSED"), bot.channel(), bot.person()
     ada.send_command("/prsummary", str(number), channel)
     (shown,) = bot.whispered(ada)
-    assert shown["text"].startswith(f"#{number} was closed without being merged: there is nothing to summarise. [")
+    assert shown["text"].startswith(f"#{number} was closed without being merged: there is nothing to summarize. [")
     assert not bot.posted(channel)
 
 

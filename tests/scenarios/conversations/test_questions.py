@@ -238,7 +238,7 @@ def test_a_thread_that_was_silenced_answers_only_who_names_the_bot_until_it_is_w
     thread, ada = summary(bot), bot.person()
     (ada.mention if is_named else ada.send_message)("quiet", thread.channel, thread.ts)
     (said,) = thread.replies()
-    assert "mention me with the word wake" in said["text"]
+    assert "Mention me with the word wake" in said["text"]
     with answering(bot, answer("Yes.")) as asked:
         ada.send_message("Does it?", thread.channel, thread.ts)
         assert not thread.answers()
@@ -331,7 +331,7 @@ def test_only_quotes_that_hold_and_numbers_that_exist_are_linked(http_bot: Bot) 
     assert lines[1].startswith("Gone. [retry.py:2 (removed)](https://github.com/octo/engine/")
     assert lines[2:5] == ["Elsewhere.", "Invented.", "Foreign."]
     assert lines[5] == f"See [#{own}]({address}) and #{missing}."
-    assert "3 quotes were not in the code and not linked." in small_print(reply)
+    assert "3 quotes were not found in the code and not linked." in small_print(reply)
 
 
 def test_a_line_of_the_file_that_a_tool_read_is_linked_at_the_merge_commit(http_bot: Bot) -> None:
@@ -354,7 +354,7 @@ def test_a_line_of_the_file_that_a_tool_read_is_linked_at_the_merge_commit(http_
     assert "22:  def give_up(worker):" in asked.prompts[1]
     assert "1:  import os" not in asked.prompts[1], "only what is around the name is shown"
     assert "parts of engine/workers.py after" in small_print(reply)
-    assert "1 quote was not in the code and not linked." in small_print(reply)
+    assert "1 quote was not found in the code and not linked." in small_print(reply)
 
 
 def test_what_tools_read_and_what_nobody_could_see_is_in_the_small_print(http_bot: Bot) -> None:
@@ -472,7 +472,7 @@ def test_a_vote_is_kept_with_the_question_and_what_its_answer_was_made_of(bot: B
     assert (vote["repository"], vote["numbers"]) == ("octo/engine", [thread.number])
     assert [each["tool"] for each in vote["exchanges"]] == ["read_diff"]
     assert "+timeout = 30" in vote["exchanges"][0]["result"]
-    assert ["Noted, thank you" in shown["text"] for shown in bot.whispered(ada)] == [True, True]
+    assert ["Thanks, saved" in shown["text"] for shown in bot.whispered(ada)] == [True, True]
 
 
 def test_a_vote_counts_as_soon_as_its_buttons_are_there(bot: Bot) -> None:
@@ -490,7 +490,7 @@ def test_a_vote_counts_as_soon_as_its_buttons_are_there(bot: Bot) -> None:
     with answering(bot, answer(LONG)):
         ada.send_message("Does it?", thread.channel, thread.ts)
         thread.answers()
-    assert ["Noted, thank you" in shown["text"] for shown in bot.whispered(ada)] == [True]
+    assert ["Thanks, saved" in shown["text"] for shown in bot.whispered(ada)] == [True]
 
 
 def votes(bot: Bot, person: Person) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from tests.scenarios.subscriptions.regularly import form_of, home, subscriptions
 
 pytestmark = both_transports
 
-BUSY = r"I can't take this down right now: try again in a minute. \[([0-9a-f]{6})\]"
+BUSY = r"I can't accept requests right now: try again in a minute. \[([0-9a-f]{6})\]"
 SECONDS = 3.0  # Slack waits no longer
 
 
@@ -113,7 +113,7 @@ def test_regular_digests_are_asked_for_again_once_it_is_back(bot: Bot, redis: St
     assert (list(refused), bool(re.fullmatch(BUSY, refused["filter"]))) == (["filter"], True)
     assert home_opened.ack.status != 200
     assert ada.redeliver(home_opened).ack.status == 200
-    assert "How I am" in home(bot, ada)
+    assert "Status" in home(bot, ada)
     assert ada.submit(view, at="06:00").errors == {}
     assert len(subscriptions(bot, channel)) == 1
     assert bot.whispered(ada)[-1]["text"] == "Subscribed to octo/engine"

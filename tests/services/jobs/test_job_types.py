@@ -140,7 +140,7 @@ def test_a_kind_that_is_younger_than_the_payloads_has_no_old_arguments() -> None
 def test_a_request_that_went_through_the_queue_is_still_held_to_the_settings() -> None:
     foreign = RisksRequest(Repository("other", "secret"), SPAN)
     [back] = [RISKS_JOB.decode([RISKS_JOB.encode(made.CommandPayload(ASKER, foreign))], CONTEXT)]
-    with pytest.raises(UsageError, match="I don't speak of other/secret here"):
+    with pytest.raises(UsageError, match="I'm not set up for other/secret"):
         back.request.require_known(AllowedRepositories(ENGINE))
     spelt = RisksRequest(Repository("OCTO", "Engine"), SPAN).require_known(AllowedRepositories(ENGINE))
     assert spelt.repository == ENGINE

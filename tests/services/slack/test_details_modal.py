@@ -262,7 +262,7 @@ def test_who_gets_no_window_for_another_reason_is_told_something(desk: Desk, cod
 
 ERRORS: list[tuple[PrdigestError, str]] = [
     (PullRequestNotFound("octo/engine has no pull request #7."), "no pull request #7"),
-    (GitHubUnavailable("No answer from GITHUB_API_URL."), "GitHub does not answer"),
+    (GitHubUnavailable("No answer from GITHUB_API_URL."), "GitHub is not responding"),
     (GitHubAccessDenied("GitHub refused GITHUB_TOKEN."), "GitHub does not let me"),
 ]
 

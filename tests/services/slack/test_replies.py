@@ -267,7 +267,7 @@ ERRORS: list[tuple[Exception, str]] = [
     (UsageError("#7 was closed without being merged."), "closed without"),
     (PullRequestNotFound("octo/engine has no pull request #7."), "#7"),
     (RepositoryNotFound("GitHub knows no octo/motor."), "octo/motor"),
-    (RateLimited("GitHub asks for a pause of 40 minutes.", 2_400.0), "40 minutes"),
+    (RateLimited("GitHub limits the rate of 40 minutes.", 2_400.0), "40 minutes"),
     (GitHubAccessDenied("GitHub refused GITHUB_TOKEN: x-request 12."), "GitHub"),
     (GitHubUnavailable("No answer from GITHUB_API_URL https://10.0.0.1."), "GitHub"),
     (SlackCallRefused("The bot lacks the scope chat:write: add it to the app.", "missing_scope"), "permissions"),
@@ -341,7 +341,7 @@ def test_slack_being_away_is_told_once_by_the_response_url_and_tried_again(offic
         replies = office.replies(NOW + timedelta(seconds=seconds))
         with pytest.raises(SlackUnavailable):
             replies.give_answer(asked, "digest", Audience.ASKER, Make(SlackUnavailable("Slack is away.")))
-        told.append(["does not take my answer" in said for said in office.whispered()])
+        told.append(["does not accept my answer" in said for said in office.whispered()])
     assert told == [[], [], [True], [True]], "what passes within a moment needs no words"
     office.replies().give_answer(asked, "digest", Audience.ASKER, Make())
     assert office.whispered()[1:] == ["For you"]
@@ -353,7 +353,7 @@ def test_an_answer_that_slack_may_have_lost_is_excused_and_posted_by_a_later_try
     for replies in (office.replies(), later):
         with pytest.raises(SlackUnavailable):
             replies.give_answer(asked, "summary", Audience.CHANNEL, Make())
-    assert ["does not take my answer" in said for said in office.whispered()] == [True]
+    assert ["does not accept my answer" in said for said in office.whispered()] == [True]
     later.give_answer(asked, "summary", Audience.CHANNEL, Make())
     assert (office.said(), len(office.whispered())) == (["For everybody"], 1)
 
@@ -376,7 +376,7 @@ def test_an_answer_that_has_to_wait_comes_later_and_its_asker_is_told_once_when(
             )
         assert caught.value is error
     (told,) = office.whispered()
-    assert "asks me to wait. I go on at" in told
+    assert "limits my rate. I'll continue at" in told
     office.replies(NOW + timedelta(seconds=1_440)).give_answer(asked, "summary", Audience.CHANNEL, Make())
     assert (office.said(), len(office.whispered())) == (["For everybody"], 1)
 
@@ -389,14 +389,14 @@ def test_an_answer_that_would_come_too_late_is_refused_with_the_time_to_ask_agai
                 asked, "summary", Audience.CHANNEL, Make(error)
             )
     office.replies(NOW + timedelta(seconds=1_440)).give_answer(asked, "summary", Audience.CHANNEL, Make(error))
-    assert "Slack asks me to wait: try again in 12 minutes." in office.whispered()[1]
+    assert "Slack limits my rate: try again in 12 minutes." in office.whispered()[1]
 
 
 def test_what_is_to_be_shared_waits_for_a_channel_that_is_limited(office: Office) -> None:
     office.slack.fail_next("chat.postMessage", retry_after=720)
     with pytest.raises(SlackUnavailable):
         office.replies().give_answer(office.asked(), "share", Audience.SHARED, Make())
-    assert ["Slack asks me to wait" in said for said in office.whispered()] == [True]
+    assert ["Slack limits my rate" in said for said in office.whispered()] == [True]
     office.replies().give_answer(office.asked(), "share", Audience.SHARED, Make())
     assert office.said() == ["For everybody"]
 
@@ -407,7 +407,7 @@ def test_who_asked_in_a_thread_hears_that_slack_asks_for_a_pause(office: Office)
     office.slack.fail_next("chat.postMessage", retry_after=720)
     with pytest.raises(SlackUnavailable):
         office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make())
-    assert ["Slack asks me to wait" in said for said in office.whispered()] == [True]
+    assert ["Slack limits my rate" in said for said in office.whispered()] == [True]
 
 
 # --- an asker who is hard to reach
@@ -479,7 +479,7 @@ class BusyMessenger(MemoryMessenger):
     """Slack's rate limit, which the client has waited out in vain."""
 
     def post_message(self, *_arguments: Any, **_more: Any) -> str:
-        raise SlackUnavailable("Slack asked for a pause, more than once: try again in a few minutes.")
+        raise SlackUnavailable("Slack limited the rate several times: try again in a few minutes.")
 
 
 @pytest.mark.parametrize("audience", [Audience.CHANNEL, Audience.SHARED])

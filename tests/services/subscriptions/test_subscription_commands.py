@@ -107,8 +107,8 @@ def test_who_subscribes_reads_what_comes_and_when(team: Team) -> None:
     (made,) = team.kept.list_all()
     assert said.text == "Subscribed to octo/engine"
     assert read(said) == (
-        "Subscribed: octo/engine, from Monday to Friday at 17:00 (Europe/Berlin), path:engine. "
-        "The next one comes 2026-03-03 16:00 UTC."
+        "Subscribed: octo/engine, from Monday to Friday at 17:00 (Europe/Berlin), path:engine. The next "
+        "digest comes 2026-03-03 16:00 UTC."
     )
     assert buttons(said) == [(name, write_id(made.id)) for name in ("Preview", "Change", "Pause", "Unsubscribe")]
 
@@ -140,13 +140,13 @@ def test_a_list_has_a_line_and_buttons_for_each(team: Team) -> None:
 
 def test_the_one_of_the_settings_has_no_buttons(team: Team) -> None:
     said = told(team, "list", channel=FIXED.channel)
-    assert "· from the settings of the bot · next " in read(said)
+    assert "· set by the bot's admin · next " in read(said)
     assert buttons(said) == [("New subscription", "new")]
 
 
 def test_an_empty_list_says_how_to_begin(team: Team) -> None:
     said = told(team, "list")
-    assert read(said).startswith("No digest comes here regularly: /prdigest subscribe makes one come,")
+    assert read(said).startswith("There are no subscriptions here: create one with /prdigest subscribe.")
     assert buttons(said) == [("New subscription", "new")]
 
 
@@ -159,7 +159,7 @@ def test_what_was_done_is_said_with_what_may_come_next(team: Team) -> None:
     assert [name for name, _ in buttons(said)] == ["Preview", "Change", "Pause", "Unsubscribe"]
     gone = told(team, "unsubscribe")
     assert gone.text == "Unsubscribed: octo/engine"
-    assert read(gone).endswith("What was posted stays.")
+    assert read(gone).endswith("Posted digests stay.")
 
 
 def test_all_of_a_full_channel_fit_a_message(team: Team) -> None:
@@ -191,7 +191,7 @@ class DeafOnce(MemoryWhispers):
     def send(self, slack_request: SlackRequest, post: Post) -> None:
         super().send(slack_request, post)
         if len(self.said) == 1:
-            raise SlackUnavailable("Slack did not take the answer: try again in a few minutes.")
+            raise SlackUnavailable("Slack did not accept the answer: try again in a few minutes.")
 
 
 @pytest.mark.parametrize("verb", ["subscribe", "pause", "resume", "unsubscribe"])
@@ -228,7 +228,7 @@ def preview(team: Team, text: str = "", channel: str = HOME, user: str = "U0ADA"
     return read(answer.private)
 
 
-NOTE = "A preview for you alone: nothing was posted."
+NOTE = "Preview, visible only to you. Nothing was posted."
 
 
 def test_a_preview_is_yesterday_as_it_would_be_posted(team: Team) -> None:
@@ -270,7 +270,7 @@ def test_of_several_one_has_to_be_named(team: Team) -> None:
     ids = [team.subscribe(text).id for text in ("", "only:risky")]
     with pytest.raises(UsageError) as caught:
         preview(team)
-    assert str(caught.value).startswith("There are several here: write test with one of ")
+    assert str(caught.value).startswith("This channel has several subscriptions: write test with one of ")
     assert all(each in str(caught.value) for each in ids)
     assert is_one_sentence(str(caught.value))
 
