@@ -108,7 +108,7 @@ def parse_day(text: str, today: LocalDay) -> LocalDay:
     Raises:
         UsageError: the text does not name such a day.
     """
-    refusal = f"{quote_input(text)} is no date: write one day, such as 2026-02-28, today or yesterday."
+    refusal = f"{quote_input(text)} is not a date: write one day, such as 2026-02-28, today or yesterday."
     try:
         span = _parse_days(text.strip().lower(), today)
     except UsageError as error:

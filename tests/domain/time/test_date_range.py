@@ -240,8 +240,8 @@ def test_a_day_is_named_as_in_slack_and_is_not_to_come() -> None:
         "2026-03-01": "2026-03-01",
         "2026-02-27": "2026-02-27",
         "2026-03-02": "2026-03-02 is still to come",
-        "28.2.": "'28.2.' is no date",
-        "tomorrow": "'tomorrow' is no date",
-        "7d": "'7d' is no date",
-        "2026-02-27..2026-02-28": "'2026-02-27..2026-02-28' is no date",
+        "28.2.": "'28.2.' is not a date",
+        "tomorrow": "'tomorrow' is not a date",
+        "7d": "'7d' is not a date",
+        "2026-02-27..2026-02-28": "'2026-02-27..2026-02-28' is not a date",
     }
