@@ -96,7 +96,9 @@ def time_a_day(table: Table) -> None:
         there.github.latency, there.claude.latency = GITHUB_LATENCY, MODEL_LATENCY
         cold = measure_command(there, "digest", *SMALL_DAY, "--dry-run")
         warm = measure_command(there, "digest", *SMALL_DAY, "--dry-run")
-    # the list, the patches and the files of the first pull requests, the summaries eight at a time, the overview
+    # what nothing can hide: the list, the patches and the files of the first pull requests, the summaries eight at
+    # a time, the overview. The other files are loaded while the model works, so they are not on the path. Our own
+    # computing is not either: the start of the interpreter, imports, texts for the model, the end of the process
     path = 3 * GITHUB_LATENCY + ceil(PULLS / AT_A_TIME) * MODEL_LATENCY + MODEL_LATENCY
     table.print_row(
         f"cold day of {PULLS}: times its critical path", cold.seconds / path, MAX_CRITICAL_PATH, "times"

@@ -1,7 +1,8 @@
 """``python -m evals``: ask, judge, print a table; exit 1 if the marks are too low.
 
 ``python -m evals reverts`` measures how many of a year's known reverts are found, ``python -m evals risk`` the
-risk list; neither asks a model.
+risk list, ``python -m evals context`` the functions around changes; none of them asks a model. ``python -m evals
+trial`` compares summaries with public reports, with or without a key.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ from bot.domain.errors import ConfigurationError, PrdigestError
 from bot.settings import Settings, load_settings
 from evals.asking import ask_suite
 from evals.cases import Suite, load_suite
+from evals.context import context
 from evals.reverts import load_pack
 from evals.risk import risk
 from evals.scoring import Mark, Total, sum_marks
+from evals.trial.command import trial
 
 _QUESTIONS = Path(__file__).parent / "questions"
 # evaluations must not use up the budget of the bot's users
@@ -44,7 +47,7 @@ class _WithDefault(click.Group):
 
 @click.group(cls=_WithDefault)
 def main() -> None:
-    """Measure the bot: its answers (questions, the default), its risk list, and what it finds of known reverts."""
+    """Measure the bot: its answers (questions, the default), summaries, risk list, and finds of reverts."""
 
 
 @main.command("reverts")
@@ -138,7 +141,9 @@ def _format_total(result: Total) -> str:
     return f"{result.count} questions: {facts}, {citations}, ${result.cost:.4f}, {result.seconds:.1f} s each"
 
 
+main.add_command(context)
 main.add_command(risk)
+main.add_command(trial)
 
 if __name__ == "__main__":
     main()

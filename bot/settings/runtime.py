@@ -60,7 +60,13 @@ class RuntimeSettings(SettingsGroup):
         ),
     )
     prdigest_concurrency: Annotated[int, Field(ge=1, le=32), SettingUse((Process.WORKER, Process.COMMANDS))] = (
-        Field(default=8, description="How many pull requests are read and summarized at the same time, 1 to 32.")
+        Field(
+            default=8,
+            description=(
+                "How many pull requests are read and summarized at the same time, 1 to 32. In a digest, the bot "
+                "also loads the files of up to 8 more in advance."
+            ),
+        )
     )
     prdigest_worker_threads: Annotated[int, Field(ge=1, le=64), SettingUse((Process.WORKER,))] = Field(
         default=8,

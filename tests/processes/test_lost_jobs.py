@@ -249,7 +249,7 @@ def test_slack_asks_for_twelve_minutes_and_the_worker_serves_others(team: Team) 
         team.jobs, team.services, SUMMARY_JOB, slack_request("mention:1", thread=thread, message=thread), "101"
     )
     eventually(lambda: bool(team.whispers), SOON)
-    assert ["Slack limits my rate. I go on at" in said for said in team.whispers] == [True]
+    assert ["Slack limits my rate. I'll continue at" in said for said in team.whispers] == [True]
     enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked(), "102")
     eventually(lambda: bool(team.world.slack.list_messages(CHANNEL)[1:]), SOON)
     waiting = team.store.hvals("dramatiq:prdigest.DQ.msgs")

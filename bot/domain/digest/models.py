@@ -14,7 +14,9 @@ from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.areas import OTHER_PRODUCT_AREA, build_area_sort_key, is_product_area
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClasses
-from bot.domain.risk.assessment import Risk, select_risky
+from bot.domain.review.models import NO_REVIEWS, BugReview, ReviewCoverage
+from bot.domain.review.ranking import select_riskiest
+from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import NO_MODEL, SummarisedPullRequest, Summary
 from bot.domain.text.strings import format_count
@@ -28,7 +30,10 @@ _MAX_NUMBERS_SHOWN = 6
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A pull request in a digest. ``cost`` is in US dollars for this run, None if a price is unknown."""
+    """A pull request in a digest. ``cost`` is in US dollars for this run, None if a price is unknown.
+
+    ``review`` is None if it was not read for bugs.
+    """
 
     pull: PullRequest
     summary: Summary
@@ -36,6 +41,7 @@ class Entry:
     area: str
     from_cache: bool = False
     cost: float | None = 0.0
+    review: BugReview | None = None
 
     @classmethod
     def from_summarised(cls, read: SummarisedPullRequest, risk: Risk) -> Entry:
@@ -115,7 +121,7 @@ class Digest:
     requests, and of earlier ones that one of the day reverted or repaired. ``missing`` are clauses on what else
     is missing. With ``is_reduced`` the lists of the repository were no better than chance. ``shows_zone`` is
     true if readers would assume another time zone, so that headings name it. ``path_classes`` are those of the
-    repository.
+    repository. ``review_coverage`` says how many entries were read for bugs.
     """
 
     repository: Repository
@@ -131,6 +137,7 @@ class Digest:
     is_reduced: bool = False
     shows_zone: bool = False
     path_classes: PathClasses = DEFAULT_PATH_CLASSES
+    review_coverage: ReviewCoverage = NO_REVIEWS
 
     @property
     def zone_note(self) -> str:
@@ -191,7 +198,7 @@ class Digest:
     @property
     def cost(self) -> float | None:
         """The cost of building this digest in US dollars, or None if a price is unknown."""
-        costs = [self.overview.cost, *(entry.cost for entry in self.entries)]
+        costs = [self.overview.cost, self.review_coverage.cost, *(entry.cost for entry in self.entries)]
         amounts = [cost for cost in costs if cost is not None]
         return sum(amounts) if len(amounts) == len(costs) else None
 
@@ -211,10 +218,10 @@ class Digest:
 
     @property
     def riskiest_entries(self) -> tuple[Entry, ...]:
-        """At most three entries above the threshold, riskiest first, without those whose outcome is known."""
+        """At most three entries above the threshold by rules and review, without those whose outcome is known."""
         settled = {outcome.pull.number for outcome in self.standing_outcomes}
         candidates = [entry for entry in self.entries if entry.number not in settled]
-        return select_risky(candidates, MAX_LISTED_RISKS, is_reduced=self.is_reduced)
+        return select_riskiest(candidates, MAX_LISTED_RISKS, is_reduced=self.is_reduced)
 
     @property
     def older_reverts(self) -> tuple[PullRequest, ...]:

@@ -43,11 +43,11 @@ _CLASS_RANK = {
 # code whose functions and classes are shown around a change
 _EXPLAINED_CLASSES = frozenset({PathClass.PRODUCT, PathClass.BUILD, PathClass.SUPPORT})
 # GitHub sends 3 lines of context; functions are shown where there is room, and context is cut before files are
-_WHOLE_FUNCTIONS = ContextLevel(near=10, whole=100, has_heads=True)
+WHOLE_FUNCTIONS = ContextLevel(near=10, whole=100, has_heads=True)
 _SHORT_FUNCTIONS = ContextLevel(near=5, whole=40, has_heads=True)
 _HEADS = ContextLevel(near=3, has_heads=True)
 _PATCH = ContextLevel(near=3)
-_EXPLAINING_LEVELS = (_WHOLE_FUNCTIONS, _SHORT_FUNCTIONS, _HEADS)
+_EXPLAINING_LEVELS = (WHOLE_FUNCTIONS, _SHORT_FUNCTIONS, _HEADS)
 _NARROW_LEVELS = (ContextLevel(near=1), ContextLevel(near=0))
 # tokens that the functions around all changes of a pull request may take more than its patches: the diffs of a
 # day then take 2.5 times as many at most (docs/decisions/0052-whole-functions.md)

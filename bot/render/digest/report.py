@@ -11,9 +11,9 @@ from bot.domain.summaries.models import INSIGHTS_HEADING, Summary
 from bot.domain.text.strings import collapse_lines
 from bot.render.blocks.file_markdown import escape_line, escape_text, write_address, write_code
 
-# the report's own labels, which no external text may imitate
 # in place of what a reviewer would miss, where there is nothing of the kind
-_NO_INSIGHTS = "None beyond the above."
+NO_INSIGHTS = "None beyond the above."
+# the report's own labels, which no external text may imitate
 _OWN_LABELS = (
     "Report Date|Total Merged PRs|Shown|PR Number|Author|Merged By|Merged time|Type|\\[Changed Files"
     "|What changed and why|Technical impact|Potential risks|Key insights"
@@ -63,7 +63,7 @@ def _format_facts(entry: Entry, digest: Digest) -> Iterator[str]:
 
 def format_sections(summary: Summary) -> str:
     """Format the four sections of a summary, which a report always has."""
-    insights = () if summary.key_insights else ((INSIGHTS_HEADING, _NO_INSIGHTS),)
+    insights = () if summary.key_insights else ((INSIGHTS_HEADING, NO_INSIGHTS),)
     sections = (*summary.sections, *insights)
     return "\n\n".join(f"**{name}**  \n{_escape_section(text)}" for name, text in sections)
 

@@ -76,7 +76,7 @@ WITHOUT_MODEL = " (without the model)"
 
 def format_fallback_note(reason: str, *, is_alone: bool) -> str:
     """Return why no model wrote the overview; ``is_alone`` if that holds for the summaries too."""
-    what = "this digest contains facts only" if is_alone else "this paragraph contains facts only"
+    what = "this digest contains only facts" if is_alone else "this paragraph contains only facts"
     return f"Without the model ({reason}): {what}."
 
 

@@ -10,20 +10,34 @@ from bot.domain.digest.view import FULL_VIEW, DigestView
 from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.history.reverts import Revert, expand_pairs
 from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
-from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
+from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup, get_default_classes
+from bot.domain.review.models import NO_REVIEWS, ReviewCoverage
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.domain.time.day import LocalDay
 from bot.ports import PullRequests
 from bot.services.history.day_context import DayContext
+from bot.services.operations.model_slots import limit_model_calls
 from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results
 from bot.services.summaries.reader import read_isolated
 
+# pull requests that are loaded before the model has time for them. Two digests of a worker then make fewer than
+# the 100 calls at a time that GitHub allows (docs.github.com, "Rate limits for the REST API")
+_MAX_AHEAD = 8
+
 ProgressCallback = Callable[[int, int], None]
+EntryReviewer = Callable[[Repository, tuple[Entry, ...], PathClasses], tuple[tuple[Entry, ...], ReviewCoverage]]
 OverviewBuilder = Callable[[Repository, LocalDay, tuple[Entry, ...]], Overview]
 
 
 def ignore_progress(_done: int, _all: int) -> None:
     """Do nothing with the progress."""
+
+
+def skip_reviews(
+    _repository: Repository, entries: tuple[Entry, ...], _classes: PathClasses
+) -> tuple[tuple[Entry, ...], ReviewCoverage]:
+    """Return the entries as they are: nothing is reviewed."""
+    return entries, NO_REVIEWS
 
 
 def build_isolated_context(_repository: Repository, _day: LocalDay, merged: Sequence[PullRequest]) -> DayContext:
@@ -35,17 +49,20 @@ def build_isolated_context(_repository: Repository, _day: LocalDay, merged: Sequ
 class DigestDependencies:
     """What a digest needs besides its day: the merges around it, a record of merges, and the quality of lists.
 
-    ``update_mirror`` is called before files are read, and raises nothing.
+    ``update_mirror`` is called before files are read, and raises nothing. ``review_entries`` adds the reviews to
+    entries with patches, riskiest first within its budget, and says how many it read; it raises nothing that a
+    digest can do without.
     """
 
     load_context: Callable[[Repository, LocalDay, Sequence[PullRequest]], DayContext] = build_isolated_context
     record_merges: Callable[[Sequence[PullRequest]], None] = lambda pulls: None
     is_reduced: Callable[[Repository], bool] = lambda repository: False
     update_mirror: Callable[[Repository], None] = lambda repository: None
+    review_entries: EntryReviewer = skip_reviews
 
 
 class DigestBuilder:
-    """Builder of digests. ``workers`` pull requests are read and summarised at a time.
+    """Builder of digests. ``workers`` pull requests are summarised at a time, and as many more, at most 8, loaded.
 
     ``read`` reads and summarises a pull request. ``with_files`` loads the files of one, or returns it without
     them if they are unavailable. ``dependencies`` record all merges of a day, with the files of those that were
@@ -97,7 +114,8 @@ class DigestBuilder:
         classes = self._classes_of(repository)
         risks = around.assess_pulls((each.pull for each in read), of_day, classes)
         rated = map(Entry.from_summarised, read, risks)
-        entries = select_entries(view, rated, around.day_reverts, around.outcomes)
+        selected = select_entries(view, rated, around.day_reverts, around.outcomes)
+        entries, review_coverage = self._dependencies.review_entries(repository, selected, classes)
         return Digest(
             repository=repository,
             name=name,
@@ -111,6 +129,7 @@ class DigestBuilder:
             missing=(around.caveat,) if around.caveat else (),
             is_reduced=self._dependencies.is_reduced(repository),
             path_classes=classes,
+            review_coverage=review_coverage,
         )
 
     def _select_pulls(
@@ -136,7 +155,9 @@ class DigestBuilder:
     ) -> tuple[SummarisedPullRequest, ...]:
         progress(0, len(pulls))
         done: dict[int, SummarisedPullRequest] = {}
-        with DeadlineExecutor(self._workers, "digest") as crew:
+        # those beyond the workers load their files while the model is busy
+        threads = self._workers + min(self._workers, _MAX_AHEAD)
+        with limit_model_calls(self._workers), DeadlineExecutor(threads, "digest") as crew:
             for read in iterate_results([crew.submit(read_isolated, pull, self._read) for pull in pulls]):
                 done[read.number] = read
                 progress(len(done), len(pulls))

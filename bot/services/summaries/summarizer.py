@@ -22,6 +22,7 @@ from bot.domain.summaries.models import (
     remove_unproven_claims,
     verify_quotes,
 )
+from bot.services.operations.model_slots import hold_model_slot
 from bot.services.summaries.prompts import build_summary_prompt
 from bot.services.summaries.schemas import MAX_QUOTES, SummaryAnswer
 from bot.services.summaries.structured_completion import StructuredCompletion
@@ -91,7 +92,8 @@ class Summariser:
 
     def _ask_model(self, completion: StructuredCompletion, pull: PullRequest, diff: PackedDiff) -> SummaryResult:
         try:
-            answer = completion.request_answer(build_summary_prompt(self._model, pull, diff), SummaryAnswer)
+            with hold_model_slot():
+                answer = completion.request_answer(build_summary_prompt(self._model, pull, diff), SummaryAnswer)
         except ModelError as error:
             log.info("no model summary of %s#%d: %s", pull.repository, pull.number, error)
             spent = completion.compute_cost(self._model, error.usage)

@@ -183,7 +183,7 @@ def test_the_overview_links_numbers_of_the_day_and_no_others() -> None:
 
 def test_an_overview_without_the_model_says_why() -> None:
     found = digest(entry(1), overview=Overview("Most of it in Models (1).", fallback="the model is busy"))
-    assert "Without the model (the model is busy): this digest contains facts only." in said(found)
+    assert "Without the model (the model is busy): this digest contains only facts." in said(found)
 
 
 def test_what_was_taken_back_comes_first_and_names_both() -> None:

@@ -51,7 +51,7 @@ def test_a_day_of_another_zone_is_another_digest_and_says_so(bot: Bot) -> None:
     day = bot.noon(3)
     title = f"{day:%A} {day.day} {day:%B %Y}"
     ack = ada.send_command("/prdigest", f"{day.date()} repo:{repository} tz:Asia/Tokyo", channel).ack
-    assert ack.text.startswith(f"The digest of {title} (Asia/Tokyo) will be here")
+    assert ack.text.startswith(f"I'm preparing the digest of {title} (Asia/Tokyo); it will appear here")
     bot.posted(channel)
     ada.send_command("/prdigest", f"{day.date()} repo:{repository}", channel)
     assert [message["text"].split(" · ")[1] for message in bot.posted(channel)] == [f"{title} (Asia/Tokyo)", title]
@@ -64,7 +64,7 @@ def test_without_a_zone_days_are_those_of_the_channels_own_digests(http_bot: Bot
     day = bot.noon(3)
     ack = ada.send_command("/prdigest", str(day.date()), channel).ack
     title = f"{day:%A} {day.day} {day:%B %Y}"
-    assert ack.text.startswith(f"The digest of {title} (Pacific/Kiritimati) will be here")
+    assert ack.text.startswith(f"I'm preparing the digest of {title} (Pacific/Kiritimati); it will appear here")
     (lead,) = bot.posted(channel)
     # there readers expect it
     assert lead["text"].split(" · ")[1] == title

@@ -83,7 +83,7 @@ def test_details_that_github_fails_are_a_sentence_in_the_window(bot: Bot) -> Non
     with failing_github(bot, "401"):
         ada.press(old_button("details", f"octo/engine#{number}"), "details", channel=bot.channel())
     (view,) = bot.windows(f"#{number}")
-    (said,) = re.findall(r"'text': '(GitHub [^']*)'", str(view["blocks"]))
+    (said,) = re.findall(r"'text': \"(GitHub [^\"]*)\"", str(view["blocks"]))
     assert f"[{reference_in(said, bot, REFUSED)}]" in bot.log()
 
 

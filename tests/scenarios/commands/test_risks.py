@@ -136,7 +136,7 @@ def test_a_risk_list_can_be_kept_private(bot: Bot) -> None:
     ("text", "sentence"),
     [
         ("help", "*List risky changes*: `/prrisks`,"),
-        ("soon", " I don't recognize the date: write today, yesterday, 7d, 2026-02-28 or 2026-02-24..2026-02-28."),
+        ("soon", ": write today, yesterday, 7d, 2026-02-28 or 2026-02-24..2026-02-28."),
         ("99d", "99 days are too many at once: ask for up to 31."),
         ("2026-02-28..2026-02-24", "2026-02-28..2026-02-24 ends before it starts: write the earlier date first."),
         ("2999-01-01", "2999-01-01 is in the future: choose a day up to "),

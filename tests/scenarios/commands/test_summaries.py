@@ -78,7 +78,7 @@ def test_help_is_given_in_the_acknowledgement(text: str, bot: Bot) -> None:
         ("1 2 3 4 5 6", "6 are too many at once: name up to 5 pull requests."),
         (
             "nonsense",
-            " I couldn't find a pull request number: write 35617, #35617, owner/repo#35617 or its address.",
+            ": write 35617, #35617, owner/repo#35617 or its web address.",
         ),
         ("<!channel>", "&lt;!channel&gt;"),
         ("private", "Which pull request? Add its number, such as 35617."),

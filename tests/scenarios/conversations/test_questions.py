@@ -276,7 +276,7 @@ def test_an_answer_streams_below_a_status_and_ends_with_its_small_print(http_bot
         (reply,) = thread.answers()
     assert text_of(reply) == LONG
     assert [block["type"] for block in reply["blocks"]] == ["markdown", "context", "context_actions"]
-    assert f"Read: the diff of #{thread.number}." in small_print(reply)
+    assert f"Sources: the diff of #{thread.number}." in small_print(reply)
     said = [each["status"] for each in slack.statuses if each["thread_ts"] == thread.ts]
     assert said[0] == "is reading the pull requests…"
     assert not slack.get_status(thread.channel, thread.ts)

@@ -145,7 +145,7 @@ def test_without_a_key_a_plain_search_answers_and_says_so(keyless: Bot) -> None:
     thread = summary(keyless, title="Count the frobnications")
     keyless.person().send_message("What happens to frobnications?", thread.channel, thread.ts)
     (reply,) = thread.replies()
-    assert text_of(reply).startswith("**Without the model.** No model is set up. A plain search")
+    assert text_of(reply).startswith("**Without the model.** No model is set up. Text search")
     assert f"[#{thread.number}]" in text_of(reply)
     assert not keyless.world.claude.requests
 

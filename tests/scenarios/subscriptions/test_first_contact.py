@@ -20,7 +20,7 @@ FIRST = {
     "list": "There are no subscriptions here",
     "subscribe": "Subscribed to octo/engine",
     "subscribe at 09:00": "Subscribed to octo/engine",
-    "subscribe at 25:00": "'25:00' is no time",
+    "subscribe at 25:00": "'25:00' is not a time",
     "risks 7d path:": "path: needs a value",
     "unsubscribe": "There is no subscription here",
     "schedule": "Slack opens a form only after a command",

@@ -99,7 +99,7 @@ AT_ONCE = {
     "pause the first": "Which one? Add its repository,",
     "list all": "The list takes no options:",
     "schedule octo/engine": "Write schedule without options,",
-    "subscribe " + "x" * 1_001: "That is command is too long:",
+    "subscribe " + "x" * 1_001: "That command is too long:",
 }
 LATER = {
     "unsubscribe": "There is no subscription here: create one with /prdigest subscribe.",

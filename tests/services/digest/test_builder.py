@@ -89,7 +89,7 @@ def test_the_mirror_is_updated_once_before_files_are_read() -> None:
     dependencies = DigestDependencies(update_mirror=lambda repository: seen_steps.append(f"update {repository}"))
     daily = DigestBuilder(pulls, read, overview, reader.load_files, 1, dependencies=dependencies)
     daily.build(REPOSITORY, DAY, "Engine", nothing)
-    assert seen_steps == [f"update {REPOSITORY}", "read 7", "read 8"]
+    assert (seen_steps[0], sorted(seen_steps[1:])) == (f"update {REPOSITORY}", ["read 7", "read 8"])
     DigestBuilder(listed(), read, overview, reader.load_files, 1, dependencies=dependencies).build(
         REPOSITORY, DAY, "Engine", nothing
     )
@@ -521,5 +521,4 @@ def test_a_second_digest_of_the_day_costs_nothing(claude: ClaudeEmulator, model:
 def test_a_refused_summary_leaves_the_others(claude: ClaudeEmulator, model: Model, cache: RedisCache) -> None:
     claude.script(Refusal())
     found = with_model(listed(1, 2, 3), model, cache, 1)
-    assert [entry.number for entry in found.fallback_entries] == [1]
-    assert found.overview.fallback == ""
+    assert (len(found.entries), len(found.fallback_entries), found.overview.fallback) == (3, 1, "")

@@ -153,7 +153,7 @@ def test_a_model_that_is_away_at_nine_and_back_at_five_past(bot: Callable[..., B
     made.claude.respond = busy
     made.turn(timedelta(0))
     assert made.thread.count(FACTS) == 4, "three pull requests, and the line that says so"
-    assert "Without the model (the model is busy): this digest contains facts only." in made.thread
+    assert "Without the model (the model is busy): this digest contains only facts." in made.thread
     stamps = _stamps(made)
     made.claude.respond = default_answer
     assert made.run(60, 1) == [5]

@@ -1,0 +1,80 @@
+"""Slots for the threads of one piece of work that ask the model at the same time.
+
+Threads without a slot load from GitHub what they will ask about. The slots belong to a piece of work, not to a
+service, and are passed on with it as its deadline is (:mod:`bot.services.operations.deadlines`).
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from bot.services.operations import deadlines
+
+
+class WorkAbandoned(BaseException):
+    """Signal to a thread that nobody waits any more for the work of which it does a part."""
+
+
+class _ModelSlots:
+    """The slots of one piece of work."""
+
+    def __init__(self, count: int) -> None:
+        self._free = threading.Semaphore(count)
+        self._is_closed = False
+
+    @contextmanager
+    def hold_slot(self) -> Iterator[None]:
+        """Wait for a slot, and hold it while the block runs. See :func:`hold_model_slot`."""
+        left = deadlines.get_seconds_left()
+        is_held = self._free.acquire(timeout=None if left == math.inf else left)
+        try:
+            if self._is_closed:
+                raise WorkAbandoned
+            yield
+        finally:
+            if is_held:
+                self._free.release()
+
+    def close(self) -> None:
+        """Give no slot any more: one waiting thread wakes, and each that wakes passes its slot to the next."""
+        self._is_closed = True
+        self._free.release()
+
+
+_CURRENT_SLOTS: ContextVar[_ModelSlots | None] = ContextVar("model_slots", default=None)
+
+
+@contextmanager
+def limit_model_calls(count: int) -> Iterator[None]:
+    """Let at most ``count`` threads of the block's work ask the model at the same time.
+
+    Threads that ask after the block has ended, or still wait then, end with ``WorkAbandoned``.
+    """
+    slots = _ModelSlots(count)
+    token = _CURRENT_SLOTS.set(slots)
+    try:
+        yield
+    finally:
+        _CURRENT_SLOTS.reset(token)
+        slots.close()
+
+
+@contextmanager
+def hold_model_slot() -> Iterator[None]:
+    """Wait for a slot of the current work, and hold it while the block runs. Without a limit, begin at once.
+
+    At the deadline of the work the block begins without a slot: its calls fail then by themselves.
+
+    Raises:
+        WorkAbandoned: the block of :func:`limit_model_calls` has ended.
+    """
+    slots = _CURRENT_SLOTS.get()
+    if slots is None:
+        yield
+        return
+    with slots.hold_slot():
+        yield

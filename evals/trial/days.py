@@ -1,0 +1,100 @@
+"""The digests of a trial's days, built by the bot's own services."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from bot.container import open_foundation
+from bot.container.digests import build_digest_services, build_report_builder
+from bot.container.mirror import add_mirror_files
+from bot.container.providers import choose_provider
+from bot.container.sources import LiveSources
+from bot.domain.digest.models import Digest
+from bot.domain.pull_requests.models import Repository
+from bot.domain.time.day import LocalDay, parse_date
+from bot.ports import Model
+from bot.settings import Settings
+from evals.trial.records import RecordedDays, TrialSources
+from evals.trial.tree_files import TreeFiles
+
+# a trial must not be cut short by the budget of the bot's users
+NO_BUDGET = 1_000_000.0
+_NAME = "Trial"
+
+
+@dataclass(frozen=True, slots=True)
+class TrialDays:
+    """The days of a repository.
+
+    ``records`` is their folder, None to read them from GitHub. ``tree`` is a folder with the files of a release
+    near to recorded days.
+    """
+
+    repository: Repository
+    zone: ZoneInfo
+    dates: tuple[str, ...]
+    records: Path | None
+    tree: Path | None = None
+
+    @property
+    def days(self) -> tuple[LocalDay, ...]:
+        """The local days."""
+        return tuple(LocalDay(parse_date(date), self.zone) for date in self.dates)
+
+    def build_digests(self, settings: Settings, model: Model) -> tuple[Digest, ...]:
+        """Build the digest of each day with an empty store, so that the model is asked about everything.
+
+        Raises:
+            PrdigestError: a day is unavailable, or a setting is missing.
+        """
+        with tempfile.TemporaryDirectory(prefix="trial", ignore_cleanup_errors=True) as folder:
+            return self._build_digests(make_trial_settings(settings, self, Path(folder)), model)
+
+    def _build_digests(self, settings: Settings, model: Model) -> tuple[Digest, ...]:
+        live = LiveSources(settings, _get_now, choose_provider(settings))
+        try:
+            sources = self._choose_sources(settings, live, model)
+            with open_foundation(settings, _get_now, time.sleep, sources) as base:
+                builder = build_report_builder(base, build_digest_services(base))
+                return tuple(builder.build(self.repository, day, _NAME) for day in self.days)
+        finally:
+            live.close()
+
+    def _choose_sources(self, settings: Settings, live: LiveSources, model: Model) -> TrialSources:
+        if self.records is None:
+            return TrialSources(live.pulls, live.source_files, model, live.source_mirror)
+        records = RecordedDays(self.records)
+        # a mirror that exists is read, and not brought up to date: records need no network
+        return TrialSources(records, add_mirror_files(settings, TreeFiles(records, self.tree)), model)
+
+
+def make_trial_settings(settings: Settings, days: TrialDays, state: Path) -> Settings:
+    """Return the settings with a store of the trial's own, and without budgets."""
+    return settings.model_copy(
+        update={
+            "prdigest_repo": days.repository,
+            "prdigest_repos": (),
+            "prdigest_timezone": days.zone,
+            "prdigest_daily_budget": NO_BUDGET,
+            "prdigest_user_budget": NO_BUDGET,
+            "redis_url": None,
+            "prdigest_state_dir": state,
+        }
+    )
+
+
+def find_dates(records: Path | None, dates: Sequence[str]) -> tuple[str, ...]:
+    """Return the given dates; without any, all that are recorded. Raises UsageError."""
+    if records is None or dates:
+        return tuple(sorted(set(dates)))
+    return RecordedDays(records).dates
+
+
+def _get_now() -> datetime:
+    return datetime.now(UTC)

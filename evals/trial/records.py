@@ -1,0 +1,140 @@
+"""Recorded days as a source of pull requests, in place of GitHub."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bot.adapters.records.cleaning import (
+    clean_hash,
+    clean_line,
+    clean_text,
+    clean_title,
+    parse_account,
+    parse_count,
+    parse_files,
+    parse_instant,
+)
+from bot.domain.digest.models import CountCheck
+from bot.domain.errors import DayUnavailable, PullRequestNotFound, UsageError
+from bot.domain.operations.rate_allowance import RateAllowance
+from bot.domain.pull_requests.models import Account, PullRequest, Repository, sort_newest_first
+from bot.domain.time.day import LocalDay
+from bot.ports import ChatModel, DayMerges, Model, PullRequests, SourceFiles, SourceMirror
+
+_APP = "[bot]"
+
+
+class RecordedDays:
+    """``PullRequests`` of a folder with one folder a day: ``pulls.json`` and ``files/<number>.json``.
+
+    The items of ``pulls.json`` are facts by GitHub's names, those of the other files are of the REST "files" call.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Read the facts of all days. Raises UsageError."""
+        self._folders: dict[int, Path] = {}
+        self._pulls: dict[int, PullRequest] = {}
+        self.dates = tuple(sorted(path.parent.name for path in folder.glob("*/pulls.json")))
+        if not self.dates:
+            raise UsageError(f"{folder} has no recorded days: name a folder with DATE/pulls.json.")
+        for date in self.dates:
+            self._add_day(folder / date)
+
+    def _add_day(self, folder: Path) -> None:
+        for pull in _read_pulls(folder / "pulls.json"):
+            self._pulls[pull.number] = pull
+            self._folders[pull.number] = folder / "files"
+
+    def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
+        """List the recorded merges of a day, without files. Raise DayUnavailable if there are none."""
+        pulls = [pull for pull in self._pulls.values() if pull.repository == repository and pull.merge_time in day]
+        if not pulls:
+            raise DayUnavailable(f"There are no records of {repository} on {day.date}.", "not recorded")
+        return DayMerges(sort_newest_first(tuple(pulls)), CountCheck(len(pulls), "the records"))
+
+    def fetch_pull_request(self, repository: Repository, number: int) -> PullRequest:
+        """Return a recorded pull request, without files. Raise PullRequestNotFound."""
+        pull = self._pulls.get(number)
+        if pull is None or pull.repository != repository:
+            raise PullRequestNotFound(f"There is no record of {repository}#{number}.")
+        return pull
+
+    def find_merge(self, commit: str) -> PullRequest | None:
+        """Return the pull request that a commit merged, without files, or None."""
+        return next((pull for pull in self._pulls.values() if pull.commit == commit), None)
+
+    def load_files(self, pull: PullRequest) -> PullRequest:
+        """Return the pull request with its recorded files. Raise PullRequestNotFound."""
+        path = self._folders[pull.number] / f"{pull.number}.json"
+        if not path.is_file():
+            raise PullRequestNotFound(f"There is no record of the files of {pull.repository}#{pull.number}.")
+        return replace(pull, files=tuple(parse_files(_read_json(path))))
+
+
+def _read_pulls(path: Path) -> Iterator[PullRequest]:
+    day = _read_json(path)
+    try:
+        repository = Repository.parse(day["repository"])
+        yield from (_build_pull_request(repository, record) for record in day["pulls"])
+    except (KeyError, TypeError) as error:
+        raise UsageError(f"{path} is no record of a day: {error} is missing or wrong.") from error
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} can't be read as JSON: {error}.") from error
+
+
+def _build_pull_request(repository: Repository, record: Mapping[str, Any]) -> PullRequest:
+    return PullRequest(
+        repository=repository,
+        number=record["number"],
+        title=clean_title(record["title"]),
+        body=clean_text(record.get("body")),
+        author=_parse_author(record.get("author")),
+        merged_by=_parse_author(record.get("merged_by")),
+        merged_at=parse_instant(record["merged_at"]),
+        merge_commit=clean_hash(record.get("merge_commit_sha")) or None,
+        head_commit=clean_hash(record.get("head_sha")),
+        additions=parse_count(record["additions"]),
+        deletions=parse_count(record["deletions"]),
+        changed_files=parse_count(record["changed_files"]),
+        base="main",
+        labels=tuple(name for label in record.get("labels") or () if (name := clean_line(label))),
+    )
+
+
+def _parse_author(login: object) -> Account:
+    kind = "Bot" if isinstance(login, str) and login.endswith(_APP) else "User"
+    return parse_account({"login": login, "__typename": kind} if login else None)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialSources:
+    """:class:`bot.ports.Sources` of a trial. ``model`` records prompts, or gives the answers to them."""
+
+    pulls: PullRequests
+    source_files: SourceFiles | None
+    model: Model
+    source_mirror: SourceMirror | None = None
+    chat: ChatModel | None = None
+    has_model: bool = True
+    # a model writes: its statements need the same proof as in the bot
+    stands_in: str = ""
+    source_search: None = None
+
+    def list_allowances(self) -> Iterable[RateAllowance]:
+        """Return nothing: a trial does not watch limits."""
+        return ()
+
+    def open_sources(self) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing: who opened the parts closes them."""
