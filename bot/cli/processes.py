@@ -5,9 +5,14 @@ from __future__ import annotations
 import click
 
 from bot.cli.base import open_command_foundation
+from bot.cli.grouped_help import format_example
 
 
-@click.command("run")
+@click.command(
+    "run",
+    short_help="Run everything in one process.",
+    epilog=format_example("prdigest run"),
+)
 def run_command() -> None:
     """Run the bot: everything in one process."""
     from bot.processes import run_all  # noqa: PLC0415
@@ -16,7 +21,11 @@ def run_command() -> None:
         run_all(base)
 
 
-@click.command("web")
+@click.command(
+    "web",
+    short_help="Take Slack's requests (a process of the Procfile).",
+    epilog=format_example("prdigest web"),
+)
 def web_command() -> None:
     """Receive Slack's requests (one process of the Procfile)."""
     from bot.processes import run_web  # noqa: PLC0415
@@ -25,7 +34,11 @@ def web_command() -> None:
         run_web(base)
 
 
-@click.command("worker")
+@click.command(
+    "worker",
+    short_help="Run jobs (a process of the Procfile).",
+    epilog=format_example("prdigest worker"),
+)
 def worker_command() -> None:
     """Run jobs (one process of the Procfile)."""
     from bot.processes import run_worker  # noqa: PLC0415
@@ -34,7 +47,11 @@ def worker_command() -> None:
         run_worker(base)
 
 
-@click.command("clock")
+@click.command(
+    "clock",
+    short_help="Post what is due (a process of the Procfile).",
+    epilog=format_example("prdigest clock"),
+)
 def clock_command() -> None:
     """Start digests at their time (one process of the Procfile)."""
     from bot.processes import run_clock  # noqa: PLC0415

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import click
 
 from bot.adapters.git import GitClone
 from bot.cli.base import (
+    check_writable,
     choose_zone,
     get_current_time,
     open_command_foundation,
@@ -19,6 +19,7 @@ from bot.cli.base import (
     show_progress_bar,
     timezone_option,
 )
+from bot.cli.grouped_help import format_example
 from bot.cli.risk_reading import ReadingOptions, measure_reading
 from bot.domain.conversations.commands import DEFAULT_SCORE_SPAN, AllowedRepositories, ScoreRequest
 from bot.domain.errors import UsageError
@@ -35,12 +36,16 @@ from bot.settings import load_settings
 _HISTORY_LENGTH = timedelta(days=365)
 
 
-@click.group("risks", help="Measure how good the risk list is.")
+@click.group("risks", help="Measure how good the risk list is.", epilog=format_example("prdigest risks score 90d"))
 def risks_group() -> None:
     """Group the commands about the risk list."""
 
 
-@risks_group.command("evaluate")
+@risks_group.command(
+    "evaluate",
+    short_help="Measure the risk list on past merges of a clone.",
+    epilog=format_example("prdigest risks evaluate --clone ../vllm --since 2025-10-01 --until 2025-12-31"),
+)
 @click.option(
     "--clone",
     metavar="PATH",
@@ -107,7 +112,7 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     begin = _choose_history_start(window, history_from)
     if scores and reading:
         raise UsageError("--scores belongs to the risk list: leave it out, or leave out --reading.")
-    _check_writable(scores)
+    check_writable(scores)
 
     def read_history() -> MergeHistory:
         classes_of = load_path_settings(settings).get_path_classes
@@ -123,7 +128,11 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     click.echo(render.format_evaluation_json(evaluation) if for_scripts else render.format_table(evaluation))
 
 
-@risks_group.command("score")
+@risks_group.command(
+    "score",
+    short_help="Print how good the lists of the posted digests were.",
+    epilog=format_example("prdigest risks score 90d"),
+)
 @click.argument("days", default=DEFAULT_SCORE_SPAN, metavar="[DAYS]")
 @repo_option
 @timezone_option
@@ -149,14 +158,6 @@ def _choose_history_start(window: EvaluationWindow, history_from: str | None) ->
     if begin > window.since:
         raise UsageError(f"--history-from {begin} is after --since {window.since}: choose an earlier date.")
     return begin
-
-
-def _check_writable(path: Path | None) -> None:
-    """Check before minutes of work that a file can be written. Raises UsageError if not."""
-    if path is None:
-        return
-    if not os.access(path if os.access(path, os.F_OK) else path.resolve().parent, os.W_OK):
-        raise UsageError(f"{path} can't be written: choose another file.")
 
 
 def _write_text(path: Path, text: str) -> None:

@@ -14,13 +14,18 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from bot.cli.base import get_current_time, open_command_foundation, show_progress_bar
+from bot.cli.grouped_help import format_example
 from bot.domain.errors import UsageError
 
 if TYPE_CHECKING:
     from bot.adapters.redis import StoreTransfer
 
 
-@click.command("export")
+@click.command(
+    "export",
+    short_help="Write all permanent records as lines of JSON.",
+    epilog=format_example("prdigest export --out backup.jsonl"),
+)
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -54,7 +59,11 @@ def export_command(out: Path | None) -> None:
             raise UsageError(f"{out or 'stdout'} can't be written ({error.strerror}): choose a file.") from error
 
 
-@click.command("import")
+@click.command(
+    "import",
+    short_help="Read what prdigest export wrote.",
+    epilog=format_example("prdigest import backup.jsonl"),
+)
 @click.argument("file", type=click.File("rb"))
 @click.option(
     "--overwrite",

@@ -13,7 +13,7 @@ from pydantic_settings import NoDecode
 from bot.domain.pull_requests.models import Repository, derive_web_address
 from bot.domain.time.day import parse_zone
 from bot.settings.description import Process, SettingsGroup, SettingUse
-from bot.settings.values import SlackId, parse_or_advise, split_list
+from bot.settings.values import ChannelId, SlackId, TimeOfDay, parse_or_advise, split_list
 
 _ALL_PROCESSES = tuple(Process)
 _DIGEST_PROCESSES = (Process.WORKER, Process.COMMANDS)
@@ -54,15 +54,15 @@ class DigestSettings(SettingsGroup):
         default=None,
         description=(
             "A TOML file that says which paths are product code, tests, documentation and so on, and "
-            "which are critical. You need it only if the defaults don't fit; `prdigest doctor` shows them. "
-            "Patterns are those of .gitignore, and come before all defaults. Read when a process starts. "
+            "which are critical. You need it only if the defaults don't fit; `prdigest doctor --paths` shows "
+            "them. Patterns are those of .gitignore, and come before all defaults. Read when a process starts. "
             'The file has one table for each repository; `["*"]` is for all others. The classes are '
             "lock, generated, ci, tests, docs, build, support, product and other: the first match "
             "wins. `critical` adds to its defaults, and `!` removes from them."
         ),
         examples=[_PATHS_EXAMPLE],
     )
-    prdigest_channel: Annotated[str | None, SettingUse(_ALL_PROCESSES)] = Field(
+    prdigest_channel: Annotated[ChannelId, SettingUse(_ALL_PROCESSES)] = Field(
         default=None, description="The id (C…, not the name) of the channel for the daily digest."
     )
     prdigest_timezone: Annotated[ZoneInfo, NoDecode, BeforeValidator(_parse_zone), SettingUse(_ALL_PROCESSES)] = (
@@ -72,8 +72,9 @@ class DigestSettings(SettingsGroup):
             examples=["America/Los_Angeles"],
         )
     )
-    prdigest_post_at: Annotated[time, SettingUse(_ALL_PROCESSES)] = Field(
-        default=time(9, 0), description="When to post yesterday's digest: a local time in that zone."
+    prdigest_post_at: Annotated[TimeOfDay, SettingUse(_ALL_PROCESSES)] = Field(
+        default=time(9, 0),
+        description="When to post yesterday's digest: a local time in that zone, such as 09:00 or 9am.",
     )
     prdigest_catch_up_hours: Annotated[int, Field(ge=1, le=168), SettingUse((Process.CLOCK,))] = Field(
         default=24,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import time
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -11,9 +12,12 @@ from pydantic import AfterValidator, BeforeValidator
 from pydantic_settings import NoDecode
 
 from bot.domain.errors import UsageError
+from bot.domain.subscriptions.request import parse_time
 
 # workspaces and organisations, channels, users
 _SLACK_ID_PATTERN = re.compile(r"[TECGDUW][A-Z0-9]{2,}")
+_CHANNEL_ID_PATTERN = re.compile(r"[CGD][A-Z0-9]{2,}")
+_SECONDS_PATTERN = re.compile(r"(\d\d:\d\d):00")
 
 # the prefix of keys, without colon and slash, which are separators
 _PREFIX_PATTERN = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -36,6 +40,19 @@ def parse_or_advise(parse: Callable[[str], object], value: object, advice: str) 
         return parse(value)
     except UsageError as error:
         raise ValueError(advice) from error
+
+
+def check_channel_id(value: str | None) -> str | None:
+    """Return the id of a channel. Raises ValueError with advice for a name or another value."""
+    if value is not None and not _CHANNEL_ID_PATTERN.fullmatch(value):
+        raise ValueError("use the channel's id, such as C0123ABCD, not its name")
+    return value
+
+
+def _parse_time(value: object) -> object:
+    """Parse a time of day as people write it in Slack, ``9am`` or ``09:00``. Raises ValueError with advice."""
+    text = _SECONDS_PATTERN.sub(r"\1", value) if isinstance(value, str) else value
+    return parse_or_advise(parse_time, text, "write it as 09:00 or 9am")
 
 
 def _check_address(value: str) -> str:
@@ -75,4 +92,6 @@ def _check_prefix(value: str) -> str:
 Address = Annotated[str, AfterValidator(_check_address)]
 SlackId = Annotated[str | None, AfterValidator(_check_slack_id)]
 SlackIds = Annotated[frozenset[str], NoDecode, BeforeValidator(_parse_slack_ids)]
+ChannelId = Annotated[str | None, AfterValidator(check_channel_id)]
+TimeOfDay = Annotated[time, BeforeValidator(_parse_time)]
 StorePrefix = Annotated[str, AfterValidator(_check_prefix)]

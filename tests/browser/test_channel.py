@@ -32,7 +32,7 @@ def test_the_digest_is_there_and_the_page_says_what_is_real(page: Page) -> None:
 def test_a_summary_is_asked_for_by_keyboard_and_read(page: Page) -> None:
     page.locator("#compose-text").focus()
     page.keyboard.type("/prs")
-    expect(page.locator("#compose-commands button:visible")).to_have_text(re.compile("^/prsummary"))
+    expect(page.locator("#compose-words [role=option]:visible")).to_have_text(re.compile("^/prsummary"))
     page.locator("#compose-text").fill("")
     came = say(page, "/prsummary 35617")
     came.get_by_text("Looking at #35617…").wait_for()

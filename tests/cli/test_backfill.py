@@ -212,7 +212,7 @@ class TestCommand:
         pytest.param((*DAYS, "--since=28.2."), "is not a date", id="bad date"),
         pytest.param((*DAYS, "--timezone=Mars"), "is not a time zone", id="bad zone"),
         pytest.param((*DAYS, "--until=2026-02-20"), "no day from 2026-02-26 to 2026-02-20", id="reversed"),
-        pytest.param((*DAYS, "--until=2999-01-01"), "2999-01-01 is not over", id="to come"),
+        pytest.param((*DAYS, "--until=2999-01-01"), "2999-01-01 is still to come", id="to come"),
     )
 
     @pytest.mark.parametrize(("arguments", "sentence"), REFUSED)

@@ -134,7 +134,6 @@ class TestRefusals:
             ),
             pytest.param(["--clone={clone}", *WINDOW, "--repo=engine"], 2, "is not a repository", id="repository"),
             pytest.param(["--clone={clone}", *WINDOW, "--timezone=Mars"], 2, "is not a time zone", id="zone"),
-            pytest.param(["--clone={clone}"], 2, "Missing option '--since'", id="no-dates"),
         ],
     )
     def test_what_can_not_be_done_is_one_sentence(

@@ -186,7 +186,7 @@ def test_it_uses_no_tools_where_it_may_not() -> None:
     chat = Chat("any", "", (), talk, 1_000, 25.0, 100.0, may_use_tools=False)
     reply = converse(RuleChatModel(Sleeps()), chat, hear)
     assert (reply.calls, reply.usage) == ((), NO_USAGE)
-    assert "".join(heard).startswith("<answer>I can't tell")
+    assert "".join(heard).startswith("<answer>I don't understand what to look for")
 
 
 def test_below_an_answer_it_says_that_no_model_was_asked(

@@ -153,7 +153,6 @@ def test_a_file_of_path_classes_that_is_not_there_fails_alone(there: World, monk
     found = examined(monkeypatch, {**there.settings, "PRDIGEST_PATHS": "nowhere.toml"})
     (line,) = failed(found)
     assert line.startswith("! Paths: not set up -> PRDIGEST_PATHS, nowhere.toml: it can't be read (No such file")
-    assert any(line.startswith("- Paths defaults, docs: docs/ doc/ ") for line in found)
 
 
 def test_mirrors_are_looked_at_where_they_are_kept(there: World, monkeypatch: Env, tmp_path: Path) -> None:

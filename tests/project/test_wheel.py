@@ -174,5 +174,5 @@ def test_the_sample_day_and_the_prompts_are_there(looked: dict[str, Any]) -> Non
 
 def test_its_help_tells_of_both_commands(looked: dict[str, Any]) -> None:
     told = " ".join(looked["help"].split())
-    assert "manifest Print the manifest for creating the Slack app." in told
-    assert "env Print .env.example with all settings" in told
+    assert "manifest Print the manifest that a Slack app is created from." in told
+    assert "env Print .env.example, which explains every setting" in told

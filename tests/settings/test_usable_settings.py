@@ -44,7 +44,7 @@ def test_of_several_bad_values_every_command_names_the_first(monkeypatch: Env) -
     with pytest.raises(ConfigurationError) as caught:
         load_settings()
     first, reason = next(iter(load_usable_settings().problems.items()))
-    assert str(caught.value) == f"{first} can't be used: {reason}. See `prdigest env`."
+    assert str(caught.value) == f"{first} can't be used: {reason}."
 
 
 def test_a_file_in_another_encoding_says_what_to_do(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_file_does_not_send_a_secret_of_the_environment_elsewhere(
         load_settings()
     assert str(caught.value) == (
         f"{address} can't be used: it is set in .env, but {secret} is set in the environment; set both "
-        "in the same place. See `prdigest env`."
+        "in the same place."
     )
     assert getattr(load_usable_settings().settings, address.lower()) != ELSEWHERE
 

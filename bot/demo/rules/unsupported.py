@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from bot.domain.risk.assessment import BASE_RATE, RiskBand
+
 _LANGUAGES = (
     "german|deutsch|french|français|spanish|español|italian|portuguese|dutch|russian|polish|turkish|chinese|mandarin"
     "|japanese|korean|hindi|arabic|swedish|danish|norwegian|finnish|czech|hebrew|ukrainian"
@@ -12,6 +14,8 @@ _LANGUAGES = (
 _ACTION_VERBS = (
     "merge|revert|roll back|close|deploy|create|file|send|ping|email|remind|notify|assign|approve|block|rerun|fix"
 )
+# a question that asks among pull requests, or about one of them
+_NO_CHOICE = r"(?!.*(?:\d{4}|\b(?:these|them|it|any|some|one)\b))"
 NO_DIFFS_SENTENCE = "There are no diffs in the sample, so rules can't show code."
 
 
@@ -71,6 +75,16 @@ _GENERAL_REFUSALS = (
         (
             r"\b(?:do|would) you (?:think|recommend|suggest|prefer|like)\b",
             r"\byour (?:opinion|favou?rite|advice)\b",
+            rf"^(?:can|could|should|may) (?:we|i) (?:skip|wait|hold|roll ?back|downgrade)\b{_NO_CHOICE}",
+        ),
+    ),
+    _Refusal(
+        "Rules rate the risk of each pull request by its title, its paths and the history of its files. "
+        f"Of changes rated highest, about {RiskBand.HIGHEST.repaired}% needed a fix within two weeks; "
+        f"of all changes, {BASE_RATE}%.",
+        (
+            r"\b(?:bands?|risks?|history)\b.{0,60}\bmeans?\b|\bwhat (?:is|are) (?:a |the )?(?:risk )?bands?\b",
+            r"\bhow (?:is|are|do|does)\b.{0,60}\brisks?\b.{0,60}\b(?:rate|compute|calculate|measure|score)d?\b",
         ),
     ),
     _Refusal(

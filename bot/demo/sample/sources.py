@@ -27,7 +27,7 @@ SAMPLE_NOTE = (
     "vllm-project/vllm. The summaries and second readings were written for this sample, without a model."
 )
 _STAND_IN_NOTE = (
-    "This demo uses no model: rules build answers from what the bot's tools find. The summaries and second "
+    "This demo uses no model: rules build answers from what the bot's tools find, and the summaries and second "
     "readings were written for the sample."
 )
 _MAX_NUMBERS = 6

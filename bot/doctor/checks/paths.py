@@ -14,10 +14,14 @@ PATHS = "Paths"
 _PATTERN_SCOPES = {"product": "for files of no other class, ", "critical": "for product code, "}
 
 
-def check_paths(settings: Callable[[], PathSettings], repositories: Sequence[Repository]) -> Iterator[Finding]:
-    """Report the defaults, then the patterns of each repository. Raises what ``settings`` raises."""
+def list_default_paths() -> Iterator[Finding]:
+    """Report the default patterns of each class."""
     for name, patterns in list_default_patterns().items():
-        yield Finding.build_note(f"{PATHS} by default, {name}", f"{_PATTERN_SCOPES.get(name, '')}{patterns}")
+        yield Finding.build_note(f"{PATHS} defaults, {name}", f"{_PATTERN_SCOPES.get(name, '')}{patterns}")
+
+
+def check_paths(settings: Callable[[], PathSettings], repositories: Sequence[Repository]) -> Iterator[Finding]:
+    """Report the patterns of each repository. Raises what ``settings`` raises."""
     path_settings = settings()
     for repository in repositories:
         yield Finding.build_success(

@@ -25,6 +25,7 @@ _MANY_JOBS = 1_000
 # a worker leaves a heartbeat on each of its queues at least every 1.2 s
 _HEARTBEAT_POLLS, _POLL_INTERVAL = 15, 0.1
 _START_CLOCK_ADVICE = "Start `prdigest clock` or `prdigest run`."
+_NOT_STARTED = "not running (never started)"
 
 
 def check_clock_skew(ahead: Mapping[str, timedelta | None]) -> Iterator[Finding]:
@@ -57,17 +58,29 @@ def _advise_on_skew(owner: str) -> str:
 def check_processes(
     records: StoreRecords | str, now: Callable[[], datetime], sleep: Callable[[float], None]
 ) -> Iterator[Finding]:
-    """Check the clock process, the workers and the jobs that wait for them."""
+    """Check the clock process, the workers and the jobs that wait for them.
+
+    Before the first start nothing is wrong with them, so that this can be checked before it.
+    """
     if isinstance(records, str):
         yield from (Finding.build_unchecked(name, records) for name in (CLOCK, WORKER, JOBS))
         return
-    yield _check_clock(records.cache.get(LAST_TICK.build_key()), now())
-    heartbeats = records.probe.read_heartbeats()
+    yield from _check_beats(records, now(), sleep)
+    yield from _list_lost_jobs(records.lost_jobs.list_recent(now()))
+
+
+def _check_beats(records: StoreRecords, now: datetime, sleep: Callable[[float], None]) -> Iterator[Finding]:
+    """Check the clock process by its ticks, the workers by their heartbeats, and the jobs that wait."""
+    tick, heartbeats = records.cache.get(LAST_TICK.build_key()), records.probe.read_heartbeats()
+    if not (tick or heartbeats or records.run_log.list_recent(1)):
+        yield from (Finding.build_note(name, _NOT_STARTED) for name in (CLOCK, WORKER))
+        yield _check_jobs(records.probe.count_waiting_jobs(), is_alive=False)
+        return
+    yield _check_clock(tick, now)
     is_alive = _has_new_heartbeat(records.probe, heartbeats, sleep)
     waiting = records.probe.count_waiting_jobs()
-    yield _check_worker(heartbeats, now(), is_alive=is_alive, waits=sum(waiting.values()))
+    yield _check_worker(heartbeats, now, is_alive=is_alive, waits=sum(waiting.values()))
     yield _check_jobs(waiting, is_alive=is_alive)
-    yield from _list_lost_jobs(records.lost_jobs.list_recent(now()))
 
 
 def _check_clock(stored: str | None, now: datetime) -> Finding:

@@ -102,6 +102,24 @@ def parse_span(text: str, today: LocalDay, longest: int) -> Span:
     return span
 
 
+def parse_day(text: str, today: LocalDay) -> LocalDay:
+    """Parse a single day, written as in :func:`parse_span`, that is not in the future.
+
+    Raises:
+        UsageError: the text does not name such a day.
+    """
+    refusal = f"{quote_input(text)} is not a date: write one day, such as 2026-02-28, today or yesterday."
+    try:
+        span = _parse_days(text.strip().lower(), today)
+    except UsageError as error:
+        raise UsageError(refusal) from error
+    if len(span) != 1:
+        raise UsageError(refusal)
+    if span.last > today.date:
+        raise UsageError(f"{span.last} is still to come: name a day up to {today.date}.")
+    return LocalDay(span.last, today.zone)
+
+
 def _parse_days(text: str, today: LocalDay) -> Span:
     zone = today.zone
     if text in ("", "yesterday"):

@@ -10,11 +10,13 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.due_queue import RedisRunLog
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.keyspace import UNPREFIXED
 from bot.doctor.checks.processes import check_clock_skew, check_processes, format_duration
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.lost_job import LossReason, LostJob
+from bot.domain.operations.run import Run, RunOutcome
 from bot.jobs import DramatiqJobQueue
 from bot.services.jobs.job_types import ANSWER_QUESTIONS, REPAIR_DIGEST, SEND_PRIVATE_NOTICE
 from bot.services.jobs.payloads import DigestPayload, NoticePayload, ThreadPayload
@@ -111,7 +113,25 @@ def test_when_a_clock_last_ticked_is_told(store: Redis, tick: str, said: str) ->
     assert clock_line(store) == said
 
 
-def test_a_clock_that_never_ticked_is_a_failure(store: Redis) -> None:
+def test_before_the_first_start_nothing_is_wrong_with_processes(store: Redis) -> None:
+    assert told(check_processes(records_of(store), now, lambda _: None)) == [
+        "- Clock process: not running (never started)",
+        "- Worker: not running (never started)",
+        "+ Jobs: none waiting",
+    ]
+
+
+def beat_once(store: Redis) -> None:
+    Fixture(store).beat("worker", NOW - timedelta(days=2))
+
+
+def run_once(store: Redis) -> None:
+    RedisRunLog(store).add_run(Run(NOW - timedelta(days=2), "digest", RunOutcome.POSTED))
+
+
+@pytest.mark.parametrize("leave_trace", [beat_once, run_once])
+def test_a_clock_that_has_stopped_is_a_failure(store: Redis, leave_trace: Callable[[Redis], None]) -> None:
+    leave_trace(store)
     assert clock_line(store) == f"! Clock process: not running in the last day -> {START}"
 
 
@@ -147,6 +167,7 @@ def test_a_worker_whose_heart_beats_lives_whatever_its_clock_says(fixture: Fixtu
 
 
 def test_without_any_heartbeat_there_never_was_one(fixture: Fixture) -> None:
+    RedisCache(fixture.store).put(LAST_TICK.build_key(), NOW.isoformat(), timedelta(days=1))
     assert fixture.lines() == [f"! Worker: not running (never started) -> {WORKER}", "+ Jobs: none waiting"]
 
 

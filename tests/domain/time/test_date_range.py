@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.errors import UsageError
-from bot.domain.time.date_range import Span, parse_span
+from bot.domain.time.date_range import Span, parse_day, parse_span
 from bot.domain.time.day import LocalDay, get_today, get_yesterday, parse_date, parse_zone
 from tests.domain.refusals import refusal
 from tests.helpers.builders import DAY
@@ -224,3 +224,24 @@ def test_any_text_is_days_up_to_today_or_a_usage_error(text: str, on: date) -> N
     said = refusal(read, text)
     assert "\n" not in said
     assert not said or said.endswith(".")
+
+
+def test_a_day_is_named_as_in_slack_and_is_not_to_come() -> None:
+    today, named = LocalDay(parse_date("2026-03-01"), parse_zone("UTC")), {}
+    days = ("today", "Yesterday ", "2026-03-01", "2026-02-27")
+    for text in (*days, "2026-03-02", "28.2.", "tomorrow", "7d", "2026-02-27..2026-02-28"):
+        try:
+            named[text] = str(parse_day(text, today).date)
+        except UsageError as error:
+            named[text] = str(error).partition(":")[0]
+    assert named == {
+        "today": "2026-03-01",
+        "Yesterday ": "2026-02-28",
+        "2026-03-01": "2026-03-01",
+        "2026-02-27": "2026-02-27",
+        "2026-03-02": "2026-03-02 is still to come",
+        "28.2.": "'28.2.' is not a date",
+        "tomorrow": "'tomorrow' is not a date",
+        "7d": "'7d' is not a date",
+        "2026-02-27..2026-02-28": "'2026-02-27..2026-02-28' is not a date",
+    }
