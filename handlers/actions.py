@@ -29,15 +29,18 @@ from handlers.commands.registry import CommandRegistry
 from handlers.intake import RequestIntake
 
 ClickHandler = Callable[[RequestIntake, SlackRequest, str], str | None]
+ClickParser = Callable[[requests.Payload], SlackRequest]
 
 
 def register_actions(app: App, intake: RequestIntake, commands: CommandRegistry) -> None:
     """Register the listeners for clicks."""
 
-    def listen(action: str | re.Pattern[str], accept: ClickHandler) -> None:
+    def listen(
+        action: str | re.Pattern[str], accept: ClickHandler, parse: ClickParser = requests.parse_action
+    ) -> None:
         @app.action(action)
         def click(ack: Ack, body: dict[str, Any]) -> None:
-            asker = requests.parse_action(body)
+            asker = parse(body)
             intake.handle_event(asker, lambda: accept(intake, asker, _get_value(body)))
             ack()
 
@@ -45,9 +48,10 @@ def register_actions(app: App, intake: RequestIntake, commands: CommandRegistry)
     listen(buttons.DETAILS_OF, _enqueue_details)
     listen(buttons.ASK, lambda *_: sentences.ASK_HINT)
     listen(VOTE, _enqueue_vote)
-    for command in commands.commands:
-        if command.share_action:
-            listen(command.share_action, _make_share_handler(command))
+    for command in [each for each in commands.commands if each.share_action]:
+        share, again = _make_share_handler(command), buttons.name_repeat_action(command.share_action)
+        listen(command.share_action, share)
+        listen(again, share, requests.parse_single_action)
     for action, handle_verb in subscriptions.BUTTONS.items():
         listen(action, _make_verb_handler(handle_verb))
     listen(re.compile(""), lambda *_: UNKNOWN_BUTTON)

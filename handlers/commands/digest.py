@@ -12,7 +12,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import parse_exact_span
 from bot.domain.time.day import parse_zone
-from bot.render.blocks.buttons import SHARE_DIGEST
+from bot.render.blocks.buttons import SHARE_DIGEST, add_buttons, make_repeat_button
 from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import render_existing_digest
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
@@ -81,7 +81,10 @@ def _post_digest(services: CommandServices, request: DigestRequest, asker: Slack
     services.subscriptions.permissions.require_presence(asker)
     spec = DigestSpec(asker.channel, request.repository, request.span)
     published = services.subscriptions.delivery.post_digest(spec)
-    return Answer.for_asker(render_existing_digest(published.permalink)) if published.was_posted else None
+    if not published.was_posted:
+        return None
+    repeat = make_repeat_button(SHARE_DIGEST, request)
+    return Answer.for_asker(add_buttons(render_existing_digest(published.permalink), repeat))
 
 
 COMMAND = Command(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from bot.domain.conversations.slack_text import restore_bot_text
 from bot.domain.errors import (
     ConfigurationError,
     DayUnavailable,
@@ -48,6 +49,7 @@ _USER_SENTENCES: dict[type[PrdigestError], str] = {
 # error codes of Slack whose cause the user can remove
 _USER_FIXABLE_CODES = {"not_in_channel", "channel_not_found", "is_archived", "restricted_action"}
 _MAX_LENGTH = 600
+_MAX_TITLE_LENGTH = 150
 
 
 def render_notice(sentence: str) -> Post:
@@ -67,6 +69,13 @@ def render_existing_digest(address: str) -> Post:
     """Render the address of the digest that was requested and exists; Slack returned the address."""
     lead = sentences.DIGEST_EXISTS
     elements = [make_text(lead), make_link(address, sentences.OPEN_LINK)]
+    return Post(lead + address, (make_block(make_section(elements)),))
+
+
+def render_earlier_answer(address: str, title: str) -> Post:
+    """Render the address of the same answer in this channel; ``title`` is the text of its message."""
+    lead, label = sentences.ANSWERED_ALREADY, truncate_text(restore_bot_text(title), _MAX_TITLE_LENGTH)
+    elements = [make_text(lead), make_link(address, label or sentences.OPEN_LINK)]
     return Post(lead + address, (make_block(make_section(elements)),))
 
 

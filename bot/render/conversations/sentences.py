@@ -69,6 +69,7 @@ UNTIL = "until "
 
 DIGEST_EXISTS = "That digest is already here: "
 OPEN_LINK = "open it"
+ANSWERED_ALREADY = "This channel got the same answer within the last hour: "
 
 GOING_ON = "I go on "
 ANSWER_THEN = " and answer then."

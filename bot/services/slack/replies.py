@@ -27,12 +27,19 @@ from bot.domain.keyspace.keys import ANSWER_PROGRESS
 from bot.domain.time.day import LocalDay
 from bot.ports import EphemeralMessenger, Messenger, Post, RecordStore
 from bot.ports.slack import CLOCK_SKEW
+from bot.render.blocks.buttons import add_buttons
 from bot.render.conversations import sentences
-from bot.render.conversations.notices import render_budget_notice, render_error, render_notice
+from bot.render.conversations.notices import (
+    render_budget_notice,
+    render_earlier_answer,
+    render_error,
+    render_notice,
+)
 from bot.services.operations import deadlines
 from bot.services.operations.billing import name_payer
 from bot.services.slack.answered_request import AnsweredRequest
 from bot.services.slack.asker_notices import DEFAULT_TIMES, AskerNotices, ResponseTimes
+from bot.services.slack.earlier_answer import EarlierAnswers, RepeatableAnswer
 
 log = logging.getLogger(__name__)
 
@@ -46,13 +53,15 @@ class Answer:
     """A message as everybody sees it and as the asker alone does; they differ in their buttons.
 
     ``about`` is the subject of a thread below it (see :mod:`bot.domain.conversations.thread_subject`).
-    ``is_private``: only the asker may read it, also where it was meant for others.
+    ``is_private``: only the asker may read it, also where it was meant for others. ``repeatable`` says which later
+    answers are the same; None if there are none.
     """
 
     public: Post
     private: Post
     about: str = ""
     is_private: bool = False
+    repeatable: RepeatableAnswer | None = None
 
     @classmethod
     def for_asker(cls, post: Post, *, is_private: bool = False) -> Answer:
@@ -78,7 +87,10 @@ class _Route:
 
 
 class ReplySender:
-    """Sender of answers to requests. ``on_posted`` is called after each answer that was posted."""
+    """Sender of answers to requests. ``on_posted`` is called after each answer that was posted.
+
+    With ``earlier_answers``, an asker gets a link to the same answer if the channel got it within the last hour.
+    """
 
     def __init__(
         self,
@@ -88,12 +100,14 @@ class ReplySender:
         now: Callable[[], datetime],
         on_posted: Callable[[SlackRequest, Answer], None] = lambda slack_request, answer: None,
         response_times: ResponseTimes = DEFAULT_TIMES,
+        earlier_answers: EarlierAnswers | None = None,
     ) -> None:
         self._messenger = messenger
         self._ephemeral_messenger = ephemeral_messenger
         self._records = records
         self._now = now
         self._on_posted = on_posted
+        self._earlier_answers = earlier_answers
         self._notices = AskerNotices(ephemeral_messenger, records, now, response_times)
         self.response_times = response_times
 
@@ -193,6 +207,21 @@ class ReplySender:
     def _deliver_answer(
         self, slack_request: SlackRequest, key: str, audience: Audience, answer: Answer, earlier: _EarlierPost
     ) -> None:
+        same, channel = answer.repeatable, slack_request.channel
+        if same is None or self._earlier_answers is None or audience not in _PUBLIC_AUDIENCES:
+            self._deliver_once(slack_request, key, audience, answer, earlier)
+            return
+        with self._earlier_answers.hold_lock(channel, same):
+            # a button that posts the answer for everybody does so
+            link = self._earlier_answers.find_link(channel, same) if audience is Audience.CHANNEL else ""
+            if link:
+                pointer = add_buttons(render_earlier_answer(link, answer.public.text), same.button)
+                answer, audience = Answer.for_asker(pointer), Audience.ASKER
+            self._deliver_once(slack_request, key, audience, answer, earlier)
+
+    def _deliver_once(
+        self, slack_request: SlackRequest, key: str, audience: Audience, answer: Answer, earlier: _EarlierPost
+    ) -> None:
         route = _choose_route(slack_request, audience, answer)
         # without a search for an earlier post, another could be a duplicate; the asker gets the answer in any case
         if not route.is_posted or earlier is _EarlierPost.UNKNOWN:
@@ -210,7 +239,7 @@ class ReplySender:
         post, began = answer.public if audience in _PUBLIC_AUDIENCES else answer.private, self._now()
         try:
             with deadlines.reserve_time(self.response_times.apology_reserve):
-                self._messenger.post_message(
+                message = self._messenger.post_message(
                     slack_request.channel, post.build_payload(), key, thread or None, answer.about
                 )
         except SlackCallRefused as error:
@@ -234,6 +263,8 @@ class ReplySender:
                 slack_request, render_error(error, slack_request.reference) if is_shared else answer.private
             )
         else:
+            if self._earlier_answers and answer.repeatable and audience in _PUBLIC_AUDIENCES:
+                self._earlier_answers.note_answer(slack_request.channel, answer.repeatable, message)
             if thread == slack_request.thread:
                 self._on_posted(slack_request, answer)
 

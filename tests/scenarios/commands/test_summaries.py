@@ -139,10 +139,10 @@ def test_an_unknown_number_is_a_sentence_to_the_asker(bot: Bot) -> None:
 
 
 def test_asking_again_asks_neither_github_nor_the_model(bot: Bot) -> None:
-    number, channel = bot.pull(), bot.channel()
+    number, channel, other = bot.pull(), bot.channel(), bot.channel()
     bot.person().send_command("/prsummary", str(number), channel)
     before = bot.calls()
-    bot.person().send_command("/prsummary", f"#{number}", channel)
-    first, second = bot.posted(channel)
+    bot.person().send_command("/prsummary", f"#{number}", other)
+    ((first,), (second,)) = bot.posted(channel), bot.posted(other)
     assert bot.calls() == before
     assert first["blocks"] == second["blocks"]
