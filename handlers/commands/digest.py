@@ -13,6 +13,7 @@ from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import parse_exact_span
 from bot.domain.time.day import parse_zone
 from bot.render.blocks.buttons import SHARE_DIGEST, add_buttons, make_repeat_button
+from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import render_existing_digest
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
@@ -27,7 +28,8 @@ from handlers.intake import RequestIntake
 USAGE = (
     "Get the digest here: `/prdigest` for yesterday's, `/prdigest 2026-02-28`; `today` so far, `7d` or "
     f"`2026-02-24..2026-02-28` as one overview (up to {MAX_DIGEST_DAYS} days); `repo:owner/name` for another "
-    "repository; `private` to keep an overview to yourself.\n" + subscriptions.USAGE
+    "repository; `path:…`, `author:…`, `label:…` or `only:risky` for a part of it; `private` to keep an overview "
+    "to yourself.\n" + subscriptions.USAGE
 )
 
 
@@ -64,10 +66,14 @@ def _enqueue_digest(intake: RequestIntake, asker: SlackRequest, request: DigestR
     if is_over and len(request.span) == 1 and choose_audience(request, audience) is Audience.CHANNEL:
         # the asker is told only of a failure: the digest is for the channel
         intake.jobs.send(DIGEST_JOB, CommandPayload(asker, request, Audience.ASKER))
-        where = f" ({request.zone})" if request.zone else ""
-        return f"The digest of {request.span.title}{where} will be here in a minute, if it is not yet."
+        where = "".join(f" ({part})" for part in (request.zone, request.view) if part)
+        sentence = f"The digest of {request.span.title}{where} will be here in a minute, if it is not yet."
+        return escape_mrkdwn(sentence)
     enqueue_request(intake, OVERVIEW_JOB, asker, request, audience)
-    return f"Looking at {request.span.title}… Days that nobody asked for before take a minute each."
+    narrowed = f", {request.view}" if request.view else ""
+    return escape_mrkdwn(
+        f"Looking at {request.span.title}{narrowed}… Days that nobody asked for before take a minute each."
+    )
 
 
 def _answer_overview(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer:
@@ -79,7 +85,7 @@ def _answer_overview(services: CommandServices, request: DigestRequest, asker: S
 def _post_digest(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer | None:
     """Post the digest of a day. Return its address to the asker if it was already posted."""
     services.subscriptions.permissions.require_presence(asker)
-    spec = DigestSpec(asker.channel, request.repository, request.span)
+    spec = DigestSpec(asker.channel, request.repository, request.span, request.view)
     published = services.subscriptions.delivery.post_digest(spec)
     if not published.was_posted:
         return None
@@ -103,4 +109,5 @@ COMMAND = Command(
     examples=(HelpExample("digest 7d", "several days as one overview"), subscriptions.EXAMPLE),
     share_action=SHARE_DIGEST,
     verbs=subscriptions.VERBS,
+    keywords=("today", "yesterday"),
 )

@@ -9,6 +9,7 @@ from bot.domain.conversations.commands import (
     MAX_RISKS_DAYS,
     MAX_SCORE_DAYS,
     MAX_TOP_RISKS,
+    SCORE_WORD,
     ParseContext,
     RisksRequest,
     ScoreRequest,
@@ -100,4 +101,5 @@ COMMAND: Command[RisksRequest | ScoreRequest] = Command(
         HelpExample("risks score", "how good such lists were"),
     ),
     share_action=SHARE_RISKS,
+    keywords=("today", "yesterday", SCORE_WORD),
 )

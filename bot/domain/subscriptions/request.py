@@ -11,7 +11,7 @@ from typing import Self
 from zoneinfo import ZoneInfo
 
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
+from bot.domain.digest.view import FULL_VIEW, DigestView, parse_view_level
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.query_options import FILTER_NAMES, QueryOptions, check_length
@@ -123,16 +123,6 @@ def parse_time(text: str) -> dt.time:
         return dt.time(hour, int(match["minute"] or 0))
     except ValueError as error:
         raise UsageError(refusal) from error
-
-
-def parse_view_level(text: str) -> ViewLevel:
-    """Parse the name of a view level. Raises UsageError."""
-    try:
-        return ViewLevel(text.lower())
-    except ValueError as error:
-        raise UsageError(
-            f"only:{quote_input(text)} can't be used: write only:substantial or only:risky."
-        ) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ class AnswerBuilder:
 
     def build_overview(self, request: DigestRequest, asker: str, channel: str) -> Answer:
         """Build the overview of several days, for the readers of a channel."""
-        overview = self._days_of(DigestSpec(channel, request.repository, request.span))
+        overview = self._days_of(DigestSpec(channel, request.repository, request.span, request.view))
         menu = buttons.make_details_menu(entry.pull for entry in overview.combined.riskiest_entries)
         # what building it cost is in the message, and differs each time
         share = _Share(buttons.SHARE_DIGEST, request, compute_fingerprint(overview))

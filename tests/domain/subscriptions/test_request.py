@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from localslack.rules.messages import find_mentions
 
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.digest.view import DigestView, ViewLevel
+from bot.domain.digest.view import DigestView, ViewLevel, parse_view_level
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
@@ -22,7 +22,6 @@ from bot.domain.subscriptions.request import (
     SubscriptionRequest,
     SubscriptionSelector,
     parse_time,
-    parse_view_level,
 )
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from tests.domain.refusals import refusal

@@ -96,6 +96,27 @@ def test_an_overview_has_the_menu_of_what_is_risky(bot: Bot) -> None:
     assert labels(message) == ["Details of …", "Ask about this"]
 
 
+def test_a_part_of_a_day_is_a_digest_of_its_own(bot: Bot) -> None:
+    repository, channel, ada = bot.repository(), bot.channel(), bot.person()
+    kernel = bot.pull(repository, merged_at=bot.noon(3), **RISKY)
+    other = bot.pull(repository, merged_at=bot.noon(3))
+    asked = f"{bot.noon(3).date()} repo:{repository}"
+    for view in ("", "path:csrc"):
+        ada.send_command("/prdigest", f"{asked} {view}", channel)
+        bot.settle()
+    whole, part = bot.posted(channel)
+    assert "1 of 2" in as_read(part)
+    replies = [
+        "\n".join(as_read(reply) for reply in bot.replied(channel, lead["ts"]) if "blocks" in reply)
+        for lead in (whole, part)
+    ]
+    shown = [[f"#{number} " in text for number in (kernel, other)] for text in replies]
+    assert shown == [[True, True], [True, False]]
+    ada.send_command("/prdigest", f"{asked} path:csrc private", channel)
+    (overview,) = bot.whispered(ada)
+    assert "1 of 2" in as_read(overview)
+
+
 @pytest.mark.parametrize("days", ["{3}", "{3}..{2}", "today"], ids=["day", "range", "today"])
 def test_a_private_overview_is_for_the_asker_alone(days: str, bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
@@ -116,17 +137,22 @@ def test_where_the_bot_is_no_member_the_asker_is_told_to_invite_it(bot: Bot) -> 
     assert shown["text"].startswith(f"The bot is not in channel {channel}: invite it there with /invite. [")
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("help", "Get the digest here: `/prdigest` for yesterday's"),
-        ("2999-01-01", "2999-01-01 is still to come: name a day up to "),
-        ("15d", "15 days are too many at once: ask for up to 14."),
-        ("path:x", "I don't know path: here, use repo:… tz:… instead."),
-        ("repo:other/secret", "I don't speak of other/secret here: ask about octo/engine,"),
-    ],
-    ids=["help", "future", "long", "filter", "other repository"],
-)
+MISTAKES = {
+    "help": "Get the digest here: `/prdigest` for yesterday's",
+    "help subscribe": "Get the digest here: `/prdigest` for yesterday's",
+    "2999-01-01": "2999-01-01 is still to come: name a day up to ",
+    "15d": "15 days are too many at once: ask for up to 14.",
+    "color:x": "I don't know color: here, use path:… author:… label:… not-author:… only:… repo:… tz:… instead.",
+    "lst": "I don't know 'lst'. Did you mean /prdigest list?",
+    "unsubscrbe all": "I don't know 'unsubscrbe'. Did you mean /prdigest unsubscribe?",
+    "yesterdy": "I don't know 'yesterdy'. Did you mean /prdigest yesterday?",
+    "foo": "'foo' names no days: write today,",
+    "path:<!channel> 31 Feb": "'31 Feb' names no days",
+    "repo:other/secret": "I don't speak of other/secret here: ask about octo/engine,",
+}
+
+
+@pytest.mark.parametrize(("text", "sentence"), MISTAKES.items(), ids=MISTAKES)
 def test_what_can_not_be_digested_is_told_to_the_asker_alone(text: str, sentence: str, bot: Bot) -> None:
     channel, before = bot.channel(), bot.calls()
     assert sentence in bot.person().send_command("/prdigest", text, channel).ack.text

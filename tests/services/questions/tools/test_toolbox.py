@@ -102,7 +102,7 @@ def refused(toolbox: Toolbox, name: str, arguments: dict[str, Any]) -> str:
         (LIST, {"paths": ["a.py", 3]}, "paths.1: Input should be a valid string"),
         (LIST, {"paths": ["[ab].py"]}, "path:'[ab].py' can't be used"),
         (LIST, {"paths": ["a*b*c*d*e.py"]}, "path:'a*b*c*d*e.py' can't be used"),
-        (LIST, {"days": "last Friday"}, "'last friday' names no days"),
+        (LIST, {"days": "last Friday"}, "'last Friday' names no days"),
         (LIST, {"days": "0d"}, "0d is no day"),
         (LIST, {"days": "15d"}, "15 days are too many at once: ask for up to 14."),
         (LIST, {"days": "2025-01-01..2026-02-28"}, "days are too many at once"),
