@@ -67,7 +67,7 @@ def posts() -> dict[str, Post]:
         "summary": render_summary(ENTRY),
         "risks": render_risk_list(risks),
         "score": render_score("engine", SPAN, replace(USUAL, hits=(hit(9),))),
-        "subscribed": render_confirmation(ENGINE, DUE),
+        "subscribed": render_confirmation(ENGINE, DUE, DUE),
         "paused": render_changes([ENGINE], "Paused"),
         "list": render_listing([(ENGINE, DUE), (FIXED, DUE)]),
         "answer": render_private_answer(format_search_answer("No model.", "the day", SAMPLE.entries), foot),

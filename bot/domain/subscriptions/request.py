@@ -125,6 +125,14 @@ def parse_time(text: str) -> dt.time:
         raise UsageError(refusal) from error
 
 
+class AmbiguousSelection(UsageError):
+    """Error for a choice that fits several ``subscriptions``."""
+
+    def __init__(self, subscriptions: tuple[Subscription, ...]) -> None:
+        super().__init__("Several digests fit: write an id as the list shows it, or all.")
+        self.subscriptions = subscriptions
+
+
 @dataclass(frozen=True, slots=True)
 class SubscriptionSelector:
     """A selector of a channel's subscriptions: one by its id, those of a repository, all, or the only one."""
@@ -158,15 +166,30 @@ class SubscriptionSelector:
         return ALL_WORD if self.is_all else str(self.repository or self.id)
 
     def select_from(self, subscriptions: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
-        """Return the selected subscriptions. Raises UsageError if there are none or the choice is ambiguous."""
+        """Return the selected subscriptions.
+
+        Raises:
+            AmbiguousSelection: several match, and not all were asked for.
+            UsageError: none matches.
+        """
+        return self.require_clear(self.list_matching(subscriptions))
+
+    def list_matching(self, subscriptions: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
+        """Return the subscriptions that match. Raises UsageError if there are none."""
         matching = tuple(each for each in subscriptions if self._is_match(each))
         if not subscriptions:
             raise UsageError("There is no subscription here: /prdigest subscribe makes one.")
         if not matching:
             raise UsageError("There is no such subscription here: /prdigest list shows those there are.")
+        return matching
+
+    def require_clear(self, matching: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
+        """Return the subscriptions that match.
+
+        Raises AmbiguousSelection for several, unless all were asked for.
+        """
         if len(matching) > 1 and not self.is_all:
-            ids = ", ".join(each.id for each in matching)
-            raise UsageError(f"That could be any of {ids}: write one of these ids, or all.")
+            raise AmbiguousSelection(matching)
         return matching
 
     def _is_match(self, subscription: Subscription) -> bool:

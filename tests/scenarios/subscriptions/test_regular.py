@@ -35,7 +35,7 @@ def test_from_subscribing_to_unsubscribing_by_words_and_buttons(bot: Bot) -> Non
     (made,) = subscriptions(bot, channel)
     assert as_read(shown).startswith(
         f"Subscribed: {made.repository}, from Monday to Friday at 06:00 (Europe/Berlin), "
-        "path:vllm/v1 not-author:bots only:risky. The next one comes "
+        "path:vllm/v1 not-author:bots only:risky, in #"
     )
     assert (labels(shown), is_planned(bot, made)) == (BUTTONS, True)
     ada.press(shown, "subscription_pause", channel=channel)
@@ -69,8 +69,13 @@ def test_several_are_told_apart_by_repository_and_id(http_bot: Bot) -> None:
         typed(bot, ada, text, channel)
     made = subscriptions(bot, channel)
     assert len(made) == 3
-    assert "That could be any of" in typed(bot, ada, "pause octo/engine", channel)["text"]
     (risky,) = [each for each in made if each.view]
+    choice = typed(bot, ada, "pause octo/engine", channel)
+    assert (choice["text"], [block["type"] for block in choice["blocks"]].count("actions")) == ("Which one?", 2)
+    ada.press(choice, "subscription_pause", value=f"2|{risky.id}")
+    assert last(bot, ada)["text"] == "Paused: octo/engine"
+    assert [each.is_paused for each in subscriptions(bot, channel) if each.view] == [True]
+    typed(bot, ada, f"resume {risky.id}", channel)
     assert typed(bot, ada, f"pause {risky.id}", channel)["text"] == "Paused: octo/engine"
     typed(bot, ada, "unsubscribe all", channel)
     assert subscriptions(bot, channel) == []
@@ -166,7 +171,7 @@ def test_the_form_says_what_is_wrong_at_its_field_and_saves_what_is_right(bot: B
     assert last(bot, ada)["channel"] == channel
     assert as_read(last(bot, ada)).startswith(
         "Subscribed: octo/engine, from Monday to Friday at 06:30 (America/Los_Angeles), "
-        "path:vllm/v1 only:substantial. "
+        "path:vllm/v1 only:substantial, in #"
     )
     assert (str(made.view), subscriptions(bot, channel)) == ("path:vllm/v1 only:substantial", [])
 
@@ -229,7 +234,8 @@ def test_a_personal_digest_is_in_the_persons_own_zone_and_theirs_alone(way: obje
     way(http_bot, ada, channel)
     (made,) = subscriptions(http_bot, direct(ada))
     assert as_read(last(http_bot, ada)).startswith(
-        "Subscribed: octo/engine, every day at 06:00 (Asia/Kolkata, as your Slack is set), label:rocm. "
+        "Subscribed: octo/engine, every day at 06:00 (Asia/Kolkata, as your Slack is set), label:rocm, "
+        "in your direct messages with me. The next one comes "
     )
     assert (made.follows, made.by, subscriptions(http_bot, channel)) == (ada.user, ada.user, [])
     assert "There is no subscription here" in typed(http_bot, ben, f"unsubscribe {made.id}", channel)["text"]
