@@ -18,6 +18,7 @@ from bot.domain.operations.bot_health import LatestDigest
 from bot.domain.pull_requests.reference import Reference
 from bot.ports import Post
 from bot.render.conversations.answers import format_search_answer, render_footer, render_private_answer
+from bot.render.conversations.sentences import MODEL_NOTE
 from bot.render.digest.post import render_digest
 from bot.render.risk.risk_list import render_risk_list
 from bot.render.risk.score import render_score
@@ -60,7 +61,7 @@ def posts() -> dict[str, Post]:
     """What the bot posts, by name."""
     rendered = render_digest(SAMPLE)
     risks = made(taken_back=(pair(1),), riskiest=(risky(2, "said"),))
-    foot = render_footer("It was cut.", "2 files", "3 files", 1)
+    foot = render_footer("It was cut.", "2 files", "3 files", 1, author=MODEL_NOTE)
     return {
         "lead": rendered.lead,
         **{f"thread {place}": post for place, post in enumerate(rendered.thread)},

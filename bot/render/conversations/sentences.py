@@ -52,9 +52,10 @@ NOT_POSTED_YET = (
     "Slack does not take my answer right now. I go on trying for some minutes: ask again if it does not come."
 )
 ASK_HINT = (
-    "Reply to this message in its thread, in your own words: which of these touch ROCm? does #35617 change a "
+    "Reply in the thread of the message, in your own words: which of these touch ROCm? does #35617 change a "
     "default? what must we do in our fork? I answer there, with links to the lines. No need to write my name."
 )
+OPEN_THREAD = "Open the message"
 MUTED = (
     "I am quiet in this thread now. Mention me and I answer that one message; mention me with the word wake and I "
     "answer every reply again."

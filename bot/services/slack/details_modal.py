@@ -12,7 +12,7 @@ from bot.ports import Views
 from bot.render.summaries import sentences
 from bot.render.summaries.details import render_details_view, render_error_view, render_loading_view
 from bot.services.operations import deadlines
-from bot.services.slack.replies import ReplySender
+from bot.services.slack.replies import ReplySender, log_refusal
 from bot.services.summaries.entry_cache import EntryCache
 
 log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ class DetailsModal:
         except StoreUnavailable:
             raise
         except PrdigestError as error:
-            log.warning("no details [%s]: %s", slack_request.reference, error)
+            log_refusal(slack_request, error)
             return render_error_view(error, slack_request.reference, reference.number)
         except Exception as error:
             log.exception("a defect [%s]", slack_request.reference)

@@ -15,7 +15,6 @@ from enum import Enum
 
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import (
-    DayUnavailable,
     PostingInProgress,
     PrdigestError,
     RateLimited,
@@ -30,6 +29,8 @@ from bot.ports.slack import CLOCK_SKEW
 from bot.render.blocks.buttons import add_buttons
 from bot.render.conversations import sentences
 from bot.render.conversations.notices import (
+    is_user_mistake,
+    render_ask_hint,
     render_budget_notice,
     render_earlier_answer,
     render_error,
@@ -151,6 +152,24 @@ class ReplySender:
     def tell_asker(self, slack_request: SlackRequest, sentence: str) -> None:
         """Send the asker a sentence. Raises SlackUnavailable, StoreUnavailable."""
         self.give_answer(slack_request, "tell", Audience.ASKER, lambda: Answer.for_asker(render_notice(sentence)))
+
+    def explain_asking(self, slack_request: SlackRequest) -> None:
+        """Tell the asker how to ask about the message whose button they pressed. Raises what tell_asker raises.
+
+        The hint appears at the end of the channel, so it has the address of the message, if Slack gives it.
+        """
+
+        def make() -> Answer:
+            return Answer.for_asker(render_ask_hint(self._find_address(slack_request)))
+
+        self.give_answer(slack_request, "tell", Audience.ASKER, make)
+
+    def _find_address(self, slack_request: SlackRequest) -> str:
+        try:
+            return self._messenger.fetch_permalink(slack_request.channel, slack_request.message)
+        except (SlackCallRefused, SlackUnavailable) as error:
+            log.info("no address of the message [%s]: %s", slack_request.reference, error)
+            return ""
 
     def end_job(self, slack_request: SlackRequest, job: str, sentence: str) -> None:
         """Notify the asker, once, that a job is given up. Raises SlackUnavailable, StoreUnavailable."""
@@ -312,8 +331,8 @@ def _list_threads(slack_request: SlackRequest) -> tuple[str, ...]:
 
 
 def log_refusal(slack_request: SlackRequest, error: PrdigestError) -> None:
-    """Log for operators that there is no answer, as a warning unless it could not be avoided."""
-    level = logging.INFO if isinstance(error, DayUnavailable) else logging.WARNING
+    """Log for operators that there is no answer, as a warning unless the asker can do something about it."""
+    level = logging.INFO if is_user_mistake(error) else logging.WARNING
     log.log(level, "no answer [%s]: %s", slack_request.reference, error)
 
 

@@ -51,7 +51,7 @@ def test_a_vote_is_a_word(http_bot: Bot) -> None:
     ada.press(old, "answer_vote", channel=channel)
     (shown,) = http_bot.whispered(ada)
     # the version before answers nobody here: the vote is taken for an answer that is forgotten
-    assert shown["text"].startswith("That answer is too old for me to know what it was made of")
+    assert shown["text"].startswith("That answer is too old to be voted on")
 
 
 def test_a_subscription_is_an_id(http_bot: Bot) -> None:

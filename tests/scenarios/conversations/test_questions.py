@@ -472,7 +472,7 @@ def test_a_vote_is_kept_with_the_question_and_what_its_answer_was_made_of(bot: B
     assert (vote["repository"], vote["numbers"]) == ("octo/engine", [thread.number])
     assert [each["tool"] for each in vote["exchanges"]] == ["read_diff"]
     assert "+timeout = 30" in vote["exchanges"][0]["result"]
-    assert ["Noted, thank you" in shown["text"] for shown in bot.whispered(ada)] == [True, True]
+    assert ["Thanks! Your vote is saved" in shown["text"] for shown in bot.whispered(ada)] == [True, True]
 
 
 def test_a_vote_counts_as_soon_as_its_buttons_are_there(bot: Bot) -> None:
@@ -490,7 +490,7 @@ def test_a_vote_counts_as_soon_as_its_buttons_are_there(bot: Bot) -> None:
     with answering(bot, answer(LONG)):
         ada.send_message("Does it?", thread.channel, thread.ts)
         thread.answers()
-    assert ["Noted, thank you" in shown["text"] for shown in bot.whispered(ada)] == [True]
+    assert ["Thanks! Your vote is saved" in shown["text"] for shown in bot.whispered(ada)] == [True]
 
 
 def votes(bot: Bot, person: Person) -> list[dict[str, Any]]:

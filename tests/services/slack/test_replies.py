@@ -284,16 +284,19 @@ ERRORS: list[tuple[Exception, str]] = [
 def test_an_error_is_told_to_the_asker_with_the_reference_that_the_log_has(
     office: Office, caplog: pytest.LogCaptureFixture, error: Exception, hint: str, audience: Audience
 ) -> None:
-    caplog.set_level(logging.WARNING, "bot")
+    caplog.set_level(logging.INFO, "bot")
     asked = office.asked()
     office.replies().give_answer(asked, "summary", audience, Make(error))
     (told,) = office.whispered()
-    assert told.endswith(f" [{asked.reference}]")
+    # what the asker can mend is no matter for an operator
+    is_mistake = isinstance(error, UsageError | PullRequestNotFound)
+    assert told.endswith(f" [{asked.reference}]") is not is_mistake
     assert (hint in told, office.said()) == (True, [])
     assert not [word for word in INTERNAL if word in told]
     assert is_one_sentence(told.removesuffix(f" [{asked.reference}]"))
     (record,) = [found for found in caplog.records if found.name == "bot.services.slack.replies"]
     assert f"[{asked.reference}]" in record.getMessage()
+    assert (record.levelno == logging.INFO) is is_mistake
 
 
 @pytest.mark.parametrize("error", [KeyError("x"), ZeroDivisionError(), AttributeError("y")], ids=repr)

@@ -450,6 +450,11 @@ def test_the_ledger_tells_what_was_not_searched() -> None:
         "data.json of #7 (GitHub sends no diff), #8 (its files could not be loaded)"
     )
     assert toolbox.provenance.sources == "searched Saturday 28 February 2026"
+    toolbox.provenance.add_days("Saturday 28 February 2026")
+    toolbox.provenance.add_days("Friday 27 February 2026")
+    assert toolbox.provenance.sources == (
+        "the list of Friday 27 February 2026; searched Saturday 28 February 2026"
+    )
 
 
 def test_the_ledger_tells_of_a_diff_that_could_not_be_loaded() -> None:
