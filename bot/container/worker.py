@@ -72,7 +72,7 @@ def build_worker_services(base: Foundation) -> WorkerServices:
         deliveries=deliveries,
         answers=build_answers(base, digests, deliveries.composer),
         replies=replies,
-        details=DetailsModal(digests.entries, SlackViews(base.slack), replies),
+        details=DetailsModal(digests.entries, SlackViews(base.slack), replies, base.settings.prdigest_timezone),
         subscriptions=build_subscription_services(
             base, repositories, schedule, deliveries, digests.costs, replies
         ),

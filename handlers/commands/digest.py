@@ -13,7 +13,6 @@ from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import parse_exact_span
 from bot.domain.time.day import parse_zone
 from bot.render.blocks.buttons import SHARE_DIGEST, add_buttons, make_repeat_button
-from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import render_existing_digest
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
@@ -61,19 +60,26 @@ DIGEST_JOB = JobType(
 
 
 def _enqueue_digest(intake: RequestIntake, asker: SlackRequest, request: DigestRequest, audience: Audience) -> str:
-    """Enqueue a digest for the channel or an overview, and return the reply to send at once."""
+    """Enqueue a digest for the channel or an overview. Nothing is said at once: most come within seconds."""
     is_over = request.span.last < intake.today(request.span.zone).date
     if is_over and len(request.span) == 1 and choose_audience(request, audience) is Audience.CHANNEL:
         # the asker is told only of a failure: the digest is for the channel
         intake.jobs.send(DIGEST_JOB, CommandPayload(asker, request, Audience.ASKER))
-        where = "".join(f" ({part})" for part in (request.zone, request.view) if part)
-        sentence = f"The digest of {request.span.title}{where} will be here in a minute, if it is not yet."
-        return escape_mrkdwn(sentence)
-    enqueue_request(intake, OVERVIEW_JOB, asker, request, audience)
+    else:
+        enqueue_request(intake, OVERVIEW_JOB, asker, request, audience)
+    return ""
+
+
+def _describe_digest(request: DigestRequest) -> str:
+    """Return what the bot is about to post."""
+    where = "".join(f" ({part})" for part in (request.zone, request.view) if part)
+    return f"I'm preparing the digest of {request.span.title}{where}: it appears here in about a minute."
+
+
+def _describe_overview(request: DigestRequest) -> str:
+    """Return what the bot is about to show."""
     narrowed = f", {request.view}" if request.view else ""
-    return escape_mrkdwn(
-        f"Looking at {request.span.title}{narrowed}… Days that nobody asked for before take a minute each."
-    )
+    return f"Looking at {request.span.title}{narrowed}… Days I haven't read yet take about a minute each."
 
 
 def _answer_overview(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer:
@@ -103,8 +109,8 @@ COMMAND = Command(
     parse=_parse_request,
     enqueue=_enqueue_digest,
     jobs=(
-        CommandJob(DIGEST_JOB, answer_once("digest", _post_digest)),
-        CommandJob(OVERVIEW_JOB, answer_once("overview", _answer_overview)),
+        CommandJob(DIGEST_JOB, answer_once("digest", _post_digest, _describe_digest)),
+        CommandJob(OVERVIEW_JOB, answer_once("overview", _answer_overview, _describe_overview)),
     ),
     examples=(HelpExample("digest 7d", "several days as one overview"), subscriptions.EXAMPLE),
     share_action=SHARE_DIGEST,

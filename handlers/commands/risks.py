@@ -18,7 +18,6 @@ from bot.domain.conversations.commands import (
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import QueueName
 from bot.render.blocks.buttons import SHARE_RISKS
-from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
 from bot.services.jobs.job_types import LONG_RETRIES
@@ -61,15 +60,24 @@ SCORE_JOB = make_command_job_type("score", ScoreRequest, _parse_score)
 def _enqueue_risks(
     intake: RequestIntake, asker: SlackRequest, request: RisksRequest | ScoreRequest, audience: Audience
 ) -> str:
-    """Enqueue a list or a score, and return the reply to send at once."""
+    """Enqueue a list or a score. Nothing is said at once: most answers come within seconds."""
     if isinstance(request, ScoreRequest):
         enqueue_request(intake, SCORE_JOB, asker, request, audience)
-        return escape_mrkdwn(f"Looking at what became of the lists of {request.repository}, {request.span.title}…")
-    enqueue_request(
-        intake, RISKS_JOB if len(request.span) <= _MAX_QUICK_DAYS else LONG_RISKS_JOB, asker, request, audience
-    )
+    else:
+        is_quick = len(request.span) <= _MAX_QUICK_DAYS
+        enqueue_request(intake, RISKS_JOB if is_quick else LONG_RISKS_JOB, asker, request, audience)
+    return ""
+
+
+def _describe_list(request: RisksRequest) -> str:
+    """Return what the bot is about to list."""
     narrowed = f", {request.filters}" if request.filters else ""
-    return escape_mrkdwn(f"Looking at {request.repository}, {request.span.title}{narrowed}…")
+    return f"Looking at {request.repository}, {request.span.title}{narrowed}…"
+
+
+def _describe_score(request: ScoreRequest) -> str:
+    """Return what the bot is about to compare."""
+    return f"Looking at what became of the lists of {request.repository}, {request.span.title}…"
 
 
 def _answer_list(services: CommandServices, request: RisksRequest, asker: SlackRequest) -> Answer:
@@ -92,9 +100,9 @@ COMMAND: Command[RisksRequest | ScoreRequest] = Command(
     parse=_parse_request,
     enqueue=_enqueue_risks,
     jobs=(
-        CommandJob(RISKS_JOB, answer_once("risks", _answer_list)),
-        CommandJob(LONG_RISKS_JOB, answer_once("risks", _answer_list)),
-        CommandJob(SCORE_JOB, answer_once("score", _answer_score)),
+        CommandJob(RISKS_JOB, answer_once("risks", _answer_list, _describe_list)),
+        CommandJob(LONG_RISKS_JOB, answer_once("risks", _answer_list, _describe_list)),
+        CommandJob(SCORE_JOB, answer_once("score", _answer_score, _describe_score)),
     ),
     examples=(
         HelpExample("risks 7d", _LIST_MEANING, _LIST_MEANING),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, tzinfo
 from typing import Any
 
 from bot.domain.digest.models import Entry
@@ -15,7 +16,6 @@ from bot.render.blocks.rich_text import (
     make_block,
     make_bullets,
     make_context,
-    make_header,
     make_link,
     make_prose,
     make_section,
@@ -23,7 +23,7 @@ from bot.render.blocks.rich_text import (
 )
 from bot.render.conversations.notices import describe_error
 from bot.render.summaries import sentences
-from bot.render.summaries.post import format_facts, render_key_points, render_quote
+from bot.render.summaries.post import format_facts, render_key_points, render_quote, render_title
 
 View = dict[str, Any]
 
@@ -32,17 +32,17 @@ _MAX_SECTION_LENGTH = 2_800
 _MAX_FILES = 20
 
 
-def render_details_view(entry: Entry) -> View:
-    """Render the window of an entry."""
+def render_details_view(entry: Entry, zone: tzinfo = UTC) -> View:
+    """Render the window of an entry; times are in ``zone``."""
     pull = entry.pull
     blocks = [
-        make_header(f"#{pull.number} {pull.title}"),
+        render_title(pull),
         *render_key_points(entry),
         *_render_sections(entry),
         *_render_evidence(entry),
         *_render_files(pull),
     ]
-    return _build_view(pull.number, [*blocks, make_context(format_facts(entry))])
+    return _build_view(pull.number, [*blocks, make_context(format_facts(entry, zone))])
 
 
 def render_loading_view(reference: Reference) -> View:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, tzinfo
 
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.diff import DiffSide
@@ -34,12 +35,17 @@ _MAX_REASONS_LENGTH = 900
 _MAX_FILES = 3
 
 
-def render_summary(entry: Entry) -> Post:
-    """Render headline, risk, action, the four sections, evidence, files and facts."""
+def render_summary(entry: Entry, zone: tzinfo = UTC) -> Post:
+    """Render headline, risk, action, the four sections, evidence, files and facts; times are in ``zone``."""
     pull = entry.pull
-    blocks = [make_header(f"#{pull.number} {pull.title}"), *render_key_points(entry), *_render_sections(entry)]
-    blocks += [*_render_evidence(entry), *_render_files(pull), make_context(format_facts(entry))]
+    blocks = [render_title(pull), *render_key_points(entry), *_render_sections(entry)]
+    blocks += [*_render_evidence(entry), *_render_files(pull), make_context(format_facts(entry, zone))]
     return Post(escape_mrkdwn(f"#{pull.number} {truncate_text(pull.title, 200)}"), tuple(blocks))
+
+
+def render_title(pull: PullRequest) -> Block:
+    """Return the heading; the number stands below, where it can be a link."""
+    return make_header(collapse_lines(pull.title) or f"#{pull.number}")
 
 
 def render_key_points(entry: Entry) -> Iterator[Block]:
@@ -104,14 +110,14 @@ def _render_files(pull: PullRequest) -> Iterator[Block]:
         yield make_context(" · ".join([*lines, *more]))
 
 
-def format_facts(entry: Entry) -> str:
-    """Format type, size, author and merge, and what was not read."""
+def format_facts(entry: Entry, zone: tzinfo = UTC) -> str:
+    """Format type, size, author and merge, and what was not read; times are in ``zone``."""
     pull = entry.pull
     clipped = entry.summary.coverage is not Coverage.FULL
     parts = [
         entry.summary.type.lower(),
         sentences.format_size(pull),
-        f"{pull.author.login}, {sentences.format_merge_state(pull)}",
+        f"{pull.author.login}, {sentences.format_merge_state(pull, zone)}",
         *([sentences.format_coverage(entry.summary.coverage)] if clipped else []),
         *([entry.summary.fallback_note] if entry.summary.is_fallback else []),
     ]

@@ -67,7 +67,11 @@ class AnswerBuilder:
         details = buttons.make_details_button(entry.pull)
         share = _Share(buttons.SHARE_SUMMARY, request)
         return _build_answer(
-            asker, render_summary(entry), share, details, SubjectKind.SUMMARY.format_subject(request)
+            asker,
+            render_summary(entry, self._today().zone),
+            share,
+            details,
+            SubjectKind.SUMMARY.format_subject(request),
         )
 
     def build_risks(self, request: RisksRequest, asker: str) -> Answer:

@@ -113,10 +113,16 @@ class ReplySender:
         self.response_times = response_times
 
     def give_answer(
-        self, slack_request: SlackRequest, part: str, audience: Audience, make: Callable[[], Answer | None]
+        self,
+        slack_request: SlackRequest,
+        part: str,
+        audience: Audience,
+        make: Callable[[], Answer | None],
+        started: str = "",
     ) -> None:
         """Answer one part of a request. ``make`` is called only if there is no answer yet; None needs no message.
 
+        ``started`` is what the asker is told after some seconds without an answer; empty for nothing.
         The asker gets an error as a sentence with the request's reference, which the log has too. While Slack
         accepts no answer, the asker is notified through the ``response_url``, if there is one.
 
@@ -129,7 +135,7 @@ class ReplySender:
             record = self._records.load(key)
             if record.is_answered:
                 return
-            self._give_once(slack_request, key, record, audience, make)
+            self._give_once(slack_request, key, record, audience, make, started)
             self._records.save(key, record, record.complete(self._now()))
 
     def _give_once(
@@ -139,13 +145,16 @@ class ReplySender:
         record: AnsweredRequest,
         audience: Audience,
         make: Callable[[], Answer | None],
+        started: str,
     ) -> None:
         earlier = (
             self._find_earlier_post(slack_request, key, record.begun_at)
             if record.begun_at
             else _EarlierPost.NOT_TRIED
         )
-        answer = self._make_answer(slack_request, key, make) if earlier is not _EarlierPost.POSTED else None
+        answer = None
+        if earlier is not _EarlierPost.POSTED:
+            answer = self._make_answer(slack_request, key, make, started)
         if answer:
             self._deliver_answer(slack_request, key, audience, answer, earlier)
 
@@ -199,12 +208,12 @@ class ReplySender:
         )
 
     def _make_answer(
-        self, slack_request: SlackRequest, key: str, make: Callable[[], Answer | None]
+        self, slack_request: SlackRequest, key: str, make: Callable[[], Answer | None], started: str
     ) -> Answer | None:
         try:
             with (
                 self._notices.excuse_failures(slack_request, key),
-                self._notices.report_progress(slack_request),
+                self._notices.report_progress(slack_request, started),
                 deadlines.reserve_time(self.response_times.reply_reserve),
             ):
                 return make()

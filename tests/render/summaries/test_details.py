@@ -180,7 +180,7 @@ def test_a_window_that_waits_says_for_what(repository: Repository) -> None:
 def test_a_window_that_can_not_be_filled_says_why(typed: str) -> None:
     view = render_error_view(UsageError(f"{typed!r} names no pull request."), "a1b2c3", 5)
     assert_opens(view)
-    assert seen(view).endswith(" names no pull request. [a1b2c3]")
+    assert seen(view).endswith(" names no pull request.")
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_a_window_that_can_not_be_filled_says_why(typed: str) -> None:
     [
         (
             PullRequestNotFound("octo/engine has no pull request #5."),
-            "octo/engine has no pull request #5. [a1b2c3]",
+            "octo/engine has no pull request #5.",
         ),
         (ZeroDivisionError("<!channel> https://evil.example"), "[a1b2c3]"),
     ],

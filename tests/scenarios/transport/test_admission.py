@@ -70,7 +70,7 @@ def told(bot: Bot, person: Person, delivery: Delivery) -> str:
 
 
 def is_answer(text: str) -> bool:
-    return any(word in text for word in ("number", "pull request", "Reply to this message"))
+    return any(word in text for word in ("number", "pull request", "Reply in the thread"))
 
 
 @kinds
