@@ -16,11 +16,12 @@ from tests.services.doubles import slack_request
 
 CONTEXT = ParseContext(AllowedRepositories(REPOSITORY), lambda zone=None: DAY)
 SENTENCES = {
-    ("risks", "path:<!here>"): "Looking at octo/engine, Friday 27 February 2026, path:<!here>…",
+    ("risks", "label:<!here>"): "Looking at octo/engine, Friday 27 February 2026, label:<!here>…",
     ("long_risks", "7d"): "Looking at octo/engine, 22 – 28 February 2026…",  # noqa: RUF001 (a dash)
     ("score", "score today"): "Looking at what became of the lists of octo/engine, Saturday 28 February 2026…",
     ("digest", "27 Feb tz:UTC only:risky"): (
-        "I'm preparing the digest of Friday 27 February 2026 (UTC) (only:risky): it appears here in about a minute."
+        "I'm preparing the digest of Friday 27 February 2026 (UTC) (only:risky): "
+        "it appears here in about a minute."
     ),
     ("overview", "2d path:a"): (
         "Looking at 27 – 28 February 2026, path:a… Days I haven't read yet take about a minute each."  # noqa: RUF001 (a dash)
