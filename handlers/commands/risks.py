@@ -27,7 +27,8 @@ from handlers.intake import RequestIntake
 
 USAGE = (
     "Ask what may hurt: `/prrisks`, `/prrisks today`, `7d`, `2026-02-28` or `2026-02-24..2026-02-28` "
-    f"(up to {MAX_RISKS_DAYS} days), narrowed by `path:vllm/v1`, `author:name`, `label:bug`, `repo:owner/name`; "
+    f"(up to {MAX_RISKS_DAYS} days), narrowed by `path:vllm/v1`, `author:name`, `label:bug`, `repo:owner/name` "
+    "(of several paths, authors or labels any may fit; paths, authors and labels must all fit); "
     f"`top:{MAX_TOP_RISKS}` lists as many, also those that don't stand out, `private` keeps it to yourself. "
     f"`/prrisks score 90d` says how good my lists were (up to {MAX_SCORE_DAYS} days)."
 )
