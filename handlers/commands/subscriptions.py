@@ -114,7 +114,7 @@ def _enqueue_list(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
 def _enqueue_preview(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
     """Enqueue a preview of a digest."""
     intake.jobs.send(SHOW_PREVIEW, parse_preview(asker, text, intake.repositories))
-    return sentences.PREVIEW_STARTED
+    return ""
 
 
 def _enqueue_form(intake: RequestIntake, asker: SlackRequest, text: str) -> str:

@@ -42,10 +42,14 @@ SUMMARY_JOB = make_command_job_type("summary", SummaryRequest, _parse_request)
 def _enqueue_summary(
     intake: RequestIntake, asker: SlackRequest, request: SummaryRequest, audience: Audience
 ) -> str:
-    """Enqueue the summaries, and return the reply to send at once."""
+    """Enqueue the summaries. Nothing is said at once: most answers come within seconds."""
     enqueue_request(intake, SUMMARY_JOB, asker, request, audience)
-    numbers = ", ".join(f"#{reference.number}" for reference in request.references)
-    return f"Looking at {numbers}…"
+    return ""
+
+
+def _describe_summaries(request: SummaryRequest) -> str:
+    """Return what the bot is about to read."""
+    return f"Looking at {', '.join(f'#{reference.number}' for reference in request.references)}…"
 
 
 def _answer_each(services: CommandServices, payload: CommandPayload[SummaryRequest]) -> None:
@@ -60,7 +64,8 @@ def _answer_each(services: CommandServices, payload: CommandPayload[SummaryReque
     rate_limit: RateLimited | None = None
     for reference, answer in summaries.items():
         try:
-            services.replies.give_answer(asker, str(reference), payload.audience, partial(wait_for_result, answer))
+            make, started = partial(wait_for_result, answer), _describe_summaries(payload.request)
+            services.replies.give_answer(asker, str(reference), payload.audience, make, started)
         except RateLimited as error:
             # the others need not wait for the end of the limit
             rate_limit = error

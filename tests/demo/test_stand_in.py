@@ -205,6 +205,10 @@ def test_below_an_answer_it_says_that_no_model_was_asked(
             Question(slack_request(), "anything about LoRA?", "1"), ThreadMemory(DAY), display
         )
         spent, _ = digests.costs.budget.read_spending_today()
+        memory = ThreadMemory(DAY, answered="command:1")
+        later = writer.write_answer(Question(slack_request(), "anything about LoRA?", "2"), memory, display)
+    # who wrote it is said once in a thread
+    assert SampleSources().stands_in not in str(later.footer)
     assert "[#32195](https://github.com/vllm-project/vllm/pull/32195)" in draft.text
     small, thumbs = draft.footer
     assert small["elements"][0]["text"].endswith(SampleSources().stands_in)

@@ -53,8 +53,8 @@ def heard(text: str, slack_request: SlackRequest) -> tuple[str, ...]:
 
 # sentences that begin like a command
 SENTENCES = """
-    risks of 35441 | summary of 35441 | List benchmarks. | list changes | list everything | risks for ROCm
-    subscribe me to this please | digest in German | summary please | test it | risks in our fork
+    risks of 35441 | summary of what 35441 does | List benchmarks. | list changes | list everything
+    risks for ROCm | subscribe me to this please | digest in German | summary please | test it | risks in our fork
     Summary: what changed? | summary of yesterday? | digest this for me | digest subscribe me to this please
     list the breaking ones | pause here | resume what you said | test coverage of 35441 | unsubscribe everyone now
     risks foo:bar baz | prdigest in one sentence | pause facade | test added | digest test it | list of changes
@@ -72,6 +72,10 @@ COMMANDS = {
     "https://github.com/octo/engine/pull/35617": "summary",
     "summary 35617": "summary",
     "Summary #35617": "summary",
+    "summary of 35617, please": "summary",
+    "risks 7 days": "long_risks",
+    "risks last week path:docs": "long_risks",
+    "digest 28 Feb path:vllm/v1 only:risky": "digest",
     "risks": "risks",
     "risks today": "risks",
     "risks 7d path:vllm/v1 author:ada top:7 private": "long_risks",

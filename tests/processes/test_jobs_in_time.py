@@ -47,6 +47,7 @@ INTERVAL = 0.2
 TIMES = JobTimeLimits(quick=3.0, long=6.0)
 PROMISES = ResponseTimes(
     first_response=3.5,
+    started_notice=60.0,
     progress_notice=0.5,
     reply_reserve=2.0,
     apology_reserve=1.0,

@@ -168,7 +168,7 @@ def test_an_old_details_button_opens_its_window(
     ],
 )
 def test_an_old_share_button_shows_everybody(user: str, action: str, beginning: str, team: SampleTeam) -> None:
-    (private,) = [shown for shown in team.shown(user) if action in json.dumps(shown.get("blocks"))]
+    (private,) = [shown for shown in team.shown(user) if f'"{action}"' in json.dumps(shown.get("blocks"))]
     before = len(team.posted("C0DIGEST"))
     team.do(team.person(user).press(private, action))
     shared = team.posted("C0DIGEST")[before:]

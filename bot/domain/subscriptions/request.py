@@ -11,7 +11,7 @@ from typing import Self
 from zoneinfo import ZoneInfo
 
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
+from bot.domain.digest.view import FULL_VIEW, DigestView, parse_view_level
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.query_options import FILTER_NAMES, QueryOptions, check_length
@@ -125,14 +125,12 @@ def parse_time(text: str) -> dt.time:
         raise UsageError(refusal) from error
 
 
-def parse_view_level(text: str) -> ViewLevel:
-    """Parse the name of a view level. Raises UsageError."""
-    try:
-        return ViewLevel(text.lower())
-    except ValueError as error:
-        raise UsageError(
-            f"I don't understand only:{quote_input(text)}: write only:substantial or only:risky."
-        ) from error
+class AmbiguousSelection(UsageError):
+    """Error for a choice that fits several ``subscriptions``."""
+
+    def __init__(self, subscriptions: tuple[Subscription, ...]) -> None:
+        super().__init__("Several subscriptions match: write an id as the list shows it, or all.")
+        self.subscriptions = subscriptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,15 +166,30 @@ class SubscriptionSelector:
         return ALL_WORD if self.is_all else str(self.repository or self.id)
 
     def select_from(self, subscriptions: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
-        """Return the selected subscriptions. Raises UsageError if there are none or the choice is ambiguous."""
+        """Return the selected subscriptions.
+
+        Raises:
+            AmbiguousSelection: several match, and not all were asked for.
+            UsageError: none matches.
+        """
+        return self.require_clear(self.list_matching(subscriptions))
+
+    def list_matching(self, subscriptions: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
+        """Return the subscriptions that match. Raises UsageError if there are none."""
         matching = tuple(each for each in subscriptions if self._is_match(each))
         if not subscriptions:
             raise UsageError("There is no subscription here: create one with /prdigest subscribe.")
         if not matching:
             raise UsageError("There is no such subscription here: /prdigest list shows all subscriptions.")
+        return matching
+
+    def require_clear(self, matching: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
+        """Return the subscriptions that match.
+
+        Raises AmbiguousSelection for several, unless all were asked for.
+        """
         if len(matching) > 1 and not self.is_all:
-            ids = ", ".join(each.id for each in matching)
-            raise UsageError(f"Several subscriptions match: add one of the ids {ids}, or all.")
+            raise AmbiguousSelection(matching)
         return matching
 
     def _is_match(self, subscription: Subscription) -> bool:

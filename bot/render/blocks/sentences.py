@@ -6,6 +6,7 @@ DETAILS_LABEL = "Details"
 DETAILS_MENU_LABEL = "Details of …"
 ASK_LABEL = "Ask about this"
 SHARE_LABEL = "Share in channel"
+REPEAT_LABEL = "Post it again"
 
 UNKNOWN_BUTTON = "That button no longer works: use a command instead."
 

@@ -55,6 +55,7 @@ ASK_HINT = (
     "Reply in this message's thread, in your own words: which of these touch ROCm? does #35617 change a "
     "default? I answer there, with links to the code. You don't need to mention me."
 )
+OPEN_THREAD = "Open the message"
 MUTED = (
     "I'm quiet in this thread now. Mention me, and I answer that one message. Mention me with the word wake, "
     "and I answer every reply again."
@@ -69,6 +70,7 @@ UNTIL = "until "
 
 DIGEST_EXISTS = "That digest is already here: "
 OPEN_LINK = "open it"
+ANSWERED_ALREADY = "This channel got the same answer within the last hour: "
 
 GOING_ON = "I'll continue "
 ANSWER_THEN = " and answer then."

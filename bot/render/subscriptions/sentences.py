@@ -14,7 +14,12 @@ from bot.domain.text.strings import format_count
 
 SUBSCRIBED = "Subscribed: "
 NEXT_COMES = "The next digest comes "
+COMES_NOW = "The next digest comes in a minute"
 NEXT = "next "
+YOUR_TIME = " your time"
+IN_PLACE = " in "
+SENT_TO_YOU = "Sent to you"
+TO_YOU_ALONE = " in your direct messages with me"
 FROM_SETTINGS = " · set by the bot's admin"
 IS_PAUSED = " · paused"
 
@@ -70,6 +75,7 @@ def format_more_subscriptions(count: int) -> str:
     return f"and {count} more: /prdigest list shows a channel's subscriptions"
 
 
+WHICH_ONE = "Which one?"
 LIST_TAKES_NO_WORDS = "The list takes no options: it shows all subscriptions of this channel."
 
 # previews
@@ -78,17 +84,22 @@ PREVIEW_STARTED = "Preparing a preview of yesterday's digest…"
 PREVIEW_NOTE = "Preview, visible only to you. Nothing was posted."
 
 
-def format_preview_choice(ids: str) -> str:
-    """Return that a channel has several subscriptions, of which one must be named."""
-    return f"This channel has several subscriptions: write test with one of {ids}."
-
-
 # refusals
 
 UNKNOWN_VERB = "I don't understand that: see /prdigest help."
 IS_GONE = "That subscription no longer exists."
 IS_PERSONAL = "That is a personal subscription: only its owner can change it."
 IS_FIXED = "That digest comes from the settings of the bot: only the bot's admin can change it."
+
+
+def format_fixed_already(subscription: Subscription) -> str:
+    """Return that a channel gets a digest already, which people can't change in Slack."""
+    return (
+        f"This channel already gets {subscription.repository}{format_timing(subscription, '')}, "
+        "set by the bot's admin: add a filter, or write me for your own."
+    )
+
+
 MEMBERS_ONLY = "Only members of that channel, or the person who subscribed it, can do that: join it first."
 JOIN_FIRST = "Only members of that channel can subscribe it: join it first."
 MEMBERS_UNKNOWN = "I can't see who is in that channel: invite me with /invite, or ask the bot's admin."
@@ -264,6 +275,6 @@ def format_completed(address: str) -> str:
 # an instant: Slack shows the parts in braces in the time zone and the language of each reader
 
 
-def format_slack_date(lead: str) -> str:
-    """Return the format of an instant for Slack; ``lead`` are the words before it."""
-    return f"{lead}{{date_short_pretty}} at {{time}}"
+def format_slack_date(lead: str, tail: str = "") -> str:
+    """Return the format of an instant for Slack; ``lead`` are the words before it, ``tail`` those behind it."""
+    return f"{lead}{{date_short_pretty}} at {{time}}{tail}"

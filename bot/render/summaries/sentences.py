@@ -6,6 +6,8 @@ and the search use them too.
 
 from __future__ import annotations
 
+from datetime import UTC, tzinfo
+
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.reference import Reference
@@ -65,11 +67,11 @@ def format_lines(change: PullRequest | ChangedFile) -> str:
     return f"+{change.additions:,} −{change.deletions:,}"  # noqa: RUF001 (a minus)
 
 
-def format_merge_state(pull: PullRequest) -> str:
-    """Format when (UTC) and by whom it was merged, or that it is not."""
+def format_merge_state(pull: PullRequest, zone: tzinfo = UTC) -> str:
+    """Format when, in ``zone``, and by whom it was merged, or that it is not."""
     if not pull.is_merged:
         return f"not merged ({pull.state.lower()})"
-    return f"merged {pull.merge_time:%Y-%m-%d %H:%M} UTC by {pull.merged_by.login}"
+    return f"merged {pull.merge_time.astimezone(zone):%Y-%m-%d %H:%M %Z} by {pull.merged_by.login}"
 
 
 def format_coverage(coverage: Coverage) -> str:

@@ -19,6 +19,7 @@ from bot.domain.conversations.commands import (
     SummaryRequest,
     is_score_request,
 )
+from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
@@ -92,6 +93,12 @@ def own(*numbers: int) -> tuple[Reference, ...]:
         pytest.param('"7"', own(7), id="in-quotes"),
         pytest.param("“7”", own(7), id="in-curly-quotes"),
         pytest.param("999999999", own(999_999_999), id="the-largest"),
+        pytest.param("PR 35617", own(35617), id="a-word-before"),
+        pytest.param("35617 please", own(35617), id="a-word-behind"),
+        pytest.param("of the pull requests #7 and #8, please!", own(7, 8), id="words-around"),
+        pytest.param("35,617", own(35617), id="grouped-digits"),
+        pytest.param("#1,234,567,8", own(1, 234, 567, 8), id="digits-that-are-not-grouped"),
+        pytest.param("35617,35618", own(35617, 35618), id="commas-without-blanks"),
     ],
 )
 def test_pull_requests_are_named(text: str, expected: tuple[Reference, ...]) -> None:
@@ -164,6 +171,11 @@ def test_risks_are_asked_for(text: str, expected: RisksRequest) -> None:
             "Private 2026-02-24..2026-02-28", digest("2026-02-24..2026-02-28", is_private=True), id="all"
         ),
         pytest.param("2026-02-24 tz:Europe/Berlin", in_zone("2026-02-24", "Europe/Berlin"), id="another-zone"),
+        pytest.param(
+            "only:risky path:vllm/v1 today",
+            digest("today", view=DigestView(Filters(("vllm/v1",)), ViewLevel.RISKY)),
+            id="a-view",
+        ),
         pytest.param("TZ:UTC 2026-02-24", in_zone("2026-02-24", "UTC"), id="the-name-of-an-option-in-any-case"),
         pytest.param("2026-02-24 tz:Asia/Tokyo tz:UTC", in_zone("2026-02-24", "UTC"), id="of-two-zones-the-last"),
         pytest.param(
@@ -234,7 +246,9 @@ def test_the_first_word_says_whether_a_score_is_asked_for(text: str, expected: b
     assert is_score_request(text) is expected
 
 
-@pytest.mark.parametrize(("text", "wish"), [("7", False), ("7 private", True), ("PRIVATE,7", True)])
+@pytest.mark.parametrize(
+    ("text", "wish"), [("7", False), ("7 private", True), ("PRIVATE,7", True), ("7 private.", True)]
+)
 def test_a_summary_may_be_kept_to_oneself(text: str, wish: bool) -> None:
     assert summary_of(text) == SummaryRequest(own(7), is_private=wish)
 
@@ -305,8 +319,15 @@ def test_a_summary_may_be_kept_to_oneself(text: str, wish: bool) -> None:
         ),
         pytest.param("score", "score repo:a/b", "I'm not set up for a/b", id="a-score-of-an-unknown-repository"),
         pytest.param("digest", "15d", "up to 14", id="a-day-too-many-for-an-overview"),
+        pytest.param("digest", "only:all", "I don't understand only:'all'", id="no-such-view"),
+        pytest.param("summary", "#0", "I couldn't find a pull request number", id="zero"),
+        pytest.param("summary", "octo/engine#00", "find a pull request number", id="zero-of-a-repository"),
+        pytest.param("summary", "please", "Which pull request?", id="words-beside-no-number"),
         pytest.param(
-            "digest", "path:vllm", "I don't understand path: here, use repo:… tz:… instead", id="no-filters"
+            "summary",
+            "nonsense 7",
+            "I couldn't find a pull request number in 'nonsense'",
+            id="a-word-that-may-matter",
         ),
         pytest.param("digest", "top:3", "I don't understand top:", id="no-top"),
         pytest.param("digest", "repo:a/b", "I'm not set up for a/b", id="no-such-repository"),
@@ -359,6 +380,11 @@ def test_with_one_repository_a_refusal_names_that_one() -> None:
             id="risks-in-full",
         ),
         pytest.param(digest("today", is_private=True), "2026-02-28 repo:octo/engine", id="digest"),
+        pytest.param(
+            digest("today", view=DigestView(Filters(("a",)), ViewLevel.RISKY)),
+            "2026-02-28 repo:octo/engine path:a only:risky",
+            id="digest-of-a-part",
+        ),
         pytest.param(
             score("30d", is_private=True), "score 2026-01-30..2026-02-28 repo:octo/engine", id="score-in-dates"
         ),

@@ -38,7 +38,7 @@ def message(*blocks: dict[str, object], text: str = "answer") -> dict[str, objec
 
 def small_print(*given: object) -> str:
     """What stands below an answer."""
-    block, _ = render_footer(*given)  # type: ignore[arg-type]
+    block, _ = render_footer(*given, author=PLAIN)  # type: ignore[arg-type]
     return str(block["elements"][0]["text"])
 
 
@@ -126,8 +126,12 @@ def test_slack_takes_what_stands_below(note: str, read: str, not_seen: str, fail
 
 
 def test_what_no_model_wrote_does_not_say_that_one_did() -> None:
-    block, _ = render_footer("", "a", "", 0, stands_in="Put together by rules.")
+    block, _ = render_footer("", "a", "", 0, author="Put together by rules.")
     assert block["elements"][0]["text"] == "Sources: a. Put together by rules."
+
+
+def test_where_nothing_is_to_be_said_there_are_the_thumbs_alone() -> None:
+    assert [block["type"] for block in render_footer("", "", "", 0)] == ["context_actions"]
 
 
 def test_slack_takes_the_longest_that_can_stand_below() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -109,9 +111,17 @@ def test_a_path_neither_breaks_lines_nor_reads_backwards(path: str) -> None:
 
 def test_a_summary_shows_title_headline_and_its_four_sections() -> None:
     text = seen(render_summary(entry(5, title="Count once")))
-    parts = ["#5 Count once", "Requests are counted once", "What changed and why\nThe counter moved."]
+    parts = ["Count once\n", "#5 Requests are counted once", "What changed and why\nThe counter moved."]
     parts += ["Technical impact\nOne place counts.", "Potential risks\nNone stand out.", "Key insights\n"]
     assert [part for part in parts if part not in text] == []
+    # once, where it is a link
+    assert text.count("#5") == 1
+
+
+def test_times_are_in_the_zone_of_the_readers() -> None:
+    made = entry(5, merged_at=datetime(2026, 3, 1, 2, 55, tzinfo=UTC))
+    assert "merged 2026-03-01 02:55 UTC by" in seen(render_summary(made))
+    assert "merged 2026-02-28 18:55 PST by" in seen(render_summary(made, ZoneInfo("America/Los_Angeles")))
 
 
 def test_a_pull_request_that_is_not_merged_can_be_shown() -> None:

@@ -16,7 +16,7 @@ def risks(bot: Bot, text: str) -> str:
     """The list that is posted in a channel of its own, as it is read."""
     channel = bot.channel()
     ack = bot.person().send_command("/prrisks", text, channel).ack
-    assert ack.text.startswith("Looking at octo/"), ack
+    assert (ack.status, ack.text) == (200, ""), ack
     (message,) = bot.posted(channel)
     return as_read(message)
 
@@ -45,9 +45,8 @@ def test_the_risky_merges_of_the_days_are_listed(days: str, listed: list[int], b
 
 def test_without_a_word_it_is_yesterday_of_the_bots_own_repository(bot: Bot) -> None:
     number, channel = bot.pull(merged_at=bot.noon(1), **RISKY), bot.channel()
-    day = bot.noon(1)
     ack = bot.person().send_command("/prrisks", "", channel).ack
-    assert ack.text == f"Looking at octo/engine, {day:%A} {day.day} {day:%B %Y}…"
+    assert (ack.status, ack.text) == (200, "")
     (message,) = bot.posted(channel)
     assert f"#{number} " in as_read(message)
 

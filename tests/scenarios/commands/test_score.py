@@ -44,7 +44,7 @@ def test_the_score_is_posted_with_what_it_rests_on(text: str, bot: Bot) -> None:
     repository, channel = bot.repository(), bot.channel()
     first, back = a_digest(bot, repository)
     ack = bot.person().send_command("/prrisks", f"{text} repo:{repository}", channel).ack
-    assert ack.text.startswith(f"Checking the risk lists of {repository}, ")
+    assert (ack.status, ack.text) == (200, "")
     (message,) = bot.posted(channel)
     said = as_read(message)
     assert "How good was the risk list? · part-" in said

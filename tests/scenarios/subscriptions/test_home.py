@@ -39,7 +39,7 @@ def press(bot: Bot, person: Person, action: str, name: str | None = None) -> str
 def test_a_subscription_is_made_changed_paused_and_removed_there(bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
     page = opened(bot, ada)
-    for title in ("Recent digests", "Subscriptions", "Status", "Schedule: running", "Store: "):
+    for title in ("Recent digests", "Subscriptions", "Status", "Schedule: running"):
         assert title in page
     press(bot, ada, "subscription_new")
     view = form_of(bot, ada)
@@ -47,9 +47,9 @@ def test_a_subscription_is_made_changed_paused_and_removed_there(bot: Bot) -> No
     assert ada.submit(view, channel=channel, filter="label:rocm").errors == {}
     assert home(bot, ada).startswith("Subscribed to octo/engine\n")
     (made,) = subscriptions(bot, channel)
-    assert f"#{channel}: octo/engine, every day at 06:00 ({bot.zone}), label:rocm · {made.id}" in home(bot, ada)
+    assert f"#{channel}: octo/engine, every day at 06:00 ({bot.zone}), label:rocm" in home(bot, ada)
     assert press(bot, ada, "subscription_pause", made.id) == "Paused: octo/engine"
-    assert f"{made.id} · paused" in home(bot, ada)
+    assert "label:rocm · paused" in home(bot, ada)
     assert press(bot, ada, "subscription_resume", made.id) == "Resumed: octo/engine"
     assert is_planned(bot, made)
     press(bot, ada, "subscription_change", made.id)
@@ -119,7 +119,8 @@ def test_of_very_many_ones_own_are_there(http_bot: Bot) -> None:
         typed(http_bot, ada, "subscribe me at 06:00", channel)
         (own,) = subscriptions(http_bot, direct(ada))
         page = opened(http_bot, ada)
-        assert (own.id in page, "more: /prdigest list shows a channel's subscriptions" in page) == (True, True)
+        assert "Sent to you: octo/engine" in page
+        assert "more: /prdigest list shows a channel's subscriptions" in page
         assert press(http_bot, ada, "subscription_remove", own.id) == "Unsubscribed: octo/engine"
     finally:
         for each in made:

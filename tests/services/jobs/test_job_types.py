@@ -65,6 +65,7 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (kinds.POST_PUBLIC_NOTICE, made.NoticePayload(ASKER, "")),
     (kinds.SEND_GREETING, made.GreetingPayload(ASKER, Greeting.INVITED)),
     (kinds.SHOW_DETAILS, made.DetailsPayload(ASKER, Reference(ENGINE, 7))),
+    (kinds.EXPLAIN_ASKING, made.AskerPayload(ASKER)),
     (kinds.RECORD_VOTE, made.VotePayload(ASKER, "100.1", "good")),
     (kinds.CHANGE_SUBSCRIPTION, made.SubscriptionPayload(ASKER, "subscribe", WISH, channel="C1", replaces="1a2b")),
     (

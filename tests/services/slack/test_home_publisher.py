@@ -26,7 +26,6 @@ from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.records import plant
 from tests.services.subscriptions.subscribers import (
     ANGELES,
-    FIXED,
     OPEN,
     OWN,
     PRIVATE,
@@ -84,7 +83,7 @@ def test_who_comes_first_reads_what_there_is_and_how_to_begin(team: Team) -> Non
         "Status\n======",
         (
             "Schedule: not running, so digests are not posted\nLast digest: none yet\nLast failure: none\n"
-            "Store: 2.0 MB used, no limit\nModel budget today: $0.00 of $20.00 used"
+            "Model budget today: $0.00 of $20.00 used"
         ),
         (
             "Write to me under Messages, or reply to one of my messages. I answer questions about the "
@@ -95,30 +94,32 @@ def test_who_comes_first_reads_what_there_is_and_how_to_begin(team: Team) -> Non
 
 
 def test_everybody_sees_what_they_may_know_of(team: Team) -> None:
-    made = [team.subscribe(), team.subscribe("only:risky", PRIVATE), team.subscribe("me only:risky")]
+    views = [f"path:{name}" for name in ("all", "closed", "own")]
+    made = [team.subscribe(views[0]), team.subscribe(views[1], PRIVATE), team.subscribe(f"me {views[2]}")]
     shown = "\n".join(show(team))
-    assert [each.id in shown for each in made] == [True, True, True]
+    assert [view in shown for view in views] == [True, True, True]
+    assert not any(each.id in shown for each in made)
     others = "\n".join(show(team, "U0BEN"))
-    assert [each.id in others for each in made] == [True, False, False]
-    assert (f"#{PRIVATE}" in others, "a direct message" in others, FIXED.id in others) == (False, False, True)
+    assert [view in others for view in views] == [True, False, False]
+    assert (f"#{PRIVATE}" in others, "Sent to you" in others, "the bot's admin" in others) == (False, False, True)
 
 
 def test_each_has_its_place_and_its_next_time(team: Team) -> None:
-    made = team.subscribe("me at 17:00 tz Europe/Berlin")
+    team.subscribe("me at 17:00 tz Europe/Berlin")
     team.subscribe(channel=OPEN)
     team.subscribing.pause(ask(OPEN), which())
     shown = show(team)
-    line = f"octo/engine, every day at 17:00 (Europe/Berlin) · {made.id} · next 2026-03-03 16:00 UTC"
-    assert f"a direct message: {line}" in shown
+    line = "octo/engine, every day at 17:00 (Europe/Berlin) · next 2026-03-03 16:00 UTC"
+    assert f"Sent to you: {line}" in shown
     assert any(part.startswith(f"#{OPEN}: octo/engine") and part.endswith("· paused") for part in shown)
     assert any("set by the bot's admin" in part for part in shown)
 
 
 def test_ones_own_come_before_those_of_others(team: Team) -> None:
     team.many(60, OPEN, "U0BEN")
-    own = team.subscribe("me acme/web.app")
+    team.subscribe("me acme/web.app")
     shown = show(team)
-    assert own.id in shown[3]
+    assert shown[3].startswith("Sent to you: Acme/web.app")
     assert shown[-4].startswith("and ")
     view = team.slack.get_home("U0ADA")
     assert view
@@ -131,10 +132,11 @@ def test_ones_own_come_before_those_of_others(team: Team) -> None:
 def test_the_last_digest_of_each_is_there_in_short_with_its_link(team: Team) -> None:
     made = team.subscribe()
     posted(team, made, at(1, 9), "Older")
-    posted(team, made, at(2, 9), "engine · Sunday 1 March 2026 · 2 merged. One &amp; two &lt;here&gt;")
-    assert show(team)[1] == "engine · Sunday 1 March 2026 · 2 merged. One & two <here> Open it"
+    posted(team, made, at(2, 9), "engine · Sunday 1 March 2026 · 2 merged. #7 &amp; two &lt;here&gt;")
+    assert show(team)[1] == "engine · Sunday 1 March 2026 · 2 merged. #7 & two <here> Open it"
     view = team.slack.get_home("U0ADA")
     assert "https://emulated.slack.com/archives/C0DIGEST/p1" in str(view)
+    assert "https://github.com/octo/engine/pull/7'" in str(view)
 
 
 def test_until_it_is_posted_it_is_the_one_before(team: Team) -> None:

@@ -32,9 +32,10 @@ from bot.domain.errors import (
     UsageError,
 )
 from bot.render.conversations.notices import describe_error
+from bot.services.slack.asker_notices import ResponseTimes
 from bot.services.slack.replies import Answer, ReplySender
 from tests.emulators.slack.server import SCOPES, SlackEmulator
-from tests.helpers.checks import is_one_sentence
+from tests.helpers.checks import eventually, is_one_sentence
 from tests.helpers.records import answer_store, memory_answers
 from tests.services.digest.posting import HOME, MemoryMessenger, post
 from tests.services.doubles import MemoryWhispers, slack_request
@@ -284,16 +285,19 @@ ERRORS: list[tuple[Exception, str]] = [
 def test_an_error_is_told_to_the_asker_with_the_reference_that_the_log_has(
     office: Office, caplog: pytest.LogCaptureFixture, error: Exception, hint: str, audience: Audience
 ) -> None:
-    caplog.set_level(logging.WARNING, "bot")
+    caplog.set_level(logging.INFO, "bot")
     asked = office.asked()
     office.replies().give_answer(asked, "summary", audience, Make(error))
     (told,) = office.whispered()
-    assert told.endswith(f" [{asked.reference}]")
+    # what the asker can mend is no matter for an operator
+    is_mistake = isinstance(error, UsageError | PullRequestNotFound)
+    assert told.endswith(f" [{asked.reference}]") is not is_mistake
     assert (hint in told, office.said()) == (True, [])
     assert not [word for word in INTERNAL if word in told]
     assert is_one_sentence(told.removesuffix(f" [{asked.reference}]"))
     (record,) = [found for found in caplog.records if found.name == "bot.services.slack.replies"]
     assert f"[{asked.reference}]" in record.getMessage()
+    assert (record.levelno == logging.INFO) is is_mistake
 
 
 @pytest.mark.parametrize("error", [KeyError("x"), ZeroDivisionError(), AttributeError("y")], ids=repr)
@@ -489,3 +493,50 @@ def test_a_rate_limit_is_tried_again_and_not_taken_for_a_channel_without_the_bot
     with pytest.raises(SlackUnavailable):
         replies.give_answer(slack_request(), "summary", audience, Make())
     assert whispers.said == []
+
+
+# --- while an answer takes
+
+
+def quick_notices(office: Office) -> ReplySender:
+    client = make_slack_client(office.slack.token, office.slack.url)
+    return ReplySender(
+        SlackMessenger(client),
+        SlackEphemeralMessenger(client),
+        answer_store(office.store),
+        lambda: NOW,
+        response_times=ResponseTimes(started_notice=0.02),
+    )
+
+
+def test_who_waits_is_told_once_what_is_done_and_who_does_not_is_told_nothing(office: Office) -> None:
+    replies, asked = quick_notices(office), office.asked()
+
+    def wait_and_fail() -> Answer:
+        eventually(office.whispered)
+        raise SlackUnavailable("Slack is away.")
+
+    with pytest.raises(SlackUnavailable):
+        replies.give_answer(asked, "summary", Audience.CHANNEL, wait_and_fail, "Looking at <#7>…")
+    assert office.whispered() == ["Looking at &lt;#7&gt;…"]
+    waited = threading.Event()
+
+    def make() -> Answer:
+        # longer than a notice of this attempt would take
+        waited.wait(0.1)
+        return ANSWER
+
+    replies.give_answer(asked, "summary", Audience.CHANNEL, make, "Looking at <#7>…")
+    office.replies().give_answer(office.asked(key="command:2"), "summary", Audience.CHANNEL, Make(), "Looking…")
+    assert (office.said(), len(office.whispered())) == (["For everybody"] * 2, 1)
+
+
+def test_who_has_no_response_url_waits_for_the_answer_itself(office: Office) -> None:
+    waited = threading.Event()
+
+    def make() -> Answer:
+        waited.wait(0.1)
+        return ANSWER
+
+    quick_notices(office).give_answer(slack_request(), "summary", Audience.CHANNEL, make, "Looking…")
+    assert (office.said(), office.whispered()) == (["For everybody"], [])

@@ -380,7 +380,7 @@ def test_what_a_person_has_to_mend_is_told_at_once_and_edited_when_it_is_posted(
     desk.turn(timedelta(0))
     for _ in range(3):
         desk.turn()
-    reason = "The bot is not in channel C0DIGEST: invite it there with /invite"
+    reason = "The bot is not in channel C0DIGEST: invite it there with /invite @prdigest"
     assert told(desk) == [f"is not posted yet: {reason}. Next try 2026-03-01 17:15 UTC."]
     desk.slack.invite_bot(HOME)
     for _ in range(14):

@@ -454,7 +454,7 @@ def test_the_one_of_the_settings_can_not_be_changed(team: Team, verb: str, text:
 
 
 def test_nor_made_again_nor_replaced(team: Team) -> None:
-    assert "settings of the bot" in refused(lambda: team.subscribe("at 17:00", FIXED.channel))
+    assert "set by the bot's admin" in refused(lambda: team.subscribe("at 17:00", FIXED.channel))
     assert "settings of the bot" in refused(lambda: team.subscribe("only:risky", replaces=FIXED.id))
     assert not team.kept.list_all()
 

@@ -87,10 +87,12 @@ class Provenance:
     def sources(self) -> str:
         """What was read, as a clause; empty if nothing was."""
         diffs, records = list(self._diffs), [number for number in self._records if number not in self._diffs]
+        # who searched the days has their list
+        listed = [title for title in self._days if title not in self._searched]
         return "; ".join(
             part
             for part in (
-                _format_list("", [f"the list of {title}" for title in self._days]),
+                _format_list("", [f"the list of {title}" for title in listed]),
                 _format_list(
                     "diffs of " if len(diffs) > 1 else "the diff of ", [f"#{number}" for number in diffs]
                 ),

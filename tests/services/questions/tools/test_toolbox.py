@@ -102,7 +102,7 @@ def refused(toolbox: Toolbox, name: str, arguments: dict[str, Any]) -> str:
         (LIST, {"paths": ["a.py", 3]}, "paths.1: Input should be a valid string"),
         (LIST, {"paths": ["[ab].py"]}, "path:'[ab].py' can't be used"),
         (LIST, {"paths": ["a*b*c*d*e.py"]}, "path:'a*b*c*d*e.py' can't be used"),
-        (LIST, {"days": "last Friday"}, "I don't recognize the date 'last friday'"),
+        (LIST, {"days": "last Friday"}, "I don't recognize the date 'last Friday'"),
         (LIST, {"days": "0d"}, "0d is not a day"),
         (LIST, {"days": "15d"}, "15 days are too many at once: ask for up to 14."),
         (LIST, {"days": "2025-01-01..2026-02-28"}, "days are too many at once"),
@@ -450,6 +450,11 @@ def test_the_ledger_tells_what_was_not_searched() -> None:
         "data.json of #7 (GitHub sends no diff), #8 (its files could not be loaded)"
     )
     assert toolbox.provenance.sources == "searched Saturday 28 February 2026"
+    toolbox.provenance.add_days("Saturday 28 February 2026")
+    toolbox.provenance.add_days("Friday 27 February 2026")
+    assert toolbox.provenance.sources == (
+        "the list of Friday 27 February 2026; searched Saturday 28 February 2026"
+    )
 
 
 def test_the_ledger_tells_of_a_diff_that_could_not_be_loaded() -> None:
