@@ -74,9 +74,8 @@ def measure_reading(
         choice = choose_pairs(history, window, rule)
         if not choice.pairs:
             raise UsageError(
-                f"There is no pair from {window.since} to {window.until}: choose other dates. A pair needs a "
-                f"merge of product code that was reverted or repaired within {rule.span.days} days, and another "
-                "one like it."
+                f"There is no pair from {window.since} to {window.until}: choose dates with a merge that was "
+                f"reverted or repaired within {rule.span.days} days, and another one like it."
             )
         if note := render.explain_few_pairs(choice, rule):
             click.echo(note, err=True)

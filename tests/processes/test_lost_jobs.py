@@ -155,7 +155,20 @@ def idle_team(lasting_team: Team) -> Iterator[Team]:
 
 
 ALL = (
-    *("summary", "risks", "score", "details", "tell", "say", "greet", "votes", "regular", "form", "home"),
+    *(
+        "summary",
+        "risks",
+        "score",
+        "details",
+        "ask_hint",
+        "tell",
+        "say",
+        "greet",
+        "votes",
+        "regular",
+        "form",
+        "home",
+    ),
     *("preview", "questions", "long_risks", "overview", "digest", "deliver", "mend", "watch", "amend"),
 )
 

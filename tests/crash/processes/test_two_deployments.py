@@ -32,7 +32,7 @@ EVERY = set(
 PROCESSES = ("run", "web", "worker", "clock")
 TAKEN = (
     f"The store belongs to the workspace {THEIRS}, but SLACK_BOT_TOKEN is for {OURS}: give this bot its "
-    "own PRDIGEST_STORE_PREFIX."
+    "own PRDIGEST_STORE_PREFIX. Run `prdigest doctor` for the full list."
 )
 
 
