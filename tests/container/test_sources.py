@@ -24,6 +24,7 @@ from bot.ports import (
     ChatModel,
     Model,
     Prompt,
+    PullRequestBackground,
     PullRequests,
     SourceFiles,
     SourceMirror,
@@ -49,6 +50,7 @@ class Known:
     """An outside of pull requests and answers that are known."""
 
     pulls: PullRequests
+    background: PullRequestBackground | None = None
     source_files: SourceFiles | None = None
     model: Model | None = None
     chat: ChatModel | None = None

@@ -7,6 +7,7 @@ from datetime import datetime
 from bot.domain.errors import (
     ConfigurationError,
     DayUnavailable,
+    DiscussionUnavailable,
     GitHubAccessDenied,
     GitHubUnavailable,
     PostingInProgress,
@@ -31,6 +32,7 @@ from bot.render.subscriptions.incidents import render_instant
 _USER_ERRORS = (
     UsageError,
     DayUnavailable,
+    DiscussionUnavailable,
     PullRequestNotFound,
     RepositoryNotFound,
     RateLimited,
