@@ -24,13 +24,14 @@ class BackgroundCache:
         self._cache = cache
 
     def fetch_discussion(self, repository: Repository, number: int) -> Discussion:
-        """Return a discussion, from the cache if it has one. Failures are not kept."""
+        """Return a discussion, from the cache if it has one. Failures and parts are not kept."""
         key = DISCUSSION.build_key(repository, number)
         cached = load_or_none(_DISCUSSION, self._cache.get(key))
         if cached is not None:
             return cached
         discussion = self._source.fetch_discussion(repository, number)
-        self._cache.put(key, _DISCUSSION.dump_json(discussion).decode(), DISCUSSION.lifetime)
+        if not discussion.is_partial:
+            self._cache.put(key, _DISCUSSION.dump_json(discussion).decode(), DISCUSSION.lifetime)
         return discussion
 
     def find_merges(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, PullRequest]:

@@ -30,6 +30,7 @@ _ANCHOR = re.compile(r"#((?:issuecomment-|pullrequestreview-|discussion_r)\d{1,2
 _REVIEWS = {"APPROVED": RemarkKind.APPROVAL, "CHANGES_REQUESTED": RemarkKind.REFUSAL}
 _UNSENT = "PENDING"
 _CONNECTIONS = ("comments", "reviews", "reviewThreads")
+_ISSUES = "closingIssuesReferences"
 _MAX_ANCHOR_LENGTH = 60
 
 Node = Mapping[str, Any]
@@ -44,7 +45,7 @@ def parse_discussion(repository: Repository, repository_id: object, node: Node, 
     comments = parse_nodes(node.get("comments"))[-_MAX_COMMENTS:]
     reviews = parse_nodes(node.get("reviews"))[-_MAX_REVIEWS:]
     threads = parse_nodes(node.get("reviewThreads"))[-_MAX_THREADS:]
-    issues = parse_nodes(node.get("closingIssuesReferences"))[:_MAX_ISSUES]
+    issues = parse_nodes(node.get(_ISSUES))[:_MAX_ISSUES]
     listed = len(comments) + len(reviews) + len(threads)
     total = sum(parse_count(parse_node(node.get(name)).get("totalCount")) for name in _CONNECTIONS)
     remarks = (
@@ -53,7 +54,9 @@ def parse_discussion(repository: Repository, repository_id: object, node: Node, 
         *(remark for review in reviews for remark in _parse_review(review, author)),
         *(remark for thread in threads for remark in _parse_thread(thread, author)),
     )
-    return Discussion(repository, number, clean_title(node.get("title")), remarks, max(total - listed, 0))
+    is_partial = not all(isinstance(node.get(name), Mapping) for name in (*_CONNECTIONS, _ISSUES))
+    title = clean_title(node.get("title"))
+    return Discussion(repository, number, title, remarks, max(total - listed, 0), is_partial)
 
 
 def _parse_issues(nodes: Iterable[Node], repository_id: object, author: Account) -> Iterator[Remark]:

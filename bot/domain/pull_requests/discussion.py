@@ -31,12 +31,12 @@ class Role(StrEnum):
 
 
 class RemarkKind(StrEnum):
-    """Where a remark stands. The values of reviews are their verdicts."""
+    """Where a remark stands, as a noun for texts."""
 
     ISSUE = "issue"
     COMMENT = "comment"
-    APPROVAL = "review: approved"
-    REFUSAL = "review: changes requested"
+    APPROVAL = "approving review"
+    REFUSAL = "review that requests changes"
     REVIEW = "review"
     RESOLVED = "resolved thread"
     OPEN = "unresolved thread"
@@ -79,7 +79,7 @@ class Discussion:
     """The remarks about a pull request, oldest first within each kind.
 
     ``unlisted`` is the number of comments, reviews and threads that were not requested, because they are too many.
-    ``web`` is the address of the GitHub's pages.
+    ``is_partial``: GitHub did not send all that was requested. ``web`` is the address of the GitHub's pages.
     """
 
     repository: Repository
@@ -87,6 +87,7 @@ class Discussion:
     title: str
     remarks: tuple[Remark, ...] = ()
     unlisted: int = 0
+    is_partial: bool = False
     web: str = GITHUB_WEB
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from redis import Redis
 
@@ -9,6 +11,8 @@ from bot.adapters.caching import BackgroundCache
 from bot.adapters.redis.connection import RedisCache
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.keyspace.keys import COMMIT_MERGE, DISCUSSION
+from bot.domain.pull_requests.discussion import Discussion
+from bot.domain.pull_requests.models import Repository
 from tests.helpers.builders import REPOSITORY, pull
 from tests.services.doubles import KnownPulls
 
@@ -30,6 +34,17 @@ def test_a_discussion_is_read_once_for_ten_minutes(cache: RedisCache, store: Red
     assert 0 < int(str(store.ttl(key))) <= DISCUSSION.lifetime.total_seconds() == 600
     store.set(key, "{odd")
     assert BackgroundCache(source, cache).fetch_discussion(REPOSITORY, 7) == first
+
+
+def test_a_part_of_a_discussion_is_not_kept(cache: RedisCache) -> None:
+    class Partial(KnownPulls):
+        def fetch_discussion(self, repository: Repository, number: int) -> Discussion:
+            return replace(super().fetch_discussion(repository, number), is_partial=True)
+
+    source = Partial((SEVEN,))
+    for _ in range(2):
+        assert BackgroundCache(source, cache).fetch_discussion(REPOSITORY, 7).is_partial
+    assert source.calls == ["talk 7", "talk 7"]
 
 
 def test_only_unknown_commits_are_asked_for_in_one_request(cache: RedisCache, store: Redis) -> None:

@@ -69,9 +69,11 @@ def _format_notes(discussion: Discussion, remarks: Sequence[Remark]) -> list[str
     told = discussion.told
     noise = len(discussion.remarks) - len(told)
     hidden = len(told) - len(remarks) + discussion.unlisted
-    notes = [] if remarks else ["No issue, comment or review with words."]
+    notes = [] if remarks or discussion.is_partial else ["No issue, comment or review with words."]
     if noise:
         notes.append(f"[left out: {format_count(noise, 'remark')} by bots, to bots or without words]")
     if hidden:
         notes.append(f"[cut: {format_count(hidden, 'older remark')} not shown]")
+    if discussion.is_partial:
+        notes.append("[GitHub sent only a part: this is no proof that nothing else was said]")
     return notes

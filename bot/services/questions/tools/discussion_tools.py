@@ -33,6 +33,8 @@ class DiscussionTools:
         hidden = discussion.unlisted + len(discussion.told) - len(remarks)
         if hidden:
             provenance.add_gap(f"{hidden} older remarks about #{discussion.number}")
+        if discussion.is_partial:
+            provenance.add_gap(f"a part of the discussion of #{discussion.number} (GitHub did not send it)")
         return format_discussion(discussion, remarks)
 
     def find_remark(self, citation: Citation) -> tuple[Discussion, Remark] | None:

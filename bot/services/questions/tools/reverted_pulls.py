@@ -93,5 +93,5 @@ def _list_commits(claim: RevertClaim) -> list[str]:
 
 def _select_earlier(revert: PullRequest, pulls: Iterable[PullRequest]) -> list[PullRequest]:
     """Return those that were merged before a revert, each once: its own commits name the revert itself."""
-    earlier = (pull for pull in pulls if pull.is_merged and pull.merge_time < revert.merge_time)
-    return list({pull.number: pull for pull in earlier}.values())
+    earlier = {pull.number: pull for pull in pulls if pull.is_merged and pull.merge_time < revert.merge_time}
+    return [pull for number, pull in earlier.items() if number != revert.number]
