@@ -142,7 +142,7 @@ query Files($owner: String!, $name: String!, $commit: GitObjectID! {parameters})
 
 
 _REMARK_FIELDS = "author { __typename login } authorAssociation body createdAt url isMinimized"
-# the newest of each: a call has at most 765 nodes, and costs one point of 5,000 an hour
+# the newest of each: a call has at most 525 nodes, and costs one point of 5,000 an hour
 DISCUSSION_QUERY = f"""
 query Discussion($owner: String!, $name: String!, $number: Int!) {{
   repository(owner: $owner, name: $name) {{
