@@ -74,7 +74,7 @@ def ask_at_once(there: World, wire: HttpTransport, texts: list[str]) -> list[flo
         person = Person(there.slack, wire, user=f"U{number:05d}")
         gate.wait()
         ack = person.send_command("/prsummary", text).ack
-        if not ack.text.startswith("Looking at"):
+        if (ack.status, ack.text) != (200, ""):
             raise SystemExit(f"refused: {ack}")
         return ack.seconds
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import click
 
 _FAILURE_CODE, _USAGE_CODE, _INTERRUPTED_CODE = 1, 2, 130
 
@@ -31,9 +35,8 @@ def _run_command() -> int:
 
         run_cli()
     except (UsageError, click.UsageError) as error:
-        return _print_error(
-            error.format_message() if isinstance(error, click.ClickException) else str(error), _USAGE_CODE
-        )
+        text = _describe_usage(error) if isinstance(error, click.UsageError) else str(error)
+        return _print_error(text, _USAGE_CODE)
     except PrdigestError as error:
         return _print_error(str(error), _FAILURE_CODE)
     except click.ClickException as error:
@@ -47,10 +50,18 @@ def _run_command() -> int:
     return 0
 
 
+def _describe_usage(error: click.UsageError) -> str:
+    """Return what is wrong with a command line, how the command is written, and where its help is."""
+    message = f"Error: {error.format_message()}"
+    if error.ctx is None:
+        return message
+    return f"{message}\n{error.ctx.get_usage()}\nTry `{error.ctx.command_path} --help`."
+
+
 def _report_interruption() -> int:
     """Print that the command was interrupted and return the exit code of that."""
     return _print_error(
-        "Interrupted; what was posted stays, and running it again goes on from there.", _INTERRUPTED_CODE
+        "Interrupted: posted messages stay, and the same command continues from there.", _INTERRUPTED_CODE
     )
 
 

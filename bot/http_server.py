@@ -234,9 +234,7 @@ def _create_server(
         )
     except OSError as error:
         dispatcher.shutdown(timeout=_THREAD_GRACE)
-        raise ConfigurationError(
-            f"PORT {port} can't be used ({error.strerror}): set it to another one."
-        ) from error
+        raise ConfigurationError(f"PORT {port} can't be used ({error.strerror}): set another one.") from error
 
 
 def _finish_requests(dispatcher: ThreadedTaskDispatcher) -> None:

@@ -19,7 +19,7 @@ PACK = Path(__file__).parents[2] / "shared" / "risk"
 @click.command()
 @click.option("--pack", type=click.Path(path_type=Path), default=PACK, help="Folder of the record.")
 @click.option("--since", default="2025-10-01", show_default=True, help="First date (UTC) that is measured.")
-@click.option("--until", default="2025-12-31", show_default=True, help="Last date (UTC).")
+@click.option("--until", default="2025-12-31", show_default=True, help="Last date (UTC) to measure.")
 @click.option("--timezone", default="America/Los_Angeles", show_default=True, help="Whose days have a top three.")
 @click.option(
     "--reverts",
@@ -28,7 +28,11 @@ PACK = Path(__file__).parents[2] / "shared" / "risk"
     show_default=True,
     help="What the rules look back at: all known reverts, or those that titles name.",
 )
-@click.option("--scores", type=click.Path(dir_okay=False, path_type=Path), help="Write pr,score as CSV.")
+@click.option(
+    "--scores",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help=("Write the scores to this CSV file (pr,score)."),
+)
 @click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
 def risk(
     pack: Path, since: str, until: str, timezone: str, reverts: str, scores: Path | None, *, for_scripts: bool

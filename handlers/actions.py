@@ -18,10 +18,9 @@ from bot.render.blocks.button_values import (
     read_verdict,
 )
 from bot.render.blocks.sentences import UNKNOWN_BUTTON
-from bot.render.conversations import sentences
 from bot.render.conversations.answers import VOTE
-from bot.services.jobs.job_types import RECORD_VOTE, SHOW_DETAILS
-from bot.services.jobs.payloads import DetailsPayload, VotePayload
+from bot.services.jobs.job_types import EXPLAIN_ASKING, RECORD_VOTE, SHOW_DETAILS
+from bot.services.jobs.payloads import AskerPayload, DetailsPayload, VotePayload
 from handlers import requests
 from handlers.commands import subscriptions
 from handlers.commands.declaration import Command, VerbHandler
@@ -29,25 +28,29 @@ from handlers.commands.registry import CommandRegistry
 from handlers.intake import RequestIntake
 
 ClickHandler = Callable[[RequestIntake, SlackRequest, str], str | None]
+ClickParser = Callable[[requests.Payload], SlackRequest]
 
 
 def register_actions(app: App, intake: RequestIntake, commands: CommandRegistry) -> None:
     """Register the listeners for clicks."""
 
-    def listen(action: str | re.Pattern[str], accept: ClickHandler) -> None:
+    def listen(
+        action: str | re.Pattern[str], accept: ClickHandler, parse: ClickParser = requests.parse_action
+    ) -> None:
         @app.action(action)
         def click(ack: Ack, body: dict[str, Any]) -> None:
-            asker = requests.parse_action(body)
+            asker = parse(body)
             intake.handle_event(asker, lambda: accept(intake, asker, _get_value(body)))
             ack()
 
     listen(buttons.DETAILS, _enqueue_details)
     listen(buttons.DETAILS_OF, _enqueue_details)
-    listen(buttons.ASK, lambda *_: sentences.ASK_HINT)
+    listen(buttons.ASK, _enqueue_ask_hint)
     listen(VOTE, _enqueue_vote)
-    for command in commands.commands:
-        if command.share_action:
-            listen(command.share_action, _make_share_handler(command))
+    for command in [each for each in commands.commands if each.share_action]:
+        share, again = _make_share_handler(command), buttons.name_repeat_action(command.share_action)
+        listen(command.share_action, share)
+        listen(again, share, requests.parse_single_action)
     for action, handle_verb in subscriptions.BUTTONS.items():
         listen(action, _make_verb_handler(handle_verb))
     listen(re.compile(""), lambda *_: UNKNOWN_BUTTON)
@@ -57,6 +60,11 @@ def _enqueue_details(intake: RequestIntake, asker: SlackRequest, value: str) -> 
     """Enqueue the job for a window about a pull request."""
     reference = read_reference(value, intake.repositories)
     intake.jobs.send(SHOW_DETAILS, DetailsPayload(asker, reference))
+
+
+def _enqueue_ask_hint(intake: RequestIntake, asker: SlackRequest, _: str) -> None:
+    """Enqueue the job that says how to ask about the message of a button."""
+    intake.jobs.send(EXPLAIN_ASKING, AskerPayload(asker))
 
 
 def _enqueue_vote(intake: RequestIntake, asker: SlackRequest, value: str) -> None:

@@ -90,6 +90,13 @@ def parse_action(body: Payload) -> SlackRequest:
     )
 
 
+def parse_single_action(body: Payload) -> SlackRequest:
+    """Return the request of a click on a button that works once: each further click has the same key."""
+    asker = parse_action(body)
+    once = f"again:{asker.channel}:{asker.message}:{asker.user}"
+    return replace(asker, key=once) if asker.message else asker
+
+
 def parse_form(body: Payload) -> SlackRequest:
     """Return the request of a submitted form. It is answered in the place where the form was opened.
 

@@ -12,30 +12,51 @@ from bot.cli.base import open_command_foundation
 from bot.cli.demo import demo_command
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
+from bot.cli.grouped_help import CommandSection, GroupedHelp, format_example
 from bot.cli.processes import clock_command, run_command, web_command, worker_command
 from bot.cli.risks import risks_group
 from bot.cli.shipped import env_command, manifest_command
 from bot.cli.store import export_command, import_command
 
+_SECTIONS = (
+    CommandSection("Try", "prdigest demo --open", ("demo",)),
+    CommandSection(
+        "Read", "prdigest digest --repo owner/name --dry-run", ("digest", "report", "summary", "risks", "votes")
+    ),
+    CommandSection("Run", "prdigest run", ("run", "web", "worker", "clock")),
+    CommandSection("Maintain", "prdigest doctor", ("doctor", "env", "manifest", "backfill", "export", "import")),
+)
+_NO_VOTES_SENTENCE = "No votes yet: the thumbs below answers in Slack collect them."
+
 
 @click.group(
+    cls=GroupedHelp,
+    sections=_SECTIONS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    help="What merged yesterday in a fast repository, and what may hurt: a digest for Slack.",
+    help="A daily Slack digest of merged pull requests, with the risky ones called out.",
+    epilog="`prdigest COMMAND --help` shows the options of a command, and an example.",
 )
 @click.version_option(package_name="prdigest", prog_name="prdigest")
 def cli() -> None:
     """Group all commands."""
 
 
-@cli.command("votes")
+@cli.command(
+    "votes", short_help="Print the votes on answers as lines of JSON.", epilog=format_example("prdigest votes")
+)
 def votes_command() -> None:
-    """Print the thumbs up and down, each with its question and answer, as lines of JSON."""
+    """Print the votes on answers as lines of JSON."""
+    count = 0
     with open_command_foundation() as base:
         # it imports the SDKs, which takes most of a second; help must not wait for them
         from bot.container.questions import build_answer_feedback  # noqa: PLC0415
 
         for vote in build_answer_feedback(base).iterate_votes():
             click.echo(json.dumps(vote, ensure_ascii=False))
+            count += 1
+    if not count:
+        # not on stdout, which scripts read as lines of JSON
+        click.echo(_NO_VOTES_SENTENCE, err=True)
 
 
 for command in (

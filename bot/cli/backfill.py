@@ -17,12 +17,13 @@ from bot.cli.base import (
     show_progress_bar,
     timezone_option,
 )
+from bot.cli.grouped_help import format_example
 from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.history.backfill import BackfillOutcome
 from bot.domain.pull_requests.models import Repository
 from bot.domain.text.strings import format_count
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import get_yesterday, parse_date
+from bot.domain.time.date_range import Span, parse_day
+from bot.domain.time.day import get_today
 from bot.render.history import sentences
 from bot.render.history.backfill import format_backfill
 from bot.services.history.backfill import CostLimit
@@ -31,24 +32,28 @@ from bot.settings import Settings
 log = logging.getLogger(__name__)
 
 
-@click.command("backfill")
+@click.command(
+    "backfill",
+    short_help="Fill history and caches for past days.",
+    epilog=format_example("prdigest backfill --since 2026-02-01 --facts"),
+)
 @repo_option
-@click.option("--since", metavar="YYYY-MM-DD", required=True, help="First local day.")
-@click.option("--until", metavar="YYYY-MM-DD", help="Last local day; yesterday if not given.")
+@click.option("--since", metavar="DAY", required=True, help="First day, local time, such as 2026-02-01.")
+@click.option("--until", metavar="DAY", default="yesterday", help="Last day, local time. Default: yesterday.")
 @timezone_option
-@click.option("--facts", is_flag=True, help="Ask no model: history and files alone.")
+@click.option("--facts", is_flag=True, help="Load history and files only; don't call the model.")
 @click.option(
     "--max-cost",
     metavar="USD",
     type=click.FloatRange(min=0),
     default=5.0,
     show_default=True,
-    help="What summaries may cost.",
+    help="Maximum cost of summaries.",
 )
 def backfill_command(
-    repo: str | None, since: str, until: str | None, timezone: str | None, *, facts: bool, max_cost: float
+    repo: str | None, since: str, until: str, timezone: str | None, *, facts: bool, max_cost: float
 ) -> None:
-    """Fill history and caches for past days, newest first; run again, it goes on where it was."""
+    """Load the history of past days, newest first. Run it again to continue after an interruption."""
     # without a terminal there is no bar, and each day is a line of the log
     with open_command_foundation("WARNING" if sys.stderr.isatty() else "INFO") as base:
         # they import the SDKs, which takes most of a second; help must not wait for them
@@ -57,7 +62,7 @@ def backfill_command(
 
         repository, span = _parse_request(base.settings, repo, since, until, timezone)
         if not (facts or base.sources.has_model):
-            click.echo(f"{base.provider.key_variable} is not set: filling history and files alone.", err=True)
+            click.echo(f"{base.provider.key_variable} is not set: loading history and files only.", err=True)
         limit = CostLimit(max_cost) if base.sources.has_model and not facts else None
         outcomes: list[BackfillOutcome] = []
         try:
@@ -73,9 +78,7 @@ def backfill_command(
                 click.echo(format_backfill(repository, span, outcomes, limit.spent if limit else None))
     failed = sum(not outcome.is_filled for outcome in outcomes)
     if failed:
-        raise PrdigestError(
-            f"{format_count(failed, 'day')} could not be filled: run the same again to try once more."
-        )
+        raise PrdigestError(f"{format_count(failed, 'day')} could not be loaded: run the same command again.")
 
 
 class _ProgressReporter:
@@ -104,13 +107,12 @@ class _ProgressReporter:
 
 
 def _parse_request(
-    settings: Settings, repo: str | None, since: str, until: str | None, timezone: str | None
+    settings: Settings, repo: str | None, since: str, until: str, timezone: str | None
 ) -> tuple[Repository, Span]:
     """Return the repository and the days that the options ask for. Raises UsageError."""
     repository, zone = require_repository(settings, repo), choose_zone(settings, timezone)
-    span = Span(
-        parse_date(since), parse_date(until) if until else get_yesterday(get_current_time(), zone).date, zone
-    )
+    today = get_today(get_current_time(), zone)
+    span = Span(parse_day(since, today).date, parse_day(until, today).date, zone)
     if span.last < span.first:
-        raise UsageError(f"There is no day from {span.first} to {span.last}: give the earlier date as --since.")
+        raise UsageError(f"--until is before --since: there is no day from {span.first} to {span.last}.")
     return repository, span

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from zoneinfo import ZoneInfo
 
 import click
 from tqdm import tqdm
 
-from bot.domain.errors import UsageError
+from bot.domain.errors import ConfigurationError, UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.text.redaction import redact_text
 from bot.domain.time.day import parse_zone
@@ -26,11 +28,18 @@ _OWN_PACKAGES = ("bot", "handlers")
 # characters: a traceback of ours has some 3,000
 _MAX_RECORD_LENGTH = 20_000
 
-repo_option = click.option("--repo", metavar="OWNER/NAME", help="Repository; PRDIGEST_REPO if not given.")
-date_option = click.option("--date", metavar="YYYY-MM-DD", help="Local day; yesterday if not given.")
-timezone_option = click.option("--timezone", metavar="ZONE", help="IANA name; PRDIGEST_TIMEZONE if not given.")
+repo_option = click.option("--repo", metavar="OWNER/NAME", help="Repository. Default: PRDIGEST_REPO.")
+date_option = click.option(
+    "--date",
+    metavar="DAY",
+    default="yesterday",
+    help="Day, local time, such as 2026-02-28 or today. Default: yesterday.",
+)
+timezone_option = click.option(
+    "--timezone", metavar="ZONE", help="Time zone, such as Europe/Berlin. Default: PRDIGEST_TIMEZONE."
+)
 name_option = click.option(
-    "--name", help="What the repository is called in headings; else PRDIGEST_NAME or its own name."
+    "--name", help="Name of the repository in headings. Default: PRDIGEST_NAME, or its own name."
 )
 
 
@@ -43,7 +52,7 @@ def require_repository(settings: Settings, repo: str | None) -> Repository:
     """Return the repository of the option or the settings. Raises UsageError if neither names one."""
     repository = find_repository(settings, repo)
     if repository is None:
-        raise UsageError("Which repository? Give --repo owner/name or set PRDIGEST_REPO.")
+        raise UsageError("No repository: pass --repo owner/name or set PRDIGEST_REPO.")
     return repository
 
 
@@ -81,19 +90,37 @@ def configure_logging(level: str) -> None:
 
 
 @contextmanager
+def _point_to_doctor() -> Iterator[None]:
+    """Say after an error in the settings how to see all of them. Raises ConfigurationError."""
+    try:
+        yield
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{error} Run `prdigest doctor` for the full list.") from error
+
+
+@contextmanager
 def open_command_foundation(level: str = "WARNING") -> Iterator[Foundation]:
     """Yield what one command builds its services on, and close it at its end. Raises ConfigurationError."""
     # the SDKs take most of a second to import; help, the demo and a mistyped option must not wait for them
     from bot.container import open_foundation  # noqa: PLC0415
     from bot.services.operations import billing, deadlines  # noqa: PLC0415
 
-    settings = load_settings()
-    configure_logging(settings.prdigest_log_level or level)
-    with (
-        open_foundation(settings, get_current_time, deadlines.sleep) as base,
-        billing.bill_to(billing.OPERATOR),
-    ):
-        yield base
+    with _point_to_doctor():
+        settings = load_settings()
+        configure_logging(settings.prdigest_log_level or level)
+        with (
+            open_foundation(settings, get_current_time, deadlines.sleep) as base,
+            billing.bill_to(billing.OPERATOR),
+        ):
+            yield base
+
+
+def check_writable(path: Path | None) -> None:
+    """Check before minutes of work that a file can be written. Raises UsageError if not."""
+    if path is None:
+        return
+    if not os.access(path if os.access(path, os.F_OK) else path.resolve().parent, os.W_OK):
+        raise UsageError(f"{path} can't be written: choose another file.")
 
 
 class ProgressCallback(Protocol):

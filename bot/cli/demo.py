@@ -3,36 +3,49 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import suppress
 
 import click
 
 from bot.cli.base import configure_logging, get_current_time, repo_option, require_repository
+from bot.cli.grouped_help import format_example
 from bot.demo.text_demo import render_demo
 from bot.domain.errors import UsageError
+from bot.render.blocks.terminal import wrap_text
 from bot.settings import load_settings
 
+# longer lines are hard to read
+_MAX_COLUMNS = 100
 
-@click.command("demo")
-@click.option("--text", "is_text", is_flag=True, help="Print the sample day here, without a browser.")
+
+@click.command(
+    "demo",
+    short_help="Try everything in a local Slack in your browser.",
+    epilog=format_example("prdigest demo --open"),
+)
+@click.option("--text", "is_text", is_flag=True, help="Print the sample day in the terminal, without a browser.")
+@click.option("--report", "with_report", is_flag=True, help="With --text: print the Markdown report too.")
 @click.option(
-    "--live", "is_live", is_flag=True, help="Real services in the local Slack; needs both keys and --repo."
+    "--live",
+    "is_live",
+    is_flag=True,
+    help="Use GitHub and Claude instead of the sample. Needs GITHUB_TOKEN, ANTHROPIC_API_KEY and --repo.",
 )
 @repo_option
 @click.option(
-    "--port", default=0, type=click.IntRange(0, 65_535), help="Of the page; any that is free if not given."
+    "--port", default=0, type=click.IntRange(0, 65_535), help="Port of the page. Default: any free port."
 )
-@click.option("--open", "is_opened", is_flag=True, help="Open the page in the browser, too.")
-def demo_command(is_text: bool, is_live: bool, repo: str | None, port: int, is_opened: bool) -> None:  # noqa: FBT001 (flags of a command)
-    """Try everything in a local Slack in your browser; needs no key, account or server."""
-    if repo and not is_live:
-        raise UsageError("The sample day has a repository of its own: add --live to see another.")
-    if is_text and is_live:
-        raise UsageError("--text prints the sample day: leave out --live, or --text.")
+@click.option("--open", "is_opened", is_flag=True, help="Also open the page in the browser.")
+def demo_command(
+    *, is_text: bool, with_report: bool, is_live: bool, repo: str | None, port: int, is_opened: bool
+) -> None:
+    """Try the bot in a local Slack in your browser. You need no key, account or server."""
+    _check_options(is_text=is_text, with_report=with_report, is_live=is_live, repo=repo)
     if is_text:
-        for piece in render_demo(_read_line):
-            click.echo(piece)
+        for piece in render_demo(_read_line, with_report=with_report):
+            click.echo(_fit_terminal(piece))
         return
     # the SDKs take most of a second to import; the text and help must not wait for them
     from bot.demo.run import run_demo  # noqa: PLC0415
@@ -41,8 +54,8 @@ def demo_command(is_text: bool, is_live: bool, repo: str | None, port: int, is_o
     configure_logging("WARNING")
 
     def started(address: str) -> None:
-        stays = "what was read and bought is kept for the next one" if is_live else "nothing stays behind"
-        click.echo(f"prdigest in a local Slack: {address}\nCtrl-C ends it; {stays}.")
+        stays = "data and summaries are kept for the next live demo" if is_live else "nothing is kept"
+        click.echo(f"prdigest in a local Slack: {address}\nPress Ctrl-C to stop; {stays}.")
         if is_opened:
             click.launch(address)
 
@@ -54,12 +67,29 @@ def demo_command(is_text: bool, is_live: bool, repo: str | None, port: int, is_o
     _exit_process()
 
 
+def _check_options(*, is_text: bool, with_report: bool, is_live: bool, repo: str | None) -> None:
+    """Raise UsageError for options that exclude each other."""
+    if with_report and not is_text:
+        raise UsageError("--report goes with --text: the page has the report in the digest's thread.")
+    if repo and not is_live:
+        raise UsageError("The sample day has its own repository: add --live to use another one.")
+    if is_text and is_live:
+        raise UsageError("--text works with the sample day only: leave out --live or --text.")
+
+
 def _exit_process() -> None:
     """End without the threads that still wait for GitHub or for the model: nobody would read the answer."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):
             stream.flush()
     os._exit(0)
+
+
+def _fit_terminal(text: str) -> str:
+    """Wrap a text to the terminal; what goes to a file or a pipe stays as it is."""
+    if not sys.stdout.isatty():
+        return text
+    return wrap_text(text, min(shutil.get_terminal_size().columns, _MAX_COLUMNS))
 
 
 def _read_line(question: str) -> str | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from bot.cli.base import (
+    check_writable,
     choose_zone,
     date_option,
     find_repository,
@@ -22,18 +23,20 @@ from bot.cli.base import (
     show_progress_bar,
     timezone_option,
 )
+from bot.cli.grouped_help import format_example
 from bot.domain.digest.models import Digest
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import parse_reference
 from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay, get_yesterday, parse_date
+from bot.domain.time.date_range import Span, parse_day
+from bot.domain.time.day import LocalDay, get_today
 from bot.render.blocks import terminal
 from bot.render.digest.post import RenderedDigest, render_digest
 from bot.render.digest.report import render_report
 from bot.render.summaries.summary_json import build_summary_json
 from bot.settings import Settings
+from bot.settings.values import check_channel_id
 
 if TYPE_CHECKING:
     from bot.container import Foundation
@@ -41,19 +44,22 @@ if TYPE_CHECKING:
     from bot.services.digest.builder import DigestBuilder
     from bot.services.digest.poster import PostingResult
 
-_NO_MODEL_NOTE = "{} is not set: summaries are made of facts alone."
+_NO_MODEL_NOTE = "{} is not set: summaries contain facts only."
 
 
-@click.command("report")
+@click.command(
+    "report",
+    short_help="Write the Markdown report of a day.",
+    epilog=format_example("prdigest report --repo owner/name --date yesterday --out report.md"),
+)
 @repo_option
 @date_option
 @timezone_option
 @name_option
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="File to write; stdout if not given.")
-def report_command(
-    repo: str | None, date: str | None, timezone: str | None, name: str | None, out: Path | None
-) -> None:
-    """Write the Markdown report of a local day."""
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="File to write. Default: stdout.")
+def report_command(repo: str | None, date: str, timezone: str | None, name: str | None, out: Path | None) -> None:
+    """Write the Markdown report of a day."""
+    check_writable(out)
     with open_command_foundation() as base:
         # it imports the SDKs, which takes most of a second; help must not wait for them
         from bot.container.digests import build_digest_services, build_report_builder  # noqa: PLC0415
@@ -70,25 +76,30 @@ def report_command(
         raise UsageError(f"{out} can't be written ({error.strerror}): choose another file.") from error
 
 
-@click.command("digest")
+@click.command(
+    "digest",
+    short_help="Post the digest of a day to Slack, once.",
+    epilog=format_example("prdigest digest --repo owner/name --date yesterday --dry-run"),
+)
 @repo_option
 @date_option
 @timezone_option
 @name_option
-@click.option("--channel", metavar="C…", help="Id of a Slack channel; PRDIGEST_CHANNEL if not given.")
-@click.option("--dry-run", is_flag=True, help="Print the messages as JSON and call no Slack.")
+@click.option("--channel", metavar="C…", help="Id of a Slack channel. Default: PRDIGEST_CHANNEL.")
+@click.option("--dry-run", is_flag=True, help="Print the messages as JSON; don't post.")
 def digest_command(
     repo: str | None,
-    date: str | None,
+    date: str,
     timezone: str | None,
     name: str | None,
     channel: str | None,
     *,
     dry_run: bool,
 ) -> None:
-    """Build the digest of a local day and post it to Slack, once."""
+    """Post the digest of a day to Slack, once."""
     with open_command_foundation() as base:
         selection = _parse_selection(base.settings, repo, date, timezone, name)
+        target = _choose_channel(base.settings, channel)
         if dry_run:
             # it imports the SDKs, which takes most of a second; help must not wait for them
             from bot.container.digests import build_digest_services  # noqa: PLC0415
@@ -97,21 +108,24 @@ def digest_command(
             messages = _render_messages(base, build_digest_services(base), selection, names_zone=names_zone)
             click.echo(json.dumps(messages.to_payload(), indent=2, ensure_ascii=False))
             return
-        target = channel or base.settings.prdigest_channel
         if target is None:
-            raise UsageError("To which channel? Give --channel C… or set PRDIGEST_CHANNEL.")
+            raise UsageError("No channel: pass --channel C… or set PRDIGEST_CHANNEL.")
         published = _post_digest(base, target, selection)
     for note in published.notes:
         click.echo(note, err=True)
-    click.echo(f"{'Was already posted' if published.was_posted else 'Posted'}: {published.permalink}")
+    click.echo(f"{'Already posted' if published.was_posted else 'Posted'}: {published.permalink}")
 
 
-@click.command("summary")
+@click.command(
+    "summary",
+    short_help="Summarise one pull request.",
+    epilog=format_example("prdigest summary owner/name#35617"),
+)
 @click.argument("pull_request", metavar="NUMBER")
 @repo_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> None:
-    """Summarise one pull request: 35617, owner/repo#35617 or its address."""
+    """Summarize one pull request."""
     with open_command_foundation() as base:
         # it imports the SDKs, which takes most of a second; help must not wait for them
         from bot.container.digests import build_digest_services  # noqa: PLC0415
@@ -139,12 +153,20 @@ class _DigestSelection(NamedTuple):
 
 
 def _parse_selection(
-    settings: Settings, repo: str | None, date: str | None, timezone: str | None, name: str | None
+    settings: Settings, repo: str | None, date: str, timezone: str | None, name: str | None
 ) -> _DigestSelection:
-    """Return what options, then settings, select; without a date, the last day that is over. Raises UsageError."""
+    """Return what options, then settings, select. Raises UsageError."""
     repository, zone = require_repository(settings, repo), choose_zone(settings, timezone)
-    day = LocalDay(parse_date(date), zone) if date else get_yesterday(get_current_time(), zone)
+    day = parse_day(date, get_today(get_current_time(), zone))
     return _DigestSelection(repository, day, name or settings.prdigest_name or repository.name)
+
+
+def _choose_channel(settings: Settings, channel: str | None) -> str | None:
+    """Return the channel of the option, else that of the settings. Raises UsageError for a name."""
+    try:
+        return check_channel_id(channel) or settings.prdigest_channel
+    except ValueError as error:
+        raise UsageError(f"--channel can't be used: {error}.") from error
 
 
 def _post_digest(base: Foundation, channel: str, selection: _DigestSelection) -> PostingResult:

@@ -9,26 +9,34 @@ import time
 import click
 
 from bot.cli.base import get_current_time
-from bot.doctor.report import format_finding, format_findings_json, format_verdict
-from bot.domain.operations.finding import CheckStatus, Finding
+from bot.cli.grouped_help import format_example
+from bot.doctor.checks.paths import list_default_paths
+from bot.doctor.report import format_findings_json, format_report
+from bot.domain.operations.finding import CheckStatus
 from bot.settings import load_usable_settings
 
 
-@click.command("doctor")
+@click.command(
+    "doctor", short_help="Check the set-up and say what to fix.", epilog=format_example("prdigest doctor")
+)
+@click.option("--paths", "with_paths", is_flag=True, help="Also list the default patterns of each class of paths.")
 @click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
-def doctor_command(*, for_scripts: bool) -> None:
-    """Check settings, tokens, channels, the store, the clock and the last runs; say what to do."""
+def doctor_command(*, with_paths: bool, for_scripts: bool) -> None:
+    """Check the installation, and say how to fix each problem.
+
+    It works before the first start too. The exit code is 1 if there is something to fix.
+    """
     # the SDKs take most of a second to import; help and a mistyped option must not wait for them
     from bot.doctor.probe_openers import open_doctor  # noqa: PLC0415
 
     # the findings report the same in better words
     logging.basicConfig(level=logging.CRITICAL)
-    findings: list[Finding] = []
+    if sys.stderr.isatty():
+        click.echo("Checking…", err=True)
     with open_doctor(load_usable_settings(), get_current_time, time.sleep) as checkup:
-        for finding in checkup.run_checks():
-            findings.append(finding)
-            if not for_scripts:
-                click.echo(format_finding(finding, sys.stdout.encoding))
-    click.echo(format_findings_json(findings) if for_scripts else format_verdict(findings))
+        findings = [*checkup.run_checks(), *(list_default_paths() if with_paths else ())]
+    click.echo(
+        format_findings_json(findings) if for_scripts else format_report(findings, sys.stdout.encoding),
+    )
     if any(each.status is CheckStatus.FAILED for each in findings):
         sys.exit(1)

@@ -5,38 +5,55 @@ from __future__ import annotations
 import click
 
 from bot.cli.base import open_command_foundation
+from bot.cli.grouped_help import format_example
 
 
-@click.command("run")
+@click.command(
+    "run",
+    short_help="Run everything in one process.",
+    epilog=format_example("prdigest run"),
+)
 def run_command() -> None:
-    """Run everything in one process: Slack, the work and the schedule."""
+    """Run the bot: everything in one process."""
     from bot.processes import run_all  # noqa: PLC0415
 
     with open_command_foundation("INFO") as base:
         run_all(base)
 
 
-@click.command("web")
+@click.command(
+    "web",
+    short_help="Take Slack's requests (a process of the Procfile).",
+    epilog=format_example("prdigest web"),
+)
 def web_command() -> None:
-    """Take Slack's requests (a process of the Procfile)."""
+    """Receive Slack's requests (one process of the Procfile)."""
     from bot.processes import run_web  # noqa: PLC0415
 
     with open_command_foundation("INFO") as base:
         run_web(base)
 
 
-@click.command("worker")
+@click.command(
+    "worker",
+    short_help="Run jobs (a process of the Procfile).",
+    epilog=format_example("prdigest worker"),
+)
 def worker_command() -> None:
-    """Run jobs (a process of the Procfile)."""
+    """Run jobs (one process of the Procfile)."""
     from bot.processes import run_worker  # noqa: PLC0415
 
     with open_command_foundation("INFO") as base:
         run_worker(base)
 
 
-@click.command("clock")
+@click.command(
+    "clock",
+    short_help="Post what is due (a process of the Procfile).",
+    epilog=format_example("prdigest clock"),
+)
 def clock_command() -> None:
-    """Post the daily digest at its time (a process of the Procfile)."""
+    """Start digests at their time (one process of the Procfile)."""
     from bot.processes import run_clock  # noqa: PLC0415
 
     with open_command_foundation("INFO") as base:

@@ -74,8 +74,8 @@ def measure_reading(
         choice = choose_pairs(history, window, rule)
         if not choice.pairs:
             raise UsageError(
-                f"There is no pair from {window.since} to {window.until}, as no merge of product code was reverted"
-                f" or repaired within {rule.span.days} days, or no other one is like it: choose other dates."
+                f"There is no pair from {window.since} to {window.until}: choose dates with a merge that was "
+                f"reverted or repaired within {rule.span.days} days, and another one like it."
             )
         if note := render.explain_few_pairs(choice, rule):
             click.echo(note, err=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import click
 
 from bot.adapters.git import GitClone
 from bot.cli.base import (
+    check_writable,
     choose_zone,
     get_current_time,
     open_command_foundation,
@@ -19,6 +19,7 @@ from bot.cli.base import (
     show_progress_bar,
     timezone_option,
 )
+from bot.cli.grouped_help import format_example
 from bot.cli.risk_reading import ReadingOptions, measure_reading
 from bot.domain.conversations.commands import DEFAULT_SCORE_SPAN, AllowedRepositories, ScoreRequest
 from bot.domain.errors import UsageError
@@ -35,28 +36,39 @@ from bot.settings import load_settings
 _HISTORY_LENGTH = timedelta(days=365)
 
 
-@click.group("risks", help="How good the risk list is.")
+@click.group("risks", help="Measure how good the risk list is.", epilog=format_example("prdigest risks score 90d"))
 def risks_group() -> None:
     """Group the commands about the risk list."""
 
 
-@risks_group.command("evaluate")
+@risks_group.command(
+    "evaluate",
+    short_help="Measure the risk list on past merges of a clone.",
+    epilog=format_example("prdigest risks evaluate --clone ../vllm --since 2025-10-01 --until 2025-12-31"),
+)
 @click.option(
     "--clone",
     metavar="PATH",
     required=True,
     type=click.Path(path_type=Path),
-    help="A local git clone; it is only read.",
+    help="A local git clone. It is only read.",
 )
-@click.option("--since", metavar="YYYY-MM-DD", required=True, help="First date (UTC) whose merges are measured.")
-@click.option("--until", metavar="YYYY-MM-DD", required=True, help="Last date (UTC).")
+@click.option("--since", metavar="YYYY-MM-DD", required=True, help="First date (UTC) to measure.")
+@click.option("--until", metavar="YYYY-MM-DD", required=True, help="Last date (UTC) to measure.")
 @click.option(
-    "--scores", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write pr,score as CSV."
+    "--scores",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help=("Write the scores to this CSV file (pr,score)."),
 )
 @timezone_option
-@click.option("--repo", metavar="OWNER/NAME", help="Repository; if not given, that of the clone's origin.")
-@click.option("--branch", help="Branch; the default branch of the clone if not given.")
-@click.option("--history-from", metavar="YYYY-MM-DD", help="Read from there; a year before --since if not given.")
+@click.option("--repo", metavar="OWNER/NAME", help="Repository. Default: the origin of the clone.")
+@click.option("--branch", help="Branch. Default: the default branch of the clone.")
+@click.option(
+    "--history-from",
+    metavar="YYYY-MM-DD",
+    help=("First date (UTC) of the history. Default: a year before --since."),
+)
 @click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
 @click.option("--reading", is_flag=True, help="Measure the second reading instead: ask the model about pairs.")
 @click.option("--pairs", type=click.IntRange(1), help="How many pairs are read; 30 if not given.")
@@ -82,12 +94,12 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
 ) -> None:
     """Measure the risk list on past merges of a repository, from a local clone of it.
 
-    What was taken back is read from revert commits; each merge is scored by what was known before it. Days are
-    those of the time zone. Ends with a verdict: whether the list can be relied on in this repository.
+    Reverts are read from commits. Each merge is scored by what was known before it. Days are those of the time
+    zone. The verdict at the end says whether you can rely on the list in this repository.
 
-    With --reading, the model reviews pairs for bugs, as it does for a digest: a merge that was repaired within two
-    weeks, and one like it that was not. Prints how often it finds the first one to be worse. Run again, it goes on
-    where it was.
+    With --reading, the model reviews pairs for bugs, as it does for a digest. One merge of a pair was repaired
+    within two weeks, the other is like it and was not. Prints how often the first one is found to be worse. The
+    next run continues where this one stopped.
     """
     # it imports the SDKs, which takes most of a second; help must not wait for them
     from bot.container.from_settings import load_path_settings  # noqa: PLC0415
@@ -100,7 +112,7 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     begin = _choose_history_start(window, history_from)
     if scores and reading:
         raise UsageError("--scores belongs to the risk list: leave it out, or leave out --reading.")
-    _check_writable(scores)
+    check_writable(scores)
 
     def read_history() -> MergeHistory:
         classes_of = load_path_settings(settings).get_path_classes
@@ -116,7 +128,11 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     click.echo(render.format_evaluation_json(evaluation) if for_scripts else render.format_table(evaluation))
 
 
-@risks_group.command("score")
+@risks_group.command(
+    "score",
+    short_help="Print how good the lists of the posted digests were.",
+    epilog=format_example("prdigest risks score 90d"),
+)
 @click.argument("days", default=DEFAULT_SCORE_SPAN, metavar="[DAYS]")
 @repo_option
 @timezone_option
@@ -135,21 +151,13 @@ def score_command(days: str, repo: str | None, timezone: str | None) -> None:
 def _choose_history_start(window: EvaluationWindow, history_from: str | None) -> dt.date:
     """Return the first date (UTC) of the history to read. Raises UsageError."""
     if window.until < window.since:
-        raise UsageError(f"{window.until} is before {window.since}: give the earlier date as --since.")
+        raise UsageError(f"--until {window.until} is before --since {window.since}: exchange the dates.")
     if history_from is None:
         return window.since - _HISTORY_LENGTH
     begin = parse_date(history_from)
     if begin > window.since:
-        raise UsageError(f"--history-from {begin} is after {window.since}: give a date before --since.")
+        raise UsageError(f"--history-from {begin} is after --since {window.since}: choose an earlier date.")
     return begin
-
-
-def _check_writable(path: Path | None) -> None:
-    """Check before minutes of work that a file can be written. Raises UsageError if not."""
-    if path is None:
-        return
-    if not os.access(path if os.access(path, os.F_OK) else path.resolve().parent, os.W_OK):
-        raise UsageError(f"{path} can't be written: choose another file.")
 
 
 def _write_text(path: Path, text: str) -> None:

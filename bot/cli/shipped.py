@@ -6,19 +6,29 @@ from pathlib import Path
 
 import click
 
+from bot.cli.grouped_help import format_example
+
 # the folder of the wheel, and the top of a checkout, which has no copy in that folder
 _SHIPPED_FOLDERS = (Path(__file__).parents[1] / "shipped", Path(__file__).parents[2])
 
 
-@click.command("manifest")
+@click.command(
+    "manifest",
+    short_help="Print the manifest that a Slack app is created from.",
+    epilog=format_example("prdigest manifest > manifest.json"),
+)
 def manifest_command() -> None:
-    """Print the manifest that a Slack app is created from."""
+    """Print the manifest for creating the Slack app."""
     click.echo(_read_shipped_file("manifest.json"), nl=False)
 
 
-@click.command("env")
+@click.command(
+    "env",
+    short_help="Print .env.example, which explains every setting.",
+    epilog=format_example("prdigest env > .env"),
+)
 def env_command() -> None:
-    """Print .env.example, which explains every setting; save it as .env and fill it in."""
+    """Print .env.example with all settings. Save it as .env and fill it in."""
     click.echo(_read_shipped_file(".env.example"), nl=False)
 
 

@@ -14,26 +14,31 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from bot.cli.base import get_current_time, open_command_foundation, show_progress_bar
+from bot.cli.grouped_help import format_example
 from bot.domain.errors import UsageError
 
 if TYPE_CHECKING:
     from bot.adapters.redis import StoreTransfer
 
 
-@click.command("export")
+@click.command(
+    "export",
+    short_help="Write all permanent records as lines of JSON.",
+    epilog=format_example("prdigest export --out backup.jsonl"),
+)
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write, for your eyes only; stdout if not given.",
+    help="File to write, readable by you only. Default: stdout.",
 )
 def export_command(out: Path | None) -> None:
-    """Write all that is kept for good, as lines of JSON.
+    """Write all permanent data as lines of JSON.
 
-    That is subscriptions and when they are due, the journal, posted digests, what threads remember, votes, and the
-    history of repositories; not the cache, the job queue and what was spent today. It holds what people asked.
+    It includes subscriptions, posted digests, threads, votes and the history of repositories. It does not include
+    caches, queued jobs and today's spending. The file contains people's questions: keep it private.
 
-    The bot may run meanwhile: each record is as it was at one moment, and what is written meanwhile may be
-    missing. To lose nothing, stop the bot first.
+    You can export while the bot runs, but changes during the export may be missing. To lose nothing, stop the bot
+    first.
     """
     # a bar would stand between the lines on a terminal
     bar = (
@@ -54,19 +59,23 @@ def export_command(out: Path | None) -> None:
             raise UsageError(f"{out or 'stdout'} can't be written ({error.strerror}): choose a file.") from error
 
 
-@click.command("import")
+@click.command(
+    "import",
+    short_help="Read what prdigest export wrote.",
+    epilog=format_example("prdigest import backup.jsonl"),
+)
 @click.argument("file", type=click.File("rb"))
 @click.option(
     "--overwrite",
     is_flag=True,
-    help="Into a store that holds records: replace those that FILE holds too, leave the others.",
+    help="Import into a store that is not empty: replace the records that are in FILE, and keep the others.",
 )
 def import_command(file: IO[bytes], *, overwrite: bool) -> None:
-    """Take into the store what prdigest export wrote to FILE (- for stdin).
+    """Import FILE into the store (- for stdin).
 
-    Stop the old installation before you export, and start the new one after the import: two that run post twice.
-    FILE is looked through before anything is written. If the import breaks off, the bot refuses the store until
-    the same import ran to its end.
+    FILE is the output of prdigest export. Stop the old installation before the export, and start the new one after
+    the import. Otherwise both post. FILE is checked before anything is written. If the import is interrupted, run
+    the same import again: until it is complete, the bot doesn't use the store.
     """
     with (
         _open_transfer() as transfer,
@@ -77,7 +86,7 @@ def import_command(file: IO[bytes], *, overwrite: bool) -> None:
     for name, count in sorted(counts.items()):
         click.echo(f"{name}: {count:,}")
     if not counts:
-        click.echo("The export holds nothing.")
+        click.echo("The export is empty.")
 
 
 @contextmanager
@@ -105,7 +114,7 @@ def _replace_file(out: Path, lines: Iterable[bytes]) -> None:
     """Write a file completely or not at all, readable by its owner alone. Raises UsageError and OSError."""
     target = out.resolve()
     if target.exists() and not target.is_file():
-        raise UsageError(f"{out} is no file: choose another name.")
+        raise UsageError(f"{out} is not a file: choose another name.")
     with NamedTemporaryFile(dir=target.parent, prefix=".prdigest-", delete=False) as temporary:
         try:
             temporary.writelines(lines)

@@ -32,5 +32,5 @@ def build_allowed_repositories(settings: Settings) -> AllowedRepositories:
     """Return the repositories that the bot may speak of. Raises ConfigurationError if there is none."""
     repositories = list_repositories(settings)
     if not repositories:
-        raise ConfigurationError("Set PRDIGEST_REPO to the repository that the bot speaks of, as owner/name.")
+        raise ConfigurationError("Set PRDIGEST_REPO to your repository, as owner/name.")
     return AllowedRepositories(repositories[0], repositories[1:], settings.github_web_url)

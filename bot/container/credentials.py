@@ -24,7 +24,7 @@ def create_github_auth(settings: Settings) -> Auth.Auth:
         app = Auth.AppAuth(settings.github_app_id, _load_private_key(key))
         return app.get_installation_auth(settings.github_app_installation_id)
     raise ConfigurationError(
-        "Set GITHUB_TOKEN to a token that may read pull requests, or the GITHUB_APP_… variables."
+        "Set GITHUB_TOKEN to a token that may read pull requests, or set up a GitHub App (GITHUB_APP_…)."
     )
 
 
@@ -34,9 +34,7 @@ def _load_private_key(text: str) -> str:
         key = text.replace("\\n", "\n") if "PRIVATE KEY" in text else Path(text).read_text(encoding="ascii")
         load_pem_private_key(key.encode(), password=None)
     except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise ConfigurationError(
-            "GITHUB_APP_PRIVATE_KEY is neither a private key nor a file that can be read."
-        ) from error
+        raise ConfigurationError("GITHUB_APP_PRIVATE_KEY is neither a private key nor a readable file.") from error
     return key
 
 

@@ -7,11 +7,12 @@ from zoneinfo import ZoneInfo
 from bot.adapters.redis import RedisRecordStore, RedisSubscriptionStore
 from bot.container.foundation import Foundation
 from bot.container.from_settings import build_fixed_subscription
-from bot.domain.keyspace.keys import ANSWER_PROGRESS, INCIDENT_REPORT_RECORD
+from bot.domain.keyspace.keys import ANSWER_PROGRESS, EARLIER_ANSWER, INCIDENT_REPORT_RECORD
 from bot.ports import RecordStore, SubscriptionStore
 from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC
 from bot.services.digest.records import DigestRecords
 from bot.services.slack.answered_request import ANSWERED_REQUEST, AnsweredRequest
+from bot.services.slack.earlier_answer import EARLIER_ANSWER_CODEC, EarlierAnswer
 from bot.services.subscriptions.incident_report import INCIDENT_REPORT_CODEC, PostedIncidentReport
 from bot.services.subscriptions.repository import SubscriptionRepository
 
@@ -30,6 +31,11 @@ def build_digest_records(base: Foundation) -> DigestRecords:
 def build_answered_requests(base: Foundation) -> RecordStore[AnsweredRequest]:
     """Build the records of how far each request was answered. Raises StoreUnavailable."""
     return RedisRecordStore(base.store, ANSWERED_REQUEST, ANSWER_PROGRESS.lifetime, base.keyspace)
+
+
+def build_earlier_answers(base: Foundation) -> RecordStore[EarlierAnswer]:
+    """Build the records of what channels were answered in the last hour. Raises StoreUnavailable."""
+    return RedisRecordStore(base.store, EARLIER_ANSWER_CODEC, EARLIER_ANSWER.lifetime, base.keyspace)
 
 
 def build_incident_reports(base: Foundation) -> RecordStore[PostedIncidentReport]:

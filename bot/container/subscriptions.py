@@ -94,7 +94,8 @@ def _build_home(
         has_model=base.sources.has_model,
         stands_in=base.sources.stands_in,
     )
-    return AppHome(editor, schedule.digest_records, health, SlackHomePublisher(base.slack), base.now)
+    publisher, web = SlackHomePublisher(base.slack), base.settings.github_web_url
+    return AppHome(editor, schedule.digest_records, health, publisher, base.now, web)
 
 
 def _get_default_timing(base: Foundation) -> tuple[dt.time, ZoneInfo]:

@@ -18,7 +18,7 @@ from bot.container.questions import (
     build_thread_memories,
     remember_answer,
 )
-from bot.container.records import build_answered_requests
+from bot.container.records import build_answered_requests, build_earlier_answers
 from bot.container.schedule import ScheduleServices, build_schedule_services
 from bot.container.subscriptions import SubscriptionServices, build_subscription_services
 from bot.domain.conversations.commands import AllowedRepositories
@@ -29,6 +29,7 @@ from bot.services.questions.thread_memory import ThreadMemories
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.slack.answers import AnswerBuilder
 from bot.services.slack.details_modal import DetailsModal
+from bot.services.slack.earlier_answer import EarlierAnswers
 from bot.services.slack.replies import ReplySender
 
 
@@ -71,7 +72,7 @@ def build_worker_services(base: Foundation) -> WorkerServices:
         deliveries=deliveries,
         answers=build_answers(base, digests, deliveries.composer),
         replies=replies,
-        details=DetailsModal(digests.entries, SlackViews(base.slack), replies),
+        details=DetailsModal(digests.entries, SlackViews(base.slack), replies, base.settings.prdigest_timezone),
         subscriptions=build_subscription_services(
             base, repositories, schedule, deliveries, digests.costs, replies
         ),
@@ -117,4 +118,5 @@ def build_replies(base: Foundation, memories: ThreadMemories) -> ReplySender:
         base.now,
         partial(remember_answer, memories),
         base.response_times,
+        EarlierAnswers(base.messenger, build_earlier_answers(base), base.now),
     )

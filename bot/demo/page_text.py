@@ -26,25 +26,27 @@ _COMMON_TEXTS = {
 
 SAMPLE_ABOUT = About(
     **_COMMON_TEXTS,
-    line="The bot is real, the day is a sample: vLLM's 28 February 2026, on the morning after. No model is asked.",
+    line=(
+        "The bot is real, the day is a sample: 28 February 2026 of vLLM, seen the next morning. The demo "
+        "uses no model."
+    ),
     facts=(
         Fact(
             "Sample",
-            "The 18 pull requests: numbers, titles, authors, files, counts and times are those of a public day of "
-            "vllm-project/vllm. The summaries were written for this sample, from the whole diffs, which are not "
-            "here.",
+            "The 18 pull requests: numbers, titles, authors, files, counts and times are from a public day "
+            "of vllm-project/vllm. The summaries were written for this sample, from the full diffs. The "
+            "diffs are not included.",
         ),
         Fact(
             "Computed here",
-            "Everything else, by the bot that you would run: the schedule that posted the digest, risk and its "
-            "reasons, areas and filters, every message, button, window and form. Questions are answered by rules "
-            "in the place of a model, with the bot's real tools; what rules can't tell, they say so.",
+            "Everything else comes from the real bot: the schedule, risk ratings, areas, filters, and every "
+            "message, button, window and form. Rules answer questions in place of a model, with the bot's "
+            "real tools. They say so if they can't answer.",
         ),
         Fact(
             "Needs a key",
-            "Your repository and today: GITHUB_TOKEN. Summaries and answers by a model, with quotes that are "
-            "checked against the diff and link to its lines: ANTHROPIC_API_KEY. With both of them set: "
-            "prdigest demo --live --repo owner/repo.",
+            "Your repository, today: set GITHUB_TOKEN. Summaries and answers by a model, with checked quotes "
+            "and links: set ANTHROPIC_API_KEY. With both, run prdigest demo --live --repo owner/repo.",
         ),
     ),
     tries=(
@@ -65,17 +67,17 @@ def build_live_about(repository: Repository) -> About:
     """Build the text about a live demo of a repository."""
     return About(
         **_COMMON_TEXTS,
-        line=f"Live: {repository} as it is now, read from GitHub and by Claude. Only Slack is a local one.",
+        line=f"Live: {repository}, with GitHub and Claude. Only Slack is local.",
         facts=(
-            Fact("Local", "Slack: this page. What is said here is forgotten when the demo ends."),
+            Fact("Local", "Slack: this page. Messages here are deleted when the demo ends."),
             Fact(
                 "Real",
-                "Pull requests and diffs from GitHub with your token; summaries and answers by Claude with your "
-                "key. What was read and written is kept for the next live demo, so that it costs nothing again.",
+                "Pull requests and diffs come from GitHub, with your token. Summaries and answers come from "
+                "Claude, with your key. They are kept for the next live demo, so that you pay only once.",
             ),
             Fact(
                 "Needs more",
-                "A workspace: create a Slack app from what prdigest manifest prints, then prdigest run.",
+                "A workspace: create a Slack app from the output of prdigest manifest, then start prdigest run.",
             ),
         ),
         tries=(

@@ -106,7 +106,7 @@ def _serve_page(stage: Stage, slack: LocalSlack, connection: Connection, port: i
         )
     except OSError as error:
         raise ConfigurationError(
-            f"Port {port} can't be used ({error.strerror}): choose another with --port."
+            f"Port {port} can't be used ({error.strerror}): choose another one with --port."
         ) from error
     with page:
         try:

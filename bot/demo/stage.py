@@ -114,7 +114,7 @@ def build_live_stage(settings: Settings, repository: Repository, now: Callable[[
     provider = choose_provider(settings)
     if get_model_access(settings, provider) is None:
         key, name = provider.key_variable, provider.name
-        raise ConfigurationError(f"Set {key}: a live demo asks {name}. Without it: prdigest demo.")
+        raise ConfigurationError(f"Set {key}: a live demo needs it to call {name}. Without it, run prdigest demo.")
     create_github_auth(settings)
     zone = settings.prdigest_timezone
 
@@ -179,9 +179,7 @@ def open_temporary_state(has_store: Callable[[], bool] = is_platform_supported) 
             yield Path(folder)
         except StoreUnavailable as error:
             # the store's own sentence names a log that is removed with the folder, and a setting that is not read
-            raise StoreUnavailable(
-                f"The store of the local Slack does not run here: {_TEXT_DEMO_ADVICE}."
-            ) from error
+            raise StoreUnavailable(f"The demo's store does not start here: {_TEXT_DEMO_ADVICE}.") from error
 
 
 @contextmanager
@@ -195,16 +193,14 @@ def open_persistent_state(folder: Path, has_store: Callable[[], bool] = is_platf
     _require_store(has_store)
     with claim_state(folder) as is_ours:
         if not is_ours:
-            raise ConfigurationError("Another live demo is running: end it with Ctrl-C first.")
+            raise ConfigurationError("Another live demo is running: stop it with Ctrl-C first.")
         yield folder
 
 
 def _require_store(has_store: Callable[[], bool]) -> None:
     """Raise StoreUnavailable if no store runs on this platform."""
     if not has_store():
-        raise StoreUnavailable(
-            f"The store of the local Slack does not exist for this platform: {_TEXT_DEMO_ADVICE}."
-        )
+        raise StoreUnavailable(f"The demo's store is not available for this platform: {_TEXT_DEMO_ADVICE}.")
 
 
 def _create_temporary_folder() -> tempfile.TemporaryDirectory[str]:
@@ -213,5 +209,5 @@ def _create_temporary_folder() -> tempfile.TemporaryDirectory[str]:
         return tempfile.TemporaryDirectory(prefix="prdigest-demo-", ignore_cleanup_errors=True)
     except OSError as error:
         raise ConfigurationError(
-            f"No temporary folder can be made ({error.strerror}): set TMPDIR to one of yours."
+            f"No temporary folder can be created ({error.strerror}): set TMPDIR to a folder that you own."
         ) from error

@@ -12,13 +12,14 @@ from bot.render.blocks import terminal
 from bot.render.digest.post import render_digest
 
 _NEXT_STEPS = (
-    "To see your own repository: set GITHUB_TOKEN and ANTHROPIC_API_KEY (`prdigest env` explains every setting), "
-    "then run\n  prdigest digest --repo owner/repo --dry-run"
+    "To see your own repository, set GITHUB_TOKEN and ANTHROPIC_API_KEY (`prdigest env` explains every "
+    "setting). Then run\n  prdigest digest --repo owner/repo --dry-run"
 )
+_REPORT_NOTE = "Attached to the thread: {} (to read it: prdigest demo --text --report).\n"
 
 
-def render_demo(ask: Callable[[str], str | None]) -> Iterator[str]:
-    """Yield the text of the demo in pieces.
+def render_demo(ask: Callable[[str], str | None], *, with_report: bool = False) -> Iterator[str]:
+    """Yield the text of the demo in pieces: the message and its thread, and the report if it is wanted.
 
     ``ask`` puts a question to the reader and returns the answer, None or an empty text to end.
     """
@@ -31,8 +32,10 @@ def render_demo(ask: Callable[[str], str | None]) -> Iterator[str]:
         yield _add_title(
             f"In its thread, message {place} of {len(rendered.thread)}", terminal.format_message(post)
         )
-    if rendered.attachment:
+    if rendered.attachment and with_report:
         yield _add_title(f"Attached to the thread: {rendered.attachment.name}", rendered.attachment.text.rstrip())
+    elif rendered.attachment:
+        yield _REPORT_NOTE.format(rendered.attachment.name)
     yield from _ask_for_summary(sample, digest.repository, ask)
     yield _NEXT_STEPS
 
@@ -42,7 +45,7 @@ def _ask_for_summary(
 ) -> Iterator[str]:
     """Ask for a pull request until there is one, and yield its summary."""
     example = sample.numbers[2]
-    while answer := ask(f"Summary of which pull request? (such as {example}; Enter to leave) "):
+    while answer := ask(f"Which pull request should I summarize? (such as {example}; press Enter to leave) "):
         try:
             pull = sample.fetch_pull_request(repository, parse_reference(answer, repository).number)
         except (UsageError, PullRequestNotFound) as error:

@@ -34,8 +34,8 @@ from bot.services.subscriptions.repository import SubscriptionRepository
 
 # seconds without a finding after which a group of checks is abandoned; single calls end before that
 GROUP_TIMEOUT = 10.0
-_TIMEOUT_ADVICE = "See that it answers, its address and the network, then look again."
-_DEFECT_ADVICE = "Tell it to the developers of prdigest: this check has a defect."
+_TIMEOUT_ADVICE = "Check that it runs, its address and the network, then run doctor again."
+_DEFECT_ADVICE = "Report it to the developers of prdigest: this check has a bug."
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,9 @@ class Doctor:
         if isinstance(self._records, str):
             yield Finding.build_unchecked("Channels of subscriptions", self._records)
         elif not uses:
-            yield Finding.build_note("Channels", "none: PRDIGEST_CHANNEL is not set and nobody has subscribed")
+            yield Finding.build_note(
+                "Channels", ("none: PRDIGEST_CHANNEL is not set, and there are no subscriptions")
+            )
 
     def _check_runs(self) -> Iterator[Finding]:
         """Check the last runs."""

@@ -73,7 +73,7 @@ def read_snapshot(usable: UsableSettings, providers: Sequence[ModelProvider] = P
 
 def _describe_missing_file(file: Path) -> str:
     """Return where the variables come from if there is no file."""
-    return f"from the environment, there is no {file} in {file.resolve().parent}"
+    return f"from the environment; there is no {file} in {file.resolve().parent}"
 
 
 def build_plan(settings: Settings, snapshot: SettingsSnapshot, provider: ModelProvider) -> CheckPlan:
@@ -100,7 +100,7 @@ def build_plan(settings: Settings, snapshot: SettingsSnapshot, provider: ModelPr
 def _describe_store_address(settings: Settings) -> str:
     """Return the address of the store without its password, with the prefix of its keys."""
     url, prefix = settings.redis_url, settings.prdigest_store_prefix
-    place = redact_address(url) if url else f"the embedded one in {settings.prdigest_state_dir}"
+    place = redact_address(url) if url else f"the embedded store in {settings.prdigest_state_dir}"
     return f"{place} (keys with the prefix {prefix})" if prefix else place
 
 
@@ -130,7 +130,7 @@ class _ProbeOpener:
     def build_probes(self) -> ServiceProbes:
         """Build what opens each probe, or the reason why it is not opened."""
         settings, provider = self._settings, self._provider
-        no_app = "" if settings.slack_app_token else "not in use: requests come over HTTP"
+        no_app = "" if settings.slack_app_token else "not used: requests come over HTTP"
         return ServiceProbes(
             github=self._describe_fault("GITHUB_API_URL", "GITHUB_TOKEN") or self._open_github,
             model=self._describe_fault(provider.address_variable, provider.key_variable)
@@ -154,13 +154,13 @@ class _ProbeOpener:
         """Return what opens the probe of the model, or that there is no model."""
         access = get_model_access(self._settings, self._provider)
         if access is None:
-            return "no model: summaries are made of facts alone"
+            return "no model: summaries contain facts only"
         return lambda: self._provider.probe(access, _TIMEOUT)
 
     def _choose_mirror_opener(self) -> Callable[[], MirrorProbe] | str:
         """Return what opens the probe of the mirrors, or that there are none."""
         folder = self._settings.prdigest_mirror
-        return "not in use: files are read from GitHub" if folder is None else lambda: GitMirrorProbe(folder)
+        return "not used: files are read from GitHub" if folder is None else lambda: GitMirrorProbe(folder)
 
     def _open_slack(self) -> SlackProbe:
         """Open the probe of Slack."""

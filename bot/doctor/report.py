@@ -27,10 +27,13 @@ def format_finding(finding: Finding, encoding: str) -> str:
     return "\n".join(rows)
 
 
-def format_verdict(findings: Sequence[Finding]) -> str:
-    """Format the last line: how many checks failed."""
-    failed = sum(each.status is CheckStatus.FAILED for each in findings)
-    return f"{format_count(failed, 'check')} of {len(findings)} failed." if failed else "All is well."
+def format_report(findings: Sequence[Finding], encoding: str) -> str:
+    """Format all findings: how many things there are to fix and which, then the others."""
+    failed = [each for each in findings if each.status is CheckStatus.FAILED]
+    others = [each for each in findings if each.status is not CheckStatus.FAILED]
+    heading = f"{format_count(len(failed), 'problem')} to fix:" if failed else "No problems found."
+    rows = [heading, *(format_finding(each, encoding) for each in failed), *([""] if failed else [])]
+    return "\n".join([*rows, *(format_finding(each, encoding) for each in others)])
 
 
 def format_findings_json(findings: Iterable[Finding]) -> str:

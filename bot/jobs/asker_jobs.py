@@ -10,10 +10,12 @@ from bot.container.worker import WorkerServices
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.pull_requests.reference import Reference
 from bot.jobs.job_runner import JobHandler
+from bot.render.blocks.button_values import FeedbackVerdict
 from bot.render.conversations.greetings import HelpExample, render_greeting
 from bot.render.conversations.notices import render_notice
 from bot.services.jobs.job_types import (
     ANSWER_QUESTIONS,
+    EXPLAIN_ASKING,
     POST_PUBLIC_NOTICE,
     RECORD_VOTE,
     SEND_GREETING,
@@ -21,6 +23,7 @@ from bot.services.jobs.job_types import (
     SHOW_DETAILS,
 )
 from bot.services.jobs.payloads import (
+    AskerPayload,
     DetailsPayload,
     GreetingPayload,
     NoticePayload,
@@ -29,8 +32,9 @@ from bot.services.jobs.payloads import (
 )
 from bot.services.slack.replies import Answer
 
-_VOTE_RECORDED = "Noted, thank you: it is kept with the question and what the answer was made of."
-_ANSWER_TOO_OLD = "That answer is too old for me to know what it was made of: ask again, then vote."
+_GOOD_VOTE_RECORDED = "Thanks, saved for the people who run this bot."
+_BAD_VOTE_RECORDED = f"{_GOOD_VOTE_RECORDED} What was wrong? Reply here, and I answer again."
+_ANSWER_TOO_OLD = "That answer is too old to rate: ask again, then vote."
 
 
 def list_jobs(examples: Sequence[HelpExample]) -> Iterable[JobHandler[Any]]:
@@ -40,6 +44,7 @@ def list_jobs(examples: Sequence[HelpExample]) -> Iterable[JobHandler[Any]]:
         JobHandler(SEND_PRIVATE_NOTICE, send_private_notice),
         JobHandler(POST_PUBLIC_NOTICE, post_public_notice),
         JobHandler(SEND_GREETING, partial(send_greeting, examples)),
+        JobHandler(EXPLAIN_ASKING, explain_asking),
         JobHandler(RECORD_VOTE, record_vote),
         JobHandler(ANSWER_QUESTIONS, serve_questions),
     )
@@ -74,10 +79,16 @@ def send_greeting(examples: Sequence[HelpExample], services: WorkerServices, pay
         services.questions.welcomes.note_welcome(asker.user)
 
 
+def explain_asking(services: WorkerServices, payload: AskerPayload) -> None:
+    """Tell the asker how to ask about the message whose button they pressed, with its address."""
+    services.replies.explain_asking(payload.asker)
+
+
 def record_vote(services: WorkerServices, payload: VotePayload) -> None:
     """Record the asker's vote on an answer."""
     is_known = services.questions.votes.record_vote(payload.asker, payload.message, payload.verdict)
-    services.replies.tell_asker(payload.asker, _VOTE_RECORDED if is_known else _ANSWER_TOO_OLD)
+    thanks = _BAD_VOTE_RECORDED if payload.verdict == FeedbackVerdict.BAD else _GOOD_VOTE_RECORDED
+    services.replies.tell_asker(payload.asker, thanks if is_known else _ANSWER_TOO_OLD)
 
 
 def serve_questions(services: WorkerServices, payload: ThreadPayload) -> None:

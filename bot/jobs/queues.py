@@ -76,7 +76,7 @@ class DramatiqJobQueue:
             with translate_redis_errors():
                 self._actors[job.name].send(job.encode(payload))
         except BrokerError as error:
-            raise StoreUnavailable("The store does not take jobs: start Redis or check REDIS_URL.") from error
+            raise StoreUnavailable("The store does not accept jobs: start Redis or check REDIS_URL.") from error
 
     def make_workers(self, threads: int) -> tuple[Worker, ...]:
         """Create the workers: ``threads`` for quick jobs, as many for questions, two for long jobs."""

@@ -10,6 +10,7 @@ from bot.domain.conversations.slack_request import Audience
 from bot.domain.errors import PrdigestError, SlackUnavailable, StoreUnavailable, UsageError
 from bot.jobs.job_runner import JobHandler
 from bot.render.conversations.notices import describe_error
+from bot.render.subscriptions import sentences
 from bot.services.jobs.job_types import CHANGE_SUBSCRIPTION, SHOW_FORM, SHOW_HOME, SHOW_PREVIEW
 from bot.services.jobs.payloads import AskerPayload, FormPayload, PreviewPayload, SubscriptionPayload
 from bot.services.slack.replies import Answer
@@ -58,7 +59,9 @@ def show_preview(services: WorkerServices, payload: PreviewPayload) -> None:
         subscription = payload.wish and payload.wish.require_known(services.repositories)
         return services.subscriptions.subscription_commands.preview_digest(payload.asker, payload.id, subscription)
 
-    services.replies.give_answer(payload.asker, "preview", Audience.ASKER, build_preview)
+    services.replies.give_answer(
+        payload.asker, "preview", Audience.ASKER, build_preview, sentences.PREVIEW_STARTED
+    )
 
 
 def open_form(services: WorkerServices, payload: FormPayload) -> None:

@@ -84,7 +84,7 @@ class RecordCodec(Generic[R]):
         stored = {self._names[key]: text for key, text in hashed.items() if text and key in self._names}
         record = self._kind(**dict(self._load_fields(stored)))
         if record.version > self._version:
-            raise StoreUnavailable("The store holds records of a newer version: update this process too.")
+            raise StoreUnavailable("The store has records of a newer version: upgrade this process too.")
         return record
 
     def _load_fields(self, stored: Mapping[str, str]) -> Iterator[tuple[str, Any]]:

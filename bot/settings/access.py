@@ -22,39 +22,39 @@ class AccessSettings(SettingsGroup):
     prdigest_allowed_workspaces: Annotated[SlackIds, SettingUse(_ADMISSION_PROCESSES)] = Field(
         default=frozenset(),
         description=(
-            "Ids of other workspaces whose people are answered too, separated by commas. People of other "
-            "workspaces (T…), as in shared channels, are refused unless theirs is listed here; those of the "
-            "bot's own workspace never are. Slack names organisations (E…) with commands only."
+            "Ids (T…) of other workspaces whose people may ask too, separated by commas. By default, only people "
+            "of the bot's own workspace may ask, also in shared channels. Slack gives the id of an organization "
+            "(E…) with commands only."
         ),
     )
     prdigest_allowed_channels: Annotated[SlackIds, SettingUse(_ADMISSION_PROCESSES)] = Field(
         default=frozenset(),
         description=(
-            "Ids of the only channels (C…, G…, D…) that are answered, separated by commas; empty means all."
+            "Ids of the only channels (C…, G…, D…) where the bot answers, separated by commas. Empty means all."
         ),
     )
     prdigest_allowed_users: Annotated[SlackIds, SettingUse(_ADMISSION_PROCESSES)] = Field(
         default=frozenset(),
-        description="Ids of the only people (U…, W…) who are answered, separated by commas; empty means all.",
+        description="Ids of the only people (U…, W…) who may ask, separated by commas. Empty means all.",
     )
     prdigest_user_limit: Annotated[int, Field(ge=1, le=1_000), SettingUse(_ADMISSION_PROCESSES)] = Field(
-        default=20, description="Requests of one person in a minute, 1 to 1000."
+        default=20, description="Maximum requests of one person in a minute, 1 to 1000."
     )
     prdigest_user_calls: Annotated[int, Field(ge=1, le=1_000), SettingUse(_BUDGET_PROCESSES)] = Field(
         default=100,
         description=(
-            "Model calls of one person in a minute, 1 to 1000: what has time waits then, the rest comes "
-            "as facts alone."
+            "Maximum model calls of one person in a minute, 1 to 1000. Above that, the bot waits if there is "
+            "time, and otherwise answers with facts only."
         ),
     )
     prdigest_daily_budget: Annotated[float, Field(ge=0, allow_inf_nan=False), SettingUse(_BUDGET_PROCESSES)] = (
         Field(
             default=10.0,
             description=(
-                "US dollars that all model calls of a day in PRDIGEST_TIMEZONE may cost. People together use "
-                "up to three quarters, so that scheduled digests have the rest. As it runs out, overviews are "
-                "left out first, then small pull requests come as facts, then all; what is posted says so. "
-                "Commands on the command line don't count."
+                "Maximum US dollars for all model calls of a day in PRDIGEST_TIMEZONE. A quarter is reserved for "
+                "scheduled digests. When the budget runs low, the bot first leaves out overviews. Then it "
+                "summarizes small pull requests from facts only, then all; posts say so. Commands in a terminal "
+                "don't count."
             ),
         )
     )
@@ -62,13 +62,12 @@ class AccessSettings(SettingsGroup):
         Field(
             default=1.0,
             description=(
-                "US dollars that the second reading, a review of riskier pull requests for bugs by "
-                "PRDIGEST_ANSWER_MODEL, may cost on that day, also from the command line; 0 turns it off. A "
-                "review costs about 4 cents, and begins only if twice as much is left. It counts into "
-                "PRDIGEST_DAILY_BUDGET too, and is left out first there."
+                "Maximum US dollars a day for the second reading: PRDIGEST_ANSWER_MODEL reviews the riskier pull "
+                "requests for bugs. 0 turns it off. A review costs about 3 cents. It also counts toward "
+                "PRDIGEST_DAILY_BUDGET, where it is left out first."
             ),
         )
     )
     prdigest_user_budget: Annotated[float, Field(ge=0, allow_inf_nan=False), SettingUse(_BUDGET_PROCESSES)] = (
-        Field(default=2.0, description="US dollars that one person's model calls of that day may cost.")
+        Field(default=2.0, description="Maximum US dollars for one person's model calls of a day.")
     )

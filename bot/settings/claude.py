@@ -21,22 +21,22 @@ class ClaudeSettings(SettingsGroup):
         SecretStr | None, SettingUse(_CLAUDE_PROCESSES, address_field="anthropic_base_url", is_token=True)
     ] = Field(
         default=None,
-        description="The key of Claude's API. Without one every summary is made of facts alone, and says so.",
+        description="The key of Claude's API. Without it, summaries contain facts only, and say so.",
     )
     anthropic_base_url: Annotated[Address, SettingUse(_CLAUDE_PROCESSES)] = Field(
         default="https://api.anthropic.com",
-        description="Another address for a gateway to Claude; the key is sent there.",
+        description="The address of Claude's API, or of a gateway to it. The key is sent there.",
     )
     prdigest_summary_model: Annotated[str, SettingUse(_CLAUDE_PROCESSES)] = Field(
         default="claude-haiku-5-5", description="The model that reads each pull request."
     )
     prdigest_answer_model: Annotated[str, SettingUse(_CLAUDE_PROCESSES)] = Field(
-        default="claude-sonnet-5-5", description="The larger model, for the day's overview and for answers."
+        default="claude-sonnet-5-5", description="The larger model, for overviews and answers."
     )
     prdigest_diff_tokens: Annotated[int, Field(ge=1_000, le=90_000), SettingUse(_CLAUDE_PROCESSES)] = Field(
         default=30_000,
         description=(
-            "Tokens of diff in one prompt, 1000 to 90000 (4 characters each). What does not fit is named "
-            "to the model and to the reader. Most pull requests take under 5000."
+            "Maximum tokens of diff in one prompt, 1000 to 90000 (4 characters each). The model and the reader "
+            "are told what did not fit. Most pull requests need fewer than 5000."
         ),
     )

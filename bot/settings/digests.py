@@ -13,7 +13,7 @@ from pydantic_settings import NoDecode
 from bot.domain.pull_requests.models import Repository, derive_web_address
 from bot.domain.time.day import parse_zone
 from bot.settings.description import Process, SettingsGroup, SettingUse
-from bot.settings.values import SlackId, parse_or_advise, split_list
+from bot.settings.values import ChannelId, SlackId, TimeOfDay, parse_or_advise, split_list
 
 _ALL_PROCESSES = tuple(Process)
 _DIGEST_PROCESSES = (Process.WORKER, Process.COMMANDS)
@@ -38,56 +38,57 @@ class DigestSettings(SettingsGroup):
     heading: ClassVar = "What to post, where and when"
 
     prdigest_repo: Annotated[Repository | None, NoDecode, SettingUse(_ALL_PROCESSES)] = Field(
-        default=None, description="The repository that the bot speaks of.", examples=["owner/name"]
+        default=None, description="The repository that the digests are about.", examples=["owner/name"]
     )
     prdigest_repos: Annotated[tuple[Repository, ...], NoDecode, SettingUse(_ALL_PROCESSES)] = Field(
         default=(),
         description=(
-            "Further repositories that people may ask about, separated by commas. The bot speaks of no "
-            "other, so that its token never tells of a private repository to someone who may not see it."
+            "More repositories that people may ask about, separated by commas. The bot answers about no others. "
+            "So nobody learns about a private repository that only the token may read."
         ),
     )
     prdigest_name: Annotated[str | None, SettingUse(_DIGEST_PROCESSES)] = Field(
-        default=None, description="What headings call the repository; its own name if empty."
+        default=None, description="The name of the repository in headings. Default: its own name."
     )
     prdigest_paths: Annotated[Path | None, SettingUse(_DIGEST_PROCESSES)] = Field(
         default=None,
         description=(
             "A TOML file that says which paths are product code, tests, documentation and so on, and "
-            "which are critical, where the defaults don't fit a repository; `prdigest doctor` shows them. "
-            "Patterns are those of .gitignore, and go before all defaults. Read when a process starts. "
-            'The file has a table for each repository, or `["*"]` for all that have none. The classes are '
-            "lock, generated, ci, tests, docs, build, support, product and other: the first that matches "
-            "wins. `critical` adds to its defaults, and `!` takes from them."
+            "which are critical. You need it only if the defaults don't fit; `prdigest doctor --paths` shows "
+            "them. Patterns are those of .gitignore, and come before all defaults. Read when a process starts. "
+            'The file has one table for each repository; `["*"]` is for all others. The classes are '
+            "lock, generated, ci, tests, docs, build, support, product and other: the first match "
+            "wins. `critical` adds to its defaults, and `!` removes from them."
         ),
         examples=[_PATHS_EXAMPLE],
     )
-    prdigest_channel: Annotated[str | None, SettingUse(_ALL_PROCESSES)] = Field(
-        default=None, description="The id of the channel for the daily digest (C…), not its name."
+    prdigest_channel: Annotated[ChannelId, SettingUse(_ALL_PROCESSES)] = Field(
+        default=None, description="The id (C…, not the name) of the channel for the daily digest."
     )
     prdigest_timezone: Annotated[ZoneInfo, NoDecode, BeforeValidator(_parse_zone), SettingUse(_ALL_PROCESSES)] = (
         Field(
             default_factory=lambda: ZoneInfo("UTC"),
-            description="IANA name of the zone in which a day begins and ends.",
+            description="The time zone in which a day begins and ends, as an IANA name.",
             examples=["America/Los_Angeles"],
         )
     )
-    prdigest_post_at: Annotated[time, SettingUse(_ALL_PROCESSES)] = Field(
-        default=time(9, 0), description="Local time in that zone at which yesterday's digest is posted."
+    prdigest_post_at: Annotated[TimeOfDay, SettingUse(_ALL_PROCESSES)] = Field(
+        default=time(9, 0),
+        description="When to post yesterday's digest: a local time in that zone, such as 09:00 or 9am.",
     )
     prdigest_catch_up_hours: Annotated[int, Field(ge=1, le=168), SettingUse((Process.CLOCK,))] = Field(
         default=24,
         description=(
-            "A digest that could not be posted at its time is posted up to so many hours later, 1 to 168; "
-            "of what is older, the next digest says that it was skipped, and how to see it."
+            "How many hours late a digest may still be posted, 1 to 168. Older ones are skipped, and the next "
+            "digest says so."
         ),
     )
     prdigest_admin_channel: Annotated[SlackId, SettingUse(_POSTING_PROCESSES)] = Field(
         default=None,
         description=(
-            "Id of a channel that is told when a digest is late, failed, skipped or incomplete, and of "
-            "jobs that were given up. If empty, whoever subscribed is told of digests, the channel itself "
-            "of those that PRDIGEST_CHANNEL gets, and jobs are in the log alone."
+            "Id of a channel for reports about late, failed, skipped or incomplete digests, and about jobs that "
+            "failed for good. If empty, subscribers get the reports about their digests, PRDIGEST_CHANNEL "
+            "those about its own. Jobs are then only in the log."
         ),
     )
 

@@ -23,26 +23,24 @@ class GitHubSettings(SettingsGroup):
     ] = Field(
         default=None,
         description=(
-            "A token that may read the repository's pull requests and contents (fine-grained: "
-            '"Pull requests" and "Contents", read only; in private repositories also "Issues", for the titles of '
-            "linked issues). Needed for everything but the demo, unless a GitHub App is set below."
+            'A token for GitHub. A fine-grained one needs read-only access to "Pull requests" and "Contents", '
+            'and for private repositories also to "Issues". Everything except the demo needs it, or the '
+            "GitHub App below."
         ),
     )
     github_app_id: Annotated[str | None, SettingUse(_GITHUB_PROCESSES)] = Field(
-        default=None, description="Instead of a token: the id of a GitHub App that is installed on the repository."
+        default=None, description="Instead of a token: the id of a GitHub App installed on the repository."
     )
     github_app_private_key: Annotated[
         SecretStr | None, SettingUse(_GITHUB_PROCESSES, address_field="github_api_url")
-    ] = Field(
-        default=None, description="The private key of that app: the PEM text, or the path of a file with it."
-    )
+    ] = Field(default=None, description="The private key of that app: its PEM text, or the path of a PEM file.")
     github_app_installation_id: Annotated[int | None, SettingUse(_GITHUB_PROCESSES)] = Field(
         default=None,
-        description="The id of the app's installation: the number at the end of the address of its settings page.",
+        description="The id of the app's installation: the number at the end of its settings page's address.",
     )
     github_api_url: Annotated[Address, SettingUse(tuple(Process))] = Field(
         default="https://api.github.com",
-        description="Another address for GitHub Enterprise; links go to that host.",
+        description="The address of GitHub's API. For GitHub Enterprise, set your server's; links go there too.",
         examples=["https://github.example.com/api/v3"],
     )
 

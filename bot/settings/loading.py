@@ -7,11 +7,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
 
 from bot.domain.errors import ConfigurationError
 from bot.settings.description import DOTENV, get_setting_use
 from bot.settings.model import Settings
+
+# by pydantic's type of error, with the names of its context
+_ADVICE = {
+    "int_parsing": "write a whole number",
+    "float_parsing": "write a number",
+    "bool_parsing": "write true or false",
+    "greater_than": "write a number above {gt}",
+    "greater_than_equal": "write {ge} or more",
+    "less_than_equal": "write {le} or less",
+    "literal_error": "write {expected}",
+    "enum": "write {expected}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +64,8 @@ def _find_mixed_origins() -> dict[str, str]:
         default = Settings.model_fields[address].default
         if strays and values.get(address, default) != default:
             problems[address] = (
-                f"it is set in {origins[address]} and {strays[0].upper()} in {origins[strays[0]]}; "
-                "set both in the same place"
+                f"it is set in {origins[address]}, but {strays[0].upper()} is set in "
+                f"{origins[strays[0]]}; set both in the same place"
             )
     return problems
 
@@ -74,8 +87,18 @@ def _find_bad_values() -> dict[str, str]:
     except ValidationError as error:
         for each in error.errors():
             # the first of several problems of one value says what to write
-            problems.setdefault(str(each["loc"][0]), str(each["msg"]).removeprefix("Value error, ").rstrip("."))
+            problems.setdefault(str(each["loc"][0]), _format_problem(each))
     return problems
+
+
+def _format_problem(error: ErrorDetails) -> str:
+    """Return what to write instead of a value; never the value itself."""
+    advice = _ADVICE.get(error["type"])
+    return (
+        advice.format_map(error.get("ctx", {}))
+        if advice
+        else error["msg"].removeprefix("Value error, ").rstrip(".")
+    )
 
 
 def load_settings() -> Settings:
@@ -86,5 +109,5 @@ def load_settings() -> Settings:
     """
     usable = load_usable_settings()
     for name, reason in usable.problems.items():
-        raise ConfigurationError(f"{name} can't be used: {reason}. See `prdigest env`.")
+        raise ConfigurationError(f"{name} can't be used: {reason}.")
     return usable.settings

@@ -22,56 +22,57 @@ class RuntimeSettings(SettingsGroup):
     redis_url: Annotated[str | None, SettingUse(_ALL_PROCESSES, may_be_secret=True)] = Field(
         default=None,
         description=(
-            "The server that keeps the bot's data. Without it an embedded Valkey keeps it in "
-            "PRDIGEST_STATE_DIR. The server must not drop keys by itself: maxmemory-policy `noeviction` or "
-            "`volatile-*`. The address may hold a password."
+            "The Redis or Valkey server for the bot's data. If empty, the bot starts its own Valkey with the data "
+            "in PRDIGEST_STATE_DIR. The server must not evict keys by itself: set its maxmemory-policy to "
+            "`noeviction` or `volatile-*`. The address may contain a password."
         ),
         examples=["redis://host:6379/0"],
     )
     prdigest_store_prefix: Annotated[StorePrefix, SettingUse(_ALL_PROCESSES)] = Field(
         default="",
         description=(
-            "Stands before every key, so that several bots can share a server; letters, digits, `.`, `-` "
-            "and `_`. What was kept without it is not found with it: `prdigest export` "
-            "before, `prdigest import` after."
+            "A prefix for every key, so that several bots can share a server: letters, digits, `.`, `-` "
+            "and `_`. After a change, the bot doesn't find its old data. Run `prdigest export` before the change, "
+            "and `prdigest import` after it."
         ),
         examples=["team-a"],
     )
     prdigest_state_dir: Annotated[Path, SettingUse(_ALL_PROCESSES)] = Field(
         default_factory=lambda: user_state_path("prdigest"),
         description=(
-            "Where the embedded store lives, readable by you alone; empty means the usual place for this "
+            "The folder of the embedded store, readable by you only. If empty, it is the usual folder for this "
             "user's state."
         ),
     )
     prdigest_mirror: Annotated[Path | None, SettingUse((Process.WORKER, Process.COMMANDS))] = Field(
         default=None,
         description=(
-            "A folder for a bare git mirror of each repository, brought up to date before a digest. Whole "
-            "files are then read from it instead of from GitHub, and all files can be searched. Needs git "
-            "2.33 or later, room for each repository's history, and a token that may read contents. The first "
-            "digest of a repository waits for its mirror, ten minutes at most. If empty, there is no mirror."
+            "A folder for a bare git mirror of each repository, updated before a digest. The bot then reads whole "
+            "files from it instead of from GitHub, and can search all files. It needs git 2.33 or later, disk "
+            "space for each repository's history, and a token that may read contents. The first digest of a "
+            "repository waits for its mirror, ten minutes at most. If empty, there is no mirror."
         ),
     )
     port: Annotated[int, Field(ge=0, le=65_535), SettingUse((Process.WEB,))] = Field(
         default=3000,
         description=(
-            "Port of `prdigest web` and `run`: /healthz, /readyz and, without SLACK_APP_TOKEN, /slack/events."
+            "Port of `prdigest web` and `run`, for /healthz, /readyz and, without SLACK_APP_TOKEN, /slack/events."
         ),
     )
     prdigest_concurrency: Annotated[int, Field(ge=1, le=32), SettingUse((Process.WORKER, Process.COMMANDS))] = (
         Field(
             default=8,
             description=(
-                "Pull requests read and summarised at a time, 1 to 32. In a digest, the files of as many more, at "
-                "most 8, are loaded ahead of the model."
+                "How many pull requests are read and summarized at the same time, 1 to 32. In a digest, the bot "
+                "also loads the files of up to 8 more in advance."
             ),
         )
     )
     prdigest_worker_threads: Annotated[int, Field(ge=1, le=64), SettingUse((Process.WORKER,))] = Field(
         default=8,
         description=(
-            "Jobs that a worker runs at a time, 1 to 64; two long ones (digests, overviews) run beside them."
+            "How many jobs a worker runs at the same time, 1 to 64. Two long jobs (digests, overviews) run in "
+            "addition."
         ),
     )
     prdigest_log_level: Annotated[
@@ -79,7 +80,7 @@ class RuntimeSettings(SettingsGroup):
     ] = Field(
         default=None,
         description=(
-            "DEBUG, INFO, WARNING or ERROR, to stderr. If empty, the processes tell INFO and single "
-            "commands WARNING."
+            "DEBUG, INFO, WARNING or ERROR. The log goes to stderr. If empty, processes log from INFO on, single "
+            "commands from WARNING on."
         ),
     )

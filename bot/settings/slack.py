@@ -26,24 +26,25 @@ class SlackSettings(SettingsGroup):
             # the second begins a token that Slack renews (docs.slack.dev, "Token rotation")
             prefixes=("xoxb-", "xoxe.xoxb-"),
         ),
-    ] = Field(default=None, description="The bot's token (xoxb-…). Needed to post, not for --dry-run.")
+    ] = Field(default=None, description="The bot token (xoxb-…). Needed to post, but not for --dry-run.")
     slack_app_token: Annotated[
         SecretStr | None,
         SettingUse(_REQUEST_PROCESSES, address_field="slack_api_url", is_token=True, prefixes=("xapp-",)),
     ] = Field(
         default=None,
         description=(
-            "The app-level token (xapp-…, scope connections:write) for Socket Mode, which needs no public address."
+            "The app-level token (xapp-…) with the scope connections:write, for Socket Mode. Socket Mode needs no "
+            "public address."
         ),
     )
     slack_signing_secret: Annotated[SecretStr | None, SettingUse(_REQUEST_PROCESSES, is_token=True)] = Field(
         default=None,
         description=(
-            "The app's signing secret, which proves that requests over HTTP are Slack's: without an app "
-            "token they come on PORT at /slack/events."
+            "The app's signing secret. Needed only without an app-level token: Slack then sends requests over "
+            "HTTP to /slack/events on PORT, and the secret proves that they are from Slack."
         ),
     )
     slack_api_url: Annotated[Address, SettingUse(tuple(Process))] = Field(
         default="https://slack.com/api/",
-        description="Another address for a Slack that is not Slack's own, as in tests.",
+        description="The address of Slack's API. Change it only for tests.",
     )

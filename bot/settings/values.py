@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import time
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -11,9 +12,12 @@ from pydantic import AfterValidator, BeforeValidator
 from pydantic_settings import NoDecode
 
 from bot.domain.errors import UsageError
+from bot.domain.subscriptions.request import parse_time
 
 # workspaces and organisations, channels, users
 _SLACK_ID_PATTERN = re.compile(r"[TECGDUW][A-Z0-9]{2,}")
+_CHANNEL_ID_PATTERN = re.compile(r"[CGD][A-Z0-9]{2,}")
+_SECONDS_PATTERN = re.compile(r"(\d\d:\d\d):00")
 
 # the prefix of keys, without colon and slash, which are separators
 _PREFIX_PATTERN = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -38,6 +42,19 @@ def parse_or_advise(parse: Callable[[str], object], value: object, advice: str) 
         raise ValueError(advice) from error
 
 
+def check_channel_id(value: str | None) -> str | None:
+    """Return the id of a channel. Raises ValueError with advice for a name or another value."""
+    if value is not None and not _CHANNEL_ID_PATTERN.fullmatch(value):
+        raise ValueError("use the channel's id, such as C0123ABCD, not its name")
+    return value
+
+
+def _parse_time(value: object) -> object:
+    """Parse a time of day as people write it in Slack, ``9am`` or ``09:00``. Raises ValueError with advice."""
+    text = _SECONDS_PATTERN.sub(r"\1", value) if isinstance(value, str) else value
+    return parse_or_advise(parse_time, text, "write it as 09:00 or 9am")
+
+
 def _check_address(value: str) -> str:
     """Return an HTTP address. Raises ValueError for another value."""
     address = urlsplit(value)
@@ -49,7 +66,7 @@ def _check_address(value: str) -> str:
 def _check_slack_id(value: str | None) -> str | None:
     """Return an id of Slack. Raises ValueError for another value."""
     if value is not None and not _SLACK_ID_PATTERN.fullmatch(value):
-        raise ValueError("use an id of Slack, as C0123ABCD; not a name")
+        raise ValueError("use a Slack id such as C0123ABCD, not a name")
     return value
 
 
@@ -61,18 +78,20 @@ def _parse_slack_ids(value: object) -> object:
     if not ids:
         raise ValueError("name at least one, or leave it empty to allow all")
     if not all(_SLACK_ID_PATTERN.fullmatch(each) for each in ids):
-        raise ValueError("use ids of Slack, as C0123ABCD, separated by commas; not names")
+        raise ValueError("use Slack ids such as C0123ABCD, not names, separated by commas")
     return ids
 
 
 def _check_prefix(value: str) -> str:
     """Return a prefix for keys. Raises ValueError for another value."""
     if value and not _PREFIX_PATTERN.fullmatch(value):
-        raise ValueError("use up to 64 letters, digits, dots, dashes and underscores, as in team-a")
+        raise ValueError("use up to 64 letters, digits, dots, dashes and underscores, such as team-a")
     return value
 
 
 Address = Annotated[str, AfterValidator(_check_address)]
 SlackId = Annotated[str | None, AfterValidator(_check_slack_id)]
 SlackIds = Annotated[frozenset[str], NoDecode, BeforeValidator(_parse_slack_ids)]
+ChannelId = Annotated[str | None, AfterValidator(check_channel_id)]
+TimeOfDay = Annotated[time, BeforeValidator(_parse_time)]
 StorePrefix = Annotated[str, AfterValidator(_check_prefix)]

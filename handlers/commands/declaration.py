@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from bot.domain.conversations.commands import CommandRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.errors import UsageError
+from bot.domain.text.strings import quote_input
 from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.command_jobs import CommandJob, TextParser
 from bot.services.jobs.declaration import JobType
@@ -15,6 +18,10 @@ from bot.services.jobs.payloads import CommandPayload
 from handlers.intake import RequestIntake
 
 R = TypeVar("R", bound=CommandRequest)
+
+HELP_WORD = "help"
+# "lst" is taken for "list", and no date for a word
+_SIMILARITY = 0.7
 
 RequestEnqueuer = Callable[[RequestIntake, SlackRequest, R, Audience], str]
 VerbHandler = Callable[[RequestIntake, SlackRequest, str], str]
@@ -35,8 +42,8 @@ class Command(Generic[R]):
 
     ``parse`` reads the text after it as one of the ``request_types``. ``enqueue`` enqueues the job for that and
     returns the reply to send at once. ``jobs`` are all kinds of jobs that it may need. ``verbs`` are first words
-    that turn it into something else; they may stand alone in a message. The button with the action
-    ``share_action`` repeats the request for everybody.
+    that turn it into something else; they may stand alone in a message. ``keywords`` are other words that it takes
+    first. The button with the action ``share_action`` repeats the request for everybody.
     """
 
     name: str
@@ -53,6 +60,7 @@ class Command(Generic[R]):
     needs_text: bool = False
     is_bare_form: Callable[[str], bool] = _is_never_bare
     verbs: Mapping[str, VerbHandler] = field(default_factory=dict)
+    keywords: tuple[str, ...] = ()
 
     def accept_text(
         self, intake: RequestIntake, asker: SlackRequest, text: str, audience: Audience = Audience.CHANNEL
@@ -67,7 +75,21 @@ class Command(Generic[R]):
         handle_verb = self.verbs.get(verb.lower())
         if handle_verb:
             return handle_verb(intake, asker, "".join(rest))
-        return self.enqueue(intake, asker, self.parse(text, intake.build_parse_context(asker)), audience)
+        try:
+            request = self.parse(text, intake.build_parse_context(asker))
+        except UsageError as error:
+            if meant := self._suggest_word(verb):
+                raise UsageError(f"I don't know {quote_input(verb)}. Did you mean {self.name} {meant}?") from error
+            raise
+        return self.enqueue(intake, asker, request, audience)
+
+    def _suggest_word(self, word: str) -> str:
+        """Return the first word of this command that somebody most likely meant; empty if there is none."""
+        words = (*self.verbs, *self.keywords, HELP_WORD)
+        similar = (
+            difflib.get_close_matches(word.lower(), words, 1, _SIMILARITY) if word.lower() not in words else []
+        )
+        return "".join(similar)
 
     def share_request(self, intake: RequestIntake, asker: SlackRequest, request: R) -> str:
         """Enqueue a request with an answer for everybody. Raises UsageError or StoreUnavailable."""

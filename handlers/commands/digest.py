@@ -12,7 +12,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import parse_exact_span
 from bot.domain.time.day import parse_zone
-from bot.render.blocks.buttons import SHARE_DIGEST
+from bot.render.blocks.buttons import SHARE_DIGEST, add_buttons, make_repeat_button
 from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import render_existing_digest
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
@@ -25,9 +25,10 @@ from handlers.commands.declaration import Command, choose_audience, enqueue_requ
 from handlers.intake import RequestIntake
 
 USAGE = (
-    "Get the digest here: `/prdigest` for yesterday's, `/prdigest 2026-02-28`; `today` so far, `7d` or "
-    f"`2026-02-24..2026-02-28` as one overview (up to {MAX_DIGEST_DAYS} days); `repo:owner/name` for another "
-    "repository; `private` to keep an overview to yourself.\n" + subscriptions.USAGE
+    "*Get a digest*: `/prdigest` for yesterday, or `/prdigest 2026-02-28` for another day. `today`, `7d` or "
+    f"`2026-02-24..2026-02-28` (up to {MAX_DIGEST_DAYS} days) give one overview. Add `repo:owner/name` for "
+    "another repository or `tz:Asia/Tokyo` for another time zone. `path:…`, `author:…`, `label:…` or "
+    "`only:risky` show a part of it. `private` keeps an overview to yourself.\n" + subscriptions.USAGE
 )
 
 
@@ -59,15 +60,26 @@ DIGEST_JOB = JobType(
 
 
 def _enqueue_digest(intake: RequestIntake, asker: SlackRequest, request: DigestRequest, audience: Audience) -> str:
-    """Enqueue a digest for the channel or an overview, and return the reply to send at once."""
+    """Enqueue a digest for the channel or an overview. Nothing is said at once: most come within seconds."""
     is_over = request.span.last < intake.today(request.span.zone).date
     if is_over and len(request.span) == 1 and choose_audience(request, audience) is Audience.CHANNEL:
         # the asker is told only of a failure: the digest is for the channel
         intake.jobs.send(DIGEST_JOB, CommandPayload(asker, request, Audience.ASKER))
-        where = f" ({request.zone})" if request.zone else ""
-        return f"The digest of {request.span.title}{where} will be here in a minute, if it is not yet."
-    enqueue_request(intake, OVERVIEW_JOB, asker, request, audience)
-    return f"Looking at {request.span.title}… Days that nobody asked for before take a minute each."
+    else:
+        enqueue_request(intake, OVERVIEW_JOB, asker, request, audience)
+    return ""
+
+
+def _describe_digest(request: DigestRequest) -> str:
+    """Return what the bot is about to post."""
+    where = "".join(f" ({part})" for part in (request.zone, request.view) if part)
+    return f"I'm preparing the digest of {request.span.title}{where}; it will appear here in about a minute."
+
+
+def _describe_overview(request: DigestRequest) -> str:
+    """Return what the bot is about to show."""
+    narrowed = f", {request.view}" if request.view else ""
+    return f"Looking at {request.span.title}{narrowed}… Days I haven't processed yet take about a minute each."
 
 
 def _answer_overview(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer:
@@ -79,14 +91,17 @@ def _answer_overview(services: CommandServices, request: DigestRequest, asker: S
 def _post_digest(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer | None:
     """Post the digest of a day. Return its address to the asker if it was already posted."""
     services.subscriptions.permissions.require_presence(asker)
-    spec = DigestSpec(asker.channel, request.repository, request.span)
+    spec = DigestSpec(asker.channel, request.repository, request.span, request.view)
     published = services.subscriptions.delivery.post_digest(spec)
-    return Answer.for_asker(render_existing_digest(published.permalink)) if published.was_posted else None
+    if not published.was_posted:
+        return None
+    repeat = make_repeat_button(SHARE_DIGEST, request)
+    return Answer.for_asker(add_buttons(render_existing_digest(published.permalink), repeat))
 
 
 COMMAND = Command(
     name="/prdigest",
-    description="Post the digest of a day, or get it regularly",
+    description="Post the digest of a day, or subscribe to it",
     hint="[2026-02-28 | 7d | subscribe | schedule | list | help]",
     usage=USAGE,
     trigger_words=("digest", "prdigest"),
@@ -94,10 +109,11 @@ COMMAND = Command(
     parse=_parse_request,
     enqueue=_enqueue_digest,
     jobs=(
-        CommandJob(DIGEST_JOB, answer_once("digest", _post_digest)),
-        CommandJob(OVERVIEW_JOB, answer_once("overview", _answer_overview)),
+        CommandJob(DIGEST_JOB, answer_once("digest", _post_digest, _describe_digest)),
+        CommandJob(OVERVIEW_JOB, answer_once("overview", _answer_overview, _describe_overview)),
     ),
-    examples=(HelpExample("digest 7d", "several days as one overview"), subscriptions.EXAMPLE),
+    examples=(HelpExample("digest 7d", "an overview of several days"), subscriptions.EXAMPLE),
     share_action=SHARE_DIGEST,
     verbs=subscriptions.VERBS,
+    keywords=("today", "yesterday"),
 )

@@ -12,7 +12,7 @@ from bot.domain.text.redaction import redact_text
 from bot.services.jobs.command_jobs import CommandJobs
 from handlers import requests
 from handlers.commands import digest, risks, summary
-from handlers.commands.declaration import Command, VerbHandler
+from handlers.commands.declaration import HELP_WORD, Command, VerbHandler
 from handlers.intake import RequestIntake
 
 
@@ -61,7 +61,8 @@ def register_commands(app: App, intake: RequestIntake, commands: CommandRegistry
 def _answer_command(intake: RequestIntake, command: Command[Any], payload: Mapping[str, Any]) -> str:
     """Return the help of a command, or the reply of the intake."""
     asker, text = requests.parse_command(payload), redact_text(str(payload.get("text") or "").strip())
-    asks_for_help = text.lower() == "help" or (command.needs_text and not text)
+    first_word = "".join(text.lower().split(maxsplit=1)[:1])
+    asks_for_help = first_word == HELP_WORD or (command.needs_text and not text)
     return intake.handle_command(
         asker, lambda: command.usage if asks_for_help else command.accept_text(intake, asker, text)
     )

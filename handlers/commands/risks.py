@@ -9,6 +9,7 @@ from bot.domain.conversations.commands import (
     MAX_RISKS_DAYS,
     MAX_SCORE_DAYS,
     MAX_TOP_RISKS,
+    SCORE_WORD,
     ParseContext,
     RisksRequest,
     ScoreRequest,
@@ -17,7 +18,6 @@ from bot.domain.conversations.commands import (
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import QueueName
 from bot.render.blocks.buttons import SHARE_RISKS
-from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
 from bot.services.jobs.job_types import LONG_RETRIES
@@ -26,15 +26,17 @@ from handlers.commands.declaration import Command, enqueue_request
 from handlers.intake import RequestIntake
 
 USAGE = (
-    "Ask what may hurt: `/prrisks`, `/prrisks today`, `7d`, `2026-02-28` or `2026-02-24..2026-02-28` "
-    f"(up to {MAX_RISKS_DAYS} days), narrowed by `path:vllm/v1`, `author:name`, `label:bug`, `repo:owner/name`; "
-    f"`top:{MAX_TOP_RISKS}` lists as many, also those that don't stand out, `private` keeps it to yourself. "
-    f"`/prrisks score 90d` says how good my lists were (up to {MAX_SCORE_DAYS} days)."
+    "*List risky changes*: `/prrisks`, `/prrisks today`, `7d`, `2026-02-28` or `2026-02-24..2026-02-28` (up "
+    f"to {MAX_RISKS_DAYS} days). Filter with `path:vllm/v1`, `author:name`, `label:bug` or "
+    "`repo:owner/name`: one of several paths, authors or labels is enough, and all kinds must fit. "
+    f"`top:{MAX_TOP_RISKS}` ranks more changes, including those that don't stand out. "
+    "`private` keeps the list to yourself.\n*Check the lists*: `/prrisks score 90d` says how good they were "
+    f"(up to {MAX_SCORE_DAYS} days)."
 )
 
 # the files of more than a hundred pull requests may have to be fetched; quick answers must not wait behind that
 _MAX_QUICK_DAYS = 3
-_LIST_MEANING = "what was taken back, and what deserves a second look"
+_LIST_MEANING = "reverted changes, and those worth a second look"
 
 
 def _parse_list(text: str, context: ParseContext) -> RisksRequest:
@@ -60,15 +62,24 @@ SCORE_JOB = make_command_job_type("score", ScoreRequest, _parse_score)
 def _enqueue_risks(
     intake: RequestIntake, asker: SlackRequest, request: RisksRequest | ScoreRequest, audience: Audience
 ) -> str:
-    """Enqueue a list or a score, and return the reply to send at once."""
+    """Enqueue a list or a score. Nothing is said at once: most answers come within seconds."""
     if isinstance(request, ScoreRequest):
         enqueue_request(intake, SCORE_JOB, asker, request, audience)
-        return escape_mrkdwn(f"Looking at what became of the lists of {request.repository}, {request.span.title}…")
-    enqueue_request(
-        intake, RISKS_JOB if len(request.span) <= _MAX_QUICK_DAYS else LONG_RISKS_JOB, asker, request, audience
-    )
+    else:
+        is_quick = len(request.span) <= _MAX_QUICK_DAYS
+        enqueue_request(intake, RISKS_JOB if is_quick else LONG_RISKS_JOB, asker, request, audience)
+    return ""
+
+
+def _describe_list(request: RisksRequest) -> str:
+    """Return what the bot is about to list."""
     narrowed = f", {request.filters}" if request.filters else ""
-    return escape_mrkdwn(f"Looking at {request.repository}, {request.span.title}{narrowed}…")
+    return f"Looking at {request.repository}, {request.span.title}{narrowed}…"
+
+
+def _describe_score(request: ScoreRequest) -> str:
+    """Return what the bot is about to compare."""
+    return f"Checking the risk lists of {request.repository}, {request.span.title}…"
 
 
 def _answer_list(services: CommandServices, request: RisksRequest, asker: SlackRequest) -> Answer:
@@ -83,7 +94,7 @@ def _answer_score(services: CommandServices, request: ScoreRequest, asker: Slack
 
 COMMAND: Command[RisksRequest | ScoreRequest] = Command(
     name="/prrisks",
-    description="List what was taken back and what deserves a second look",
+    description="List reverted changes and those worth a second look",
     hint="[7d | 2026-02-28] [path:… author:… label:…] [top:5] | score 90d | help",
     usage=USAGE,
     trigger_words=("risks", "prrisks"),
@@ -91,13 +102,14 @@ COMMAND: Command[RisksRequest | ScoreRequest] = Command(
     parse=_parse_request,
     enqueue=_enqueue_risks,
     jobs=(
-        CommandJob(RISKS_JOB, answer_once("risks", _answer_list)),
-        CommandJob(LONG_RISKS_JOB, answer_once("risks", _answer_list)),
-        CommandJob(SCORE_JOB, answer_once("score", _answer_score)),
+        CommandJob(RISKS_JOB, answer_once("risks", _answer_list, _describe_list)),
+        CommandJob(LONG_RISKS_JOB, answer_once("risks", _answer_list, _describe_list)),
+        CommandJob(SCORE_JOB, answer_once("score", _answer_score, _describe_score)),
     ),
     examples=(
         HelpExample("risks 7d", _LIST_MEANING, _LIST_MEANING),
-        HelpExample("risks score", "how good such lists were"),
+        HelpExample("risks score", "how good the risk lists were"),
     ),
     share_action=SHARE_RISKS,
+    keywords=("today", "yesterday", SCORE_WORD),
 )

@@ -27,15 +27,16 @@ log = logging.getLogger(__name__)
 
 TEST_VERB, SCHEDULE_VERB = "test", "schedule"
 USAGE = (
-    "Get it regularly: `/prdigest subscribe owner/repo at 09:00 tz Europe/Berlin weekdays path:vllm/v1 "
-    "not-author:bots only:substantial` (all of it optional; `tz mine` for your own zone, `me` for a digest to you "
-    "alone), or `/prdigest schedule` for a form. `/prdigest list`, `pause`, `resume`, `unsubscribe`; `test` shows "
-    "you a preview, posting nothing."
+    "*Subscribe*: `/prdigest subscribe owner/repo at 09:00 tz Europe/Berlin weekdays path:vllm/v1 "
+    "not-author:bots only:substantial`. Every word after `subscribe` is optional. `tz mine` uses your own "
+    "time zone, and `me` sends the digest to you only. `/prdigest schedule` opens a form.\n*Manage "
+    "subscriptions*: `/prdigest list`, `pause`, `resume`, `unsubscribe`. `test` shows you a preview without "
+    "posting it."
 )
 
 EXAMPLE = HelpExample(
     "subscribe at 09:00",
-    "a digest every day; also list, pause, resume, unsubscribe and test",
+    "a digest every day; see also list, pause, resume, unsubscribe and test",
     "a digest every morning",
 )
 
@@ -113,7 +114,7 @@ def _enqueue_list(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
 def _enqueue_preview(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
     """Enqueue a preview of a digest."""
     intake.jobs.send(SHOW_PREVIEW, parse_preview(asker, text, intake.repositories))
-    return sentences.PREVIEW_STARTED
+    return ""
 
 
 def _enqueue_form(intake: RequestIntake, asker: SlackRequest, text: str) -> str:

@@ -19,8 +19,8 @@ from handlers.commands.declaration import Command, enqueue_request
 from handlers.intake import RequestIntake
 
 USAGE = (
-    "Ask for a pull request: `/prsummary 35617`, `#35617`, `owner/repo#35617` or its address, "
-    f"up to {MAX_PULL_REQUESTS} at a time. Everybody here sees the answer; add `private` to keep it to yourself."
+    "*Summarize pull requests*: `/prsummary 35617`, `#35617`, `owner/repo#35617` or a web address, up to "
+    f"{MAX_PULL_REQUESTS} at a time. Everybody here sees the answer; add `private` to keep it to yourself."
 )
 _REFERENCE_PATTERN = re.compile(r"(?:[\w.-]+/[\w.-]+)?#?\d{1,9}|https?://\S+/pull/\d+\S*")
 
@@ -42,10 +42,14 @@ SUMMARY_JOB = make_command_job_type("summary", SummaryRequest, _parse_request)
 def _enqueue_summary(
     intake: RequestIntake, asker: SlackRequest, request: SummaryRequest, audience: Audience
 ) -> str:
-    """Enqueue the summaries, and return the reply to send at once."""
+    """Enqueue the summaries. Nothing is said at once: most answers come within seconds."""
     enqueue_request(intake, SUMMARY_JOB, asker, request, audience)
-    numbers = ", ".join(f"#{reference.number}" for reference in request.references)
-    return f"Looking at {numbers}…"
+    return ""
+
+
+def _describe_summaries(request: SummaryRequest) -> str:
+    """Return what the bot is about to read."""
+    return f"Looking at {', '.join(f'#{reference.number}' for reference in request.references)}…"
 
 
 def _answer_each(services: CommandServices, payload: CommandPayload[SummaryRequest]) -> None:
@@ -60,7 +64,8 @@ def _answer_each(services: CommandServices, payload: CommandPayload[SummaryReque
     rate_limit: RateLimited | None = None
     for reference, answer in summaries.items():
         try:
-            services.replies.give_answer(asker, str(reference), payload.audience, partial(wait_for_result, answer))
+            make, started = partial(wait_for_result, answer), _describe_summaries(payload.request)
+            services.replies.give_answer(asker, str(reference), payload.audience, make, started)
         except RateLimited as error:
             # the others need not wait for the end of the limit
             rate_limit = error
@@ -70,7 +75,7 @@ def _answer_each(services: CommandServices, payload: CommandPayload[SummaryReque
 
 COMMAND = Command(
     name="/prsummary",
-    description="Summarise pull requests",
+    description="Summarize pull requests",
     hint="35617 | owner/repo#35617 | private | help",
     usage=USAGE,
     trigger_words=("summary", "prsummary"),

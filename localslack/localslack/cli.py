@@ -25,7 +25,7 @@ def _check_url(_: click.Context, __: click.Parameter, value: str | None) -> str 
         return None
     url = urlsplit(value)
     if url.scheme != "http" or not url.hostname:
-        raise click.BadParameter("give an http:// address, such as http://127.0.0.1:3000/slack/events")
+        raise click.BadParameter("use an http:// address, such as http://127.0.0.1:3000/slack/events")
     return value
 
 
@@ -33,7 +33,7 @@ def _check_commands(_: click.Context, __: click.Parameter, values: tuple[str, ..
     """Refuse what Slack does not accept as a command, which is a slash and a name without blanks."""
     for value in values:
         if not value.startswith("/") or len(value.split()) != 1 or value == "/":
-            raise click.BadParameter(f"{value!r} is no command: it begins with a slash and has no blanks")
+            raise click.BadParameter(f"{value!r} is not a command: begin with a slash, without blanks")
     return tuple(map(SlashCommand, values))
 
 
@@ -41,7 +41,7 @@ def _check_zone(_: click.Context, __: click.Parameter, value: str) -> ZoneInfo:
     try:
         return ZoneInfo(value)
     except (ValueError, OSError, KeyError) as error:
-        raise click.BadParameter(f"{value!r} is no time zone: give one such as Europe/Berlin") from error
+        raise click.BadParameter(f"{value!r} is not a time zone: use one such as Europe/Berlin") from error
 
 
 def _check_manifest(_: click.Context, __: click.Parameter, path: Path | None) -> Manifest:
@@ -54,21 +54,30 @@ def _check_manifest(_: click.Context, __: click.Parameter, path: Path | None) ->
 
 
 @click.command(context_settings={"auto_envvar_prefix": "LOCALSLACK", "show_default": True})
-@click.option("--bot-url", callback=_check_url, help="Where the bot takes Slack's HTTP requests.")
-@click.option("--socket-mode", is_flag=True, help="The bot opens WebSockets (Socket Mode) instead.")
+@click.option("--bot-url", callback=_check_url, help="Address where the bot receives Slack's HTTP requests.")
+@click.option("--socket-mode", is_flag=True, help="Use Socket Mode: the bot opens a WebSocket.")
 @click.option(
     "--manifest",
     type=click.Path(path_type=Path, dir_okay=False),
     callback=_check_manifest,
     help="The app's manifest as JSON: its name, slash commands and scopes.",
 )
-@click.option("--command", "commands", multiple=True, callback=_check_commands, help="A slash command: /hello.")
-@click.option("--bot-name", help="What the bot is called.  [default: as in the manifest, or bot]")
+@click.option(
+    "--command", "commands", multiple=True, callback=_check_commands, help=("A slash command, such as /hello.")
+)
+@click.option("--bot-name", help="Name of the bot.  [default: as in the manifest, or bot]")
 @click.option("--channel", default="general", help="The name of the channel.")
 @click.option("--timezone", "zone", default="UTC", callback=_check_zone, help="The time zone of the person.")
-@click.option("--port", type=click.IntRange(0, 65_535), default=4500, help="The page's port; 0 is any.")
-@click.option("--api-port", type=click.IntRange(0, 65_535), default=4501, help="The Web API's port; 0 is any.")
-@click.option("--signing-secret", help="Signs the requests.  [default: a new one each time]")
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), default=4500, help=("Port of the page; 0 means any free port.")
+)
+@click.option(
+    "--api-port",
+    type=click.IntRange(0, 65_535),
+    default=4501,
+    help=("Port of the Web API; 0 means any free port."),
+)
+@click.option("--signing-secret", help="Secret that signs the requests.  [default: a new one each time]")
 @click.option("--bot-token", help="The bot's token.  [default: a new one each time]")
 @click.option("--app-token", help="The app's token, for Socket Mode.  [default: a new one each time]")
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
@@ -93,7 +102,7 @@ def main(  # noqa: PLR0913 (one for each option)
     Every option can be set as LOCALSLACK_<NAME> in the environment, too.
     """
     if socket_mode == bool(bot_url):
-        raise click.UsageError("Say how the bot hears from Slack: --bot-url http://..., or --socket-mode.")
+        raise click.UsageError("How does the bot receive requests? Pass --bot-url http://..., or --socket-mode.")
     app = replace(manifest, name=bot_name or manifest.name, commands=(*manifest.commands, *commands))
     launch = LaunchOptions(
         app,
@@ -123,7 +132,7 @@ def _serve_until_stopped(launch: LaunchOptions, *, opens: bool) -> None:
     except OSError as error:
         cause = error.strerror or str(error)
         raise click.ClickException(
-            f"The ports can't be used ({cause}): choose others with --port and --api-port."
+            f"The ports can't be used ({cause}): choose other ports with --port and --api-port."
         ) from error
     except ModuleNotFoundError as error:
         raise click.ClickException(
@@ -133,8 +142,8 @@ def _serve_until_stopped(launch: LaunchOptions, *, opens: bool) -> None:
 
 def _format_instructions(launch: LaunchOptions, addresses: Addresses) -> str:
     """Return the text for the person: the page's address, and the settings for the bot."""
-    over_http = f"SLACK_SIGNING_SECRET={launch.signing_secret}", f"What happens is sent to {launch.bot_url}"
-    over_socket = f"SLACK_APP_TOKEN={launch.app_token}", "What happens is sent through the bot's WebSocket"
+    over_http = f"SLACK_SIGNING_SECRET={launch.signing_secret}", f"Events are sent to {launch.bot_url}"
+    over_socket = f"SLACK_APP_TOKEN={launch.app_token}", "Events are sent through the bot's WebSocket"
     credential, way = over_http if launch.bot_url else over_socket
     return "\n".join(
         (
@@ -145,6 +154,6 @@ def _format_instructions(launch: LaunchOptions, addresses: Addresses) -> str:
             f"  SLACK_BOT_TOKEN={launch.bot_token}",
             f"  {credential}",
             "",
-            f"{way}. Ctrl-C ends it.",
+            f"{way}. Press Ctrl-C to stop.",
         )
     )

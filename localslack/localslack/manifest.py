@@ -43,7 +43,7 @@ def read_manifest(text: str) -> Manifest:
             bool(_get_section(manifest, "features", "app_home").get("home_tab_enabled", False)),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise ValueError("This is no manifest of a Slack app in JSON.") from error
+        raise ValueError("The file is not a Slack app manifest in JSON.") from error
 
 
 def _read_name(manifest: Json) -> str:

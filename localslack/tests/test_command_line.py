@@ -132,12 +132,12 @@ def test_a_command_a_button_and_a_mention_reach_the_bot_and_its_answers_the_page
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([], "Say how the bot hears from Slack: --bot-url http://..., or --socket-mode."),
+        ([], "How does the bot receive requests? Pass --bot-url http://..., or --socket-mode."),
         (["--bot-url", "http://127.0.0.1:1", "--socket-mode"], "Say how the bot hears from Slack"),
         (["--bot-url", "https://bot.example"], "give an http:// address"),
         (["--bot-url", "http://127.0.0.1:1", "--command", "hello"], "'hello' is no command"),
         (["--bot-url", "http://127.0.0.1:1", "--manifest", "nowhere.json"], "nowhere.json"),
-        (["--bot-url", "http://127.0.0.1:1", "--timezone", "Mars/North"], "'Mars/North' is no time zone"),
+        (["--bot-url", "http://127.0.0.1:1", "--timezone", "Mars/North"], "'Mars/North' is not a time zone"),
     ],
 )
 def test_what_is_wrong_on_the_command_line_is_said_in_a_sentence(arguments: list[str], sentence: str) -> None:
@@ -152,7 +152,7 @@ def test_what_is_no_manifest_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "manifest.json").write_text(text)
     done = CliRunner().invoke(main, ["--bot-url", "http://127.0.0.1:1", "--manifest", "manifest.json"])
     assert done.exit_code == 2
-    assert "This is no manifest of a Slack app in JSON." in " ".join(done.output.split())
+    assert "The file is not a Slack app manifest in JSON." in " ".join(done.output.split())
 
 
 def test_a_port_that_is_used_is_said(tmp_path: Path) -> None:

@@ -29,15 +29,15 @@ def channel(page: Page) -> None:
 def form(page: Page) -> None:
     say(page, "/prdigest schedule")
     window = opened_window(page)
-    window.get_by_label("Only what fits").fill("path:")
+    window.get_by_label("Filter").fill("path:")
     page.keyboard.press("Enter")
     window.locator(".bk-error:visible").wait_for()
 
 
 def home(page: Page) -> None:
     page.get_by_role("link", name="App Home").click()
-    page.get_by_role("heading", name="How I am").wait_for()
-    expect(page.get_by_role("heading", name="The last digests")).to_be_in_viewport()
+    page.get_by_role("heading", name="Status").wait_for()
+    expect(page.get_by_role("heading", name="Recent digests")).to_be_in_viewport()
 
 
 def report(page: Page) -> None:
@@ -90,6 +90,46 @@ def test_the_tab_key_leads_through_the_channel_to_the_message_box(page: Page) ->
     assert way == []
 
 
+# what is typed and pressed, and what then stands in the box
+COMPLETED = {
+    ("/pr", "Tab"): "/prsummary ",
+    ("/pr", "ArrowDown", "Tab"): "/prrisks ",
+    ("/pr", "ArrowDown", "ArrowUp", "ArrowUp", "Enter"): "/prdigest ",
+    ("/prr", "Enter"): "/prrisks ",
+    ("/pr", "Escape"): "/pr",
+    ("@p", "Tab"): "@prdigest ",
+    ("hi @PR", "Enter"): "hi @prdigest ",
+}
+
+
+def test_what_is_typed_is_completed_by_keyboard_as_in_slack(page: Page) -> None:
+    box, found = page.locator("#compose-text"), {}
+    box.focus()
+    for typed, *keys in COMPLETED:
+        box.fill("")
+        page.keyboard.type(typed)
+        for key in keys:
+            page.keyboard.press(key)
+        expect(box).to_be_focused()
+        expect(page.locator("#compose-words")).to_be_hidden()
+        found[typed, *keys] = box.input_value()
+    assert found == COMPLETED
+    box.fill("")
+
+
+def test_a_narrow_page_leaves_most_of_its_height_to_messages(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 640})
+    height = page.locator("#messages").bounding_box()
+    assert height
+    assert height["height"] > 0.7 * 640
+    # what is cut at the edge fades, and can be scrolled to
+    assert page.evaluate("getComputedStyle(document.querySelector('.side')).maskImage").startswith(
+        "linear-gradient"
+    )
+    page.get_by_role("link", name="Calls to Slack").scroll_into_view_if_needed()
+    expect(page.get_by_role("link", name="Calls to Slack")).to_be_in_viewport(ratio=1)
+
+
 def test_the_first_link_leads_to_the_message_box(page: Page) -> None:
     page.get_by_role("link", name="prdigest").click()
     page.get_by_role("link", name="Skip to the message box").press("Enter")
@@ -103,7 +143,7 @@ def test_a_window_keeps_the_focus_and_gives_it_back(page: Page) -> None:
     for key in ("ArrowDown", "ArrowDown", "Enter"):
         page.keyboard.press(key)
     window = opened_window(page)
-    expect(window.get_by_role("heading", name="#33762", exact=True)).to_be_focused()
+    expect(window.get_by_role("heading", name="#32195", exact=True)).to_be_focused()
     for _ in range(8):
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.matches('body, #window *')")

@@ -32,14 +32,15 @@ def test_the_digest_is_there_and_the_page_says_what_is_real(page: Page) -> None:
 def test_a_summary_is_asked_for_by_keyboard_and_read(page: Page) -> None:
     page.locator("#compose-text").focus()
     page.keyboard.type("/prs")
-    expect(page.locator("#compose-commands button:visible")).to_have_text(re.compile("^/prsummary"))
+    expect(page.locator("#compose-words [role=option]:visible")).to_have_text(re.compile("^/prsummary"))
     page.locator("#compose-text").fill("")
     came = say(page, "/prsummary 35617")
-    came.get_by_text("Looking at #35617…").wait_for()
     answer = came.filter(has_text="What changed and why")
     expect(answer.get_by_role("heading")).to_contain_text("Fix Qwen3.5/Qwen3Next ignoring --dtype flag")
     expect(answer).to_contain_text("Five constructor calls took their dtype from")
-    whisper = came.filter(has_text="Only visible to you")
+    # the same once more is a link to it, for this person alone
+    whisper = say(page, "/prsummary 35617").filter(has_text="Only visible to you")
+    whisper.get_by_role("button", name="Post it again").wait_for()
     whisper.get_by_role("button", name="Dismiss").click()
     whisper.wait_for(state="detached")
     expect(answer).to_be_visible()
@@ -64,7 +65,7 @@ def test_answers_come_as_they_are_written_and_can_be_judged(page: Page) -> None:
     assert len({len(text) for text in seen["texts"] if "Stop" in text}) >= 2, "it came at once"
     assert page.locator("#status").inner_text() == ""
     answer.get_by_role("button", name="Good answer").click()
-    page.get_by_text("Thank you").last.wait_for()
+    page.get_by_text("Thanks, saved").last.wait_for()
     direct.locator("#messages .replies").last.click()
     expect(direct.locator("#thread .piece").nth(1)).to_contain_text("has been reverted")
 

@@ -34,10 +34,10 @@ def test_what_must_be_filled_in_is_asked_for_before_the_bot_hears_of_it(page: Pa
 def test_a_subscription_is_made_listed_and_taken_back(page: Page) -> None:
     came = say(page, "/prdigest schedule")
     window = opened_window(page)
-    wanted = window.get_by_label("Only what fits")
+    wanted = window.get_by_label("Filter")
     wanted.fill("path:")
     window.get_by_role("button", name="Save").click()
-    expect(window.locator(".bk-error:visible")).to_have_text("path: needs a value right after the colon.")
+    expect(window.locator(".bk-error:visible")).to_have_text("path: needs a value directly after the colon.")
     expect(wanted).to_have_attribute("aria-invalid", "true")
     expect(wanted).to_be_focused()
     expect(window.locator(".bk-error:visible")).to_be_in_viewport()
@@ -61,7 +61,7 @@ def test_a_subscription_is_made_listed_and_taken_back(page: Page) -> None:
 def test_home_tells_of_the_last_digest_and_of_subscriptions(page: Page) -> None:
     page.get_by_role("link", name="App Home").click()
     home = page.locator("#messages")
-    home.get_by_role("heading", name="The last digests").wait_for()
+    home.get_by_role("heading", name="Recent digests").wait_for()
     expect(home).to_contain_text(DIGEST)
     expect(home).to_contain_text("vllm-project/vllm, every day at 09:00")
     page.locator("#compose").wait_for(state="hidden")

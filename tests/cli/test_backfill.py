@@ -105,7 +105,7 @@ class TestCommand:
         run_cli(["backfill", *DAYS])
         there.github.calls.clear()
         run_cli(["backfill", *DAYS])
-        assert f"{FILLED}0 filled, 3 filled before\nread: 0 pull requests" in capsys.readouterr().out
+        assert f"{FILLED}0 filled, 3 loaded before\nread: 0 pull requests" in capsys.readouterr().out
         assert (there.github.calls, len(there.claude.requests)) == ([], 6)
 
     def test_facts_ask_no_model(self, there: World, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,7 +119,7 @@ class TestCommand:
         monkeypatch.delenv("ANTHROPIC_API_KEY")
         run_cli(["backfill", *DAYS])
         said = capsys.readouterr()
-        assert said.err == "ANTHROPIC_API_KEY is not set: filling history and files alone.\n"
+        assert said.err == "ANTHROPIC_API_KEY is not set: loading history and files only.\n"
         assert said.out.endswith("read: 6 pull requests\n")
 
     def test_settings_stand_in_for_options(
@@ -153,13 +153,13 @@ class TestCommand:
         self, there: World, capsys: pytest.CaptureFixture[str]
     ) -> None:
         there.github.fail_next("404", match="/pulls/4/")
-        with pytest.raises(PrdigestError, match="1 day could not be filled") as caught:
+        with pytest.raises(PrdigestError, match="1 day could not be loaded") as caught:
             run_cli(["backfill", *DAYS, "--facts"])
         assert is_one_sentence(str(caught.value))
-        told = f"{FILLED}2 filled, 1 not filled\nread: 6 pull requests\nnot filled: 2026-02-27: not readable: #4\n"
+        told = f"{FILLED}2 filled, 1 not loaded\nread: 6 pull requests\nnot loaded: 2026-02-27: not readable: #4\n"
         assert capsys.readouterr().out == told
         run_cli(["backfill", *DAYS, "--facts"])
-        assert f"{FILLED}1 filled, 2 filled before\n" in capsys.readouterr().out
+        assert f"{FILLED}1 filled, 2 loaded before\n" in capsys.readouterr().out
 
     def test_a_cost_that_is_reached_ends_it_and_it_says_how_far_it_came(
         self, there: World, store: Redis, capsys: pytest.CaptureFixture[str]
@@ -207,12 +207,12 @@ class TestCommand:
         assert calls(there)["graphql"] == 1
 
     REFUSED = (
-        pytest.param((*DAYS, "--repo=nonsense"), "is no repository", id="bad repository"),
-        pytest.param(DAYS[1:], "Which repository", id="no repository"),
-        pytest.param((*DAYS, "--since=28.2."), "is no date", id="bad date"),
-        pytest.param((*DAYS, "--timezone=Mars"), "is no time zone", id="bad zone"),
+        pytest.param((*DAYS, "--repo=nonsense"), "is not a repository", id="bad repository"),
+        pytest.param(DAYS[1:], "No repository: pass", id="no repository"),
+        pytest.param((*DAYS, "--since=28.2."), "is not a date", id="bad date"),
+        pytest.param((*DAYS, "--timezone=Mars"), "is not a time zone", id="bad zone"),
         pytest.param((*DAYS, "--until=2026-02-20"), "no day from 2026-02-26 to 2026-02-20", id="reversed"),
-        pytest.param((*DAYS, "--until=2999-01-01"), "2999-01-01 is not over", id="to come"),
+        pytest.param((*DAYS, "--until=2999-01-01"), "2999-01-01 is still to come", id="to come"),
     )
 
     @pytest.mark.parametrize(("arguments", "sentence"), REFUSED)
@@ -252,7 +252,7 @@ class TestLimits:
         assert [outcome.is_filled for outcome in outcomes] == [True] * 3
         assert len(waited) == 1
         assert waited[0] == pytest.approx(1_800, abs=5)
-        assert heard[0].startswith("GitHub asks for a pause: waiting until ")
+        assert heard[0].startswith("GitHub limits the rate: waiting until ")
         assert len(recorded(store)) == 6
 
     @pytest.mark.parametrize("kind", ["429-bare", "graphql-rate-limited"])
@@ -270,7 +270,7 @@ class TestLimits:
         outcomes, waited, heard = self.fill(there)
         assert all(outcome.is_filled for outcome in outcomes)
         assert waited == [pytest.approx(3_600, abs=10)]
-        assert heard[0].startswith("1 of 20 GitHub calls are left for others: waiting until ")
+        assert heard[0].startswith("1 of 20 GitHub calls are reserved for others: waiting until ")
         assert [call.path for call in there.github.calls[before:]][:2] == ["/rate_limit", "/graphql"]
 
     def test_two_are_read_at_a_time(self, there: World) -> None:
@@ -370,7 +370,7 @@ class TestProcesses:
         there.github.calls.clear()
         done = prdigest("backfill", *DAYS, settings=there.settings, folder=tmp_path)
         assert done.returncode == 0
-        assert f"{FILLED}2 filled, 1 filled before\n" in done.stdout
+        assert f"{FILLED}2 filled, 1 loaded before\n" in done.stdout
         assert sorted(recorded(store)) == [1, 2, 3, 4, 5, 6]
         assert not _files_of(there, 1)
         assert len(there.claude.requests) <= 8
@@ -379,14 +379,14 @@ class TestProcesses:
         there.github.fail_next("404", times=9, match="/pulls/4/")
         done = prdigest("backfill", *DAYS, "--facts", settings=there.settings, folder=tmp_path)
         assert done.returncode == 1
-        assert "not filled: 2026-02-27: not readable: #4" in done.stdout
+        assert "not loaded: 2026-02-27: not readable: #4" in done.stdout
         told = done.stderr.splitlines()
         assert [line.partition(" INFO ")[2] for line in told[:3]] == [
             "bot.cli.backfill: 2026-02-28: 2 pull requests",
             "bot.cli.backfill: 2026-02-27: not readable: #4",
             "bot.cli.backfill: 2026-02-26: 2 pull requests",
         ]
-        assert told[3:] == ["1 day could not be filled: run the same again to try once more."]
+        assert told[3:] == ["1 day could not be loaded: run the same command again."]
 
 
 def _files_of(there: World, number: int) -> bool:

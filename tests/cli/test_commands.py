@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
+import shlex
 from importlib.metadata import version
 from pathlib import Path
 
+import click
 import pytest
 from localslack.rules.messages import find_links, find_mentions
 from redis import Redis
 
 from bot.adapters.redis.feedback import RedisFeedbackStore
 from bot.cli import cli
+from bot.cli.risks import risks_group
 from tests.cli.conftest import Call
 from tests.emulators.claude.server import Failure, Json, Refusal, Step, overview_answer, schema_of, summary_answer
 from tests.emulators.github.store import changed_file, pull
@@ -37,15 +42,45 @@ class TestCommandLine:
     def test_help_names_every_command(self, tmp_path: Path) -> None:
         done = prdigest("--help", settings={}, folder=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
-        assert all(f"\n  {name}  " in done.stdout for name in cli.commands)
+        assert all(done.stdout.count(f"\n  {name}  ") == 1 for name in cli.commands)
+        titles = re.findall(r"^(\w+) \(example: prdigest (\w+)", done.stdout, re.MULTILINE)
+        assert [title for title, _ in titles] == ["Try", "Read", "Run", "Maintain"]
+        assert {name for _, name in titles} <= set(cli.commands)
+        assert "…" not in done.stdout
+        assert "..." not in done.stdout.replace("[ARGS]...", "")
+
+    def test_the_help_of_every_command_has_an_example_that_it_takes(self) -> None:
+        commands: dict[tuple[str, ...], click.Command] = {(name,): each for name, each in cli.commands.items()}
+        commands |= {("risks", name): each for name, each in risks_group.commands.items()}
+        assert [
+            words for words, each in commands.items() if not (each.epilog or "").startswith("\b\nExample: ")
+        ] == []
+        for words, command in commands.items():
+            given = shlex.split((command.epilog or "").partition("Example: ")[2].partition(" > ")[0])
+            assert given[: len(words) + 1] == ["prdigest", *words]
+            # options and arguments are parsed, the command is not run; a file for import must exist
+            if words not in (("import",), ("risks",)):
+                command.make_context(words[-1], given[len(words) + 1 :])
 
     def test_the_version_is_that_of_the_package(self, tmp_path: Path) -> None:
         done = prdigest("--version", settings={}, folder=tmp_path)
         assert (done.returncode, done.stdout) == (0, f"prdigest, version {version('prdigest')}\n")
 
-    def test_a_wrong_use_is_one_sentence_and_an_exit_code(self, tmp_path: Path) -> None:
+    def test_a_wrong_use_says_how_it_is_written_and_where_the_help_is(self, tmp_path: Path) -> None:
         done = prdigest("nosuch", settings={}, folder=tmp_path, start=executed)
-        assert (done.returncode, done.stdout, done.stderr) == (2, "", "No such command 'nosuch'.\n")
+        usage = "Usage: prdigest [OPTIONS] COMMAND [ARGS]...\nTry `prdigest --help`.\n"
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"Error: No such command 'nosuch'.\n{usage}")
+
+    def test_a_missing_value_is_told_with_the_usage_of_its_command(self, called: Call) -> None:
+        done = called("risks", "evaluate", settings={})
+        assert (done.returncode, done.stderr.splitlines()) == (
+            2,
+            [
+                "Error: Missing option '--clone'.",
+                "Usage: prdigest risks evaluate [OPTIONS]",
+                "Try `prdigest risks evaluate --help`.",
+            ],
+        )
 
     def test_a_report_of_it_is_that_of_others(self, there: World, tmp_path: Path) -> None:
         """What one process kept another one finds, though its hashes are seeded otherwise."""
@@ -62,12 +97,24 @@ class TestDemo:
     def test_it_shows_a_day_and_answers_one_question_without_any_setting(self, tmp_path: Path) -> None:
         done = prdigest("demo", "--text", settings={}, folder=tmp_path, typed="nonsense\n35617\n")
         assert (done.returncode, done.stderr) == (0, "")
-        for shown in ("vLLM · Saturday 28 February 2026 · 18 merged", "In its thread", "# vLLM Merged PR Report"):
+        for shown in (
+            "vLLM · Saturday 28 February 2026 · 18 merged",
+            "In its thread",
+            "vLLM-2026-02-28.md",
+        ):
             assert shown in done.stdout
+        # what is to be read is not scrolled away by the report
+        assert "# vLLM Merged PR Report" not in done.stdout
+        assert done.stdout.count("\n") < 100
         assert "The summaries and second readings were written for this sample" in done.stdout
-        assert "'nonsense' names no pull request" in done.stdout
+        assert "I couldn't find a pull request number in 'nonsense'" in done.stdout
         assert "/prsummary 35617" in done.stdout
         assert list(tmp_path.iterdir()) == []
+
+    def test_the_report_comes_if_it_is_asked_for(self, called: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("sys.stdin", io.StringIO())
+        assert "# vLLM Merged PR Report" in called("demo", "--text", "--report", settings={}).stdout
+        assert called("demo", "--report", settings={}).returncode == 2
 
     def test_it_ends_when_nobody_answers(self, tmp_path: Path) -> None:
         assert prdigest("demo", "--text", settings={}, folder=tmp_path).returncode == 0
@@ -103,7 +150,7 @@ class TestReport:
         settings = {**there.settings, "ANTHROPIC_API_KEY": ""}
         done = prdigest("report", *SMALL_DAY, settings=settings, folder=tmp_path)
         assert done.returncode == 0
-        assert done.stderr == "ANTHROPIC_API_KEY is not set: summaries are made of facts alone.\n"
+        assert done.stderr == "ANTHROPIC_API_KEY is not set: summaries contain facts only.\n"
         assert done.stdout.count("*No model summary: no model is set up.") == 3
 
     def test_an_empty_day_is_a_report_too(self, there: World, tmp_path: Path) -> None:
@@ -133,7 +180,7 @@ class TestDigest:
         first = prdigest(*POST, settings=there.settings, folder=tmp_path)
         second = prdigest(*POST, settings=there.settings, folder=tmp_path)
         assert first.stdout.startswith("Posted: http")
-        assert second.stdout == first.stdout.replace("Posted", "Was already posted")
+        assert second.stdout == first.stdout.replace("Posted", "Already posted")
         lead, replies = there.digest()
         assert "3 of 3 read" in as_read(lead)
         assert len(replies) == 2
@@ -215,29 +262,45 @@ class TestSummary:
 
 
 FAILURES = [
-    pytest.param(("report", "--date", "2026-02-28"), {}, 2, "Which repository?", id="no repository"),
-    pytest.param(("report", "--repo", "nonsense"), {}, 2, "is no repository", id="bad repository"),
-    pytest.param(("report", "--repo", "a/b", "--date", "28.2."), {}, 2, "is no date", id="bad date"),
-    pytest.param(("report", "--repo", "a/b", "--timezone", "Mars"), {}, 2, "is no time zone", id="bad zone"),
+    pytest.param(("report", "--date", "2026-02-28"), {}, 2, "No repository: pass --repo", id="no repository"),
+    pytest.param(("report", "--repo", "nonsense"), {}, 2, "is not a repository", id="bad repository"),
+    pytest.param(("report", "--repo", "a/b", "--date", "28.2."), {}, 2, "is not a date", id="bad date"),
+    pytest.param(("report", "--repo", "a/b", "--timezone", "Mars"), {}, 2, "is not a time zone", id="bad zone"),
     pytest.param(("report", *SMALL_DAY, "--out", "no/such/file"), {}, 2, "can't be written", id="bad file"),
-    pytest.param(("digest", *SMALL_DAY), {}, 2, "To which channel?", id="no channel"),
+    pytest.param(("report", "--repo", "a/b", "--date", "2030-01-01"), {}, 2, "still to come", id="future day"),
+    pytest.param(("backfill", "--repo", "a/b", "--since", "2030-01-01"), {}, 2, "still to come", id="future days"),
+    pytest.param(("digest", *SMALL_DAY), {}, 2, "No channel: pass", id="no channel"),
+    pytest.param((*POST[:-1], "#vllm"), {}, 2, "--channel can't be used: use the channel's id", id="channel name"),
+    pytest.param(
+        ("digest", *SMALL_DAY),
+        {"PRDIGEST_CHANNEL": "#vllm"},
+        2,
+        "PRDIGEST_CHANNEL can't be",
+        id="name in settings",
+    ),
     pytest.param(POST, {"SLACK_BOT_TOKEN": ""}, 2, "Set SLACK_BOT_TOKEN", id="no Slack token"),
-    pytest.param(("summary", "12x"), {}, 2, "names no pull request", id="nonsense"),
-    pytest.param(("summary",), {}, 2, "Missing argument", id="no number"),
-    pytest.param(("nosuch",), {}, 2, "No such command", id="no such command"),
-    pytest.param(("report", "--repo", "a/b"), {"GITHUB_TOKEN": ""}, 2, "Set GITHUB_TOKEN", id="no token"),
-    pytest.param(("report", *SMALL_DAY), {"GITHUB_TOKEN": "x"}, 1, "refused the token", id="bad token"),
+    pytest.param(("summary", "12x"), {}, 2, "I couldn't find a pull request number", id="nonsense"),
+    pytest.param(
+        ("report", "--repo", "a/b"),
+        {"GITHUB_TOKEN": ""},
+        2,
+        "Run `prdigest doctor` for the full list",
+        id="no token",
+    ),
+    pytest.param(("report", *SMALL_DAY), {"GITHUB_TOKEN": "x"}, 1, "rejected the token", id="bad token"),
     pytest.param(("report", "--repo", "no/such"), {}, 1, "no repository no/such", id="unknown repository"),
     pytest.param(("summary", "octo/engine#9"), {}, 1, "no pull request #9", id="unknown number"),
     pytest.param(
         ("report", *SMALL_DAY), {"GITHUB_API_URL": "http://127.0.0.1:9"}, 1, "be reached", id="no GitHub"
     ),
     pytest.param(("report", *SMALL_DAY), {"REDIS_URL": "redis://127.0.0.1:9"}, 1, "store does not", id="no store"),
-    pytest.param(("report", *SMALL_DAY), {"REDIS_URL": "nonsense"}, 1, "is no address", id="bad store address"),
+    pytest.param(
+        ("report", *SMALL_DAY), {"REDIS_URL": "nonsense"}, 1, "is not an address", id="bad store address"
+    ),
     pytest.param(("report",), {"PRDIGEST_CONCURRENCY": "many"}, 2, "PRDIGEST_CONCURRENCY can't", id="bad setting"),
     pytest.param((*POST[:-1], "C0NOWHERE"), {}, 1, "no channel C0NOWHERE", id="unknown channel"),
     pytest.param((*POST[:-1], "C0OUTSIDE"), {}, 1, "not in channel C0OUTSIDE", id="not in channel"),
-    pytest.param(POST, {"SLACK_BOT_TOKEN": "xoxb-bad"}, 1, "Slack refused the token", id="bad Slack token"),
+    pytest.param(POST, {"SLACK_BOT_TOKEN": "xoxb-bad"}, 1, "Slack rejected the token", id="bad Slack token"),
     pytest.param(POST, {"SLACK_API_URL": "http://127.0.0.1:9"}, 1, "Slack can't be reached", id="no Slack"),
 ]
 
@@ -252,6 +315,8 @@ def test_a_failure_is_one_sentence_and_an_exit_code(
     assert (done.returncode, done.stdout) == (code, "")
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
+    # what can be refused at once is refused before GitHub is asked
+    assert code == 1 or there.github.calls == []
     for secret in (there.github.token, there.claude.api_key, "xoxb-"):
         assert secret not in done.stderr or "(xoxb-…)" in done.stderr
 
@@ -285,6 +350,9 @@ class TestVotes:
         printed = sorted(map(json.loads, done.stdout.splitlines()), key=lambda vote: str(vote["verdict"]))
         assert printed == [{"verdict": "bad"}, {"verdict": "good", "question": "Größer?"}]
 
-    def test_it_needs_no_slack(self, there: World, tmp_path: Path) -> None:
+    def test_without_any_it_says_so_beside_the_lines_for_scripts(self, there: World, tmp_path: Path) -> None:
+        # it needs no Slack
         settings = {**there.settings, "SLACK_BOT_TOKEN": ""}
-        assert prdigest("votes", settings=settings, folder=tmp_path).returncode == 0
+        done = prdigest("votes", settings=settings, folder=tmp_path)
+        assert (done.returncode, done.stdout) == (0, "")
+        assert done.stderr.startswith("No votes yet")

@@ -54,8 +54,9 @@ def test_a_good_installation_passes_every_check(there: World, store: Redis, tmp_
         done = prdigest("doctor", settings=there.settings, folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     shown = done.stdout.splitlines()
-    assert {line[0] for line in shown[:-1]} == {"✓", "–"}  # noqa: RUF001 (a dash)
-    assert shown[-1] == "All is well."
+    assert shown[0] == "No problems found."
+    assert {line[0] for line in shown[1:]} == {"✓", "–"}  # noqa: RUF001 (a dash)
+    assert "Paths defaults" not in done.stdout
     assert "\x1b" not in done.stdout
 
 
@@ -66,15 +67,17 @@ def test_every_failure_says_what_to_do_and_the_process_fails(there: World, tmp_p
     assert (done.returncode, done.stderr) == (1, "")
     shown = done.stdout.splitlines()
     failures = [at for at, line in enumerate(shown) if line.startswith("FAIL ")]
-    assert len(failures) == 5
+    assert shown[0] == "3 problems to fix:"
+    assert failures == [1, 3, 5]
     assert all(shown[at + 1].startswith("     -> ") for at in failures)
-    assert "FAIL Settings: PRDIGEST_CHANEL is no setting: did you mean PRDIGEST_CHANNEL?" in shown
-    assert shown[-1].startswith("5 checks of ")
+    assert "FAIL Settings: PRDIGEST_CHANEL is not a setting: did you mean PRDIGEST_CHANNEL?" in shown
+    assert "-    Worker: not running (never started)" in shown
 
 
 def test_scripts_get_json_and_the_same_exit_code(there: World, tmp_path: Path) -> None:
-    done = prdigest("doctor", "--json", settings=there.settings, folder=tmp_path)
-    assert (done.returncode, done.stderr) == (1, "")
+    done = prdigest("doctor", "--json", "--paths", settings=there.settings, folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
     found = {each["name"]: each["status"] for each in json.loads(done.stdout)}
     assert found["GitHub token"] == "ok"
-    assert (found["Clock process"], found["Worker"], found["Schedule"]) == ("failed", "failed", "note")
+    assert (found["Clock process"], found["Worker"], found["Schedule"]) == ("note", "note", "note")
+    assert found["Paths defaults, product"] == "note"

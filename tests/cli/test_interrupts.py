@@ -17,5 +17,5 @@ def test_ctrl_c_while_it_is_still_importing_is_one_sentence(tmp_path: Path, modu
     found = prdigest("demo", settings={"PYTHONPATH": f"{tmp_path}:{ROOT}"}, folder=tmp_path, start=executed)
     assert (found.returncode, found.stdout) == (130, "")
     assert (
-        found.stderr.lstrip() == "Interrupted; what was posted stays, and running it again goes on from there.\n"
+        found.stderr.lstrip() == "Interrupted: posted messages stay, and the same command continues from there.\n"
     )

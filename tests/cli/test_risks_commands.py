@@ -61,7 +61,7 @@ class TestEvaluate:
         said = done.stdout.splitlines()
         assert said[0] == f"octo/engine, branch main, merged 2025-04-16 to 2025-05-30 (UTC), {RULES_VERSION}"
         assert said[1].startswith("55 pull requests, history from 2024-04-16; ")
-        assert said[2] == "R  taken back by a revert: 12, 12 of them still open at 09:00 on the next day"
+        assert said[2] == "R  reverted: 12, 12 of them still open at 09:00 on the next day"
         assert said[-1].startswith("Verdict: too few to tell. Only 12 open pull requests")
         rows = list(csv.reader((tmp_path / "out.csv").read_text().splitlines()))
         assert rows[0] == ["pr", "score"]
@@ -103,21 +103,21 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("arguments", "code", "said"),
         [
-            pytest.param(["--clone=nothing", *WINDOW], 2, "'nothing' is no folder", id="no-folder"),
-            pytest.param(["--clone=.", *WINDOW], 2, "is no git clone", id="no-clone"),
+            pytest.param(["--clone=nothing", *WINDOW], 2, "'nothing' is not a readable folder", id="no-folder"),
+            pytest.param(["--clone=.", *WINDOW], 2, "is not a git clone", id="no-clone"),
             pytest.param(
                 ["--clone={clone}", "--since=2025-05-02", "--until=2025-05-01"],
                 2,
-                "2025-05-01 is before 2025-05-02",
+                "--until 2025-05-01 is before --since 2025-05-02",
                 id="wrong-way-round",
             ),
             pytest.param(
-                ["--clone={clone}", "--since=2025-5-2", "--until=2025-06-01"], 2, "is no date", id="no-date"
+                ["--clone={clone}", "--since=2025-5-2", "--until=2025-06-01"], 2, "is not a date", id="no-date"
             ),
             pytest.param(
                 ["--clone={clone}", "--since=2021-01-01", "--until=2021-02-01"],
                 2,
-                "No pull request was merged in octo/engine from 2021-01-01 to 2021-02-01",
+                "No pull request was merged into octo/engine from 2021-01-01 to 2021-02-01",
                 id="empty",
             ),
             pytest.param(
@@ -132,9 +132,8 @@ class TestRefusals:
             pytest.param(
                 ["--clone={clone}", *WINDOW, "--branch=nosuch"], 2, "has no branch 'nosuch'", id="branch"
             ),
-            pytest.param(["--clone={clone}", *WINDOW, "--repo=engine"], 2, "is no repository", id="repository"),
-            pytest.param(["--clone={clone}", *WINDOW, "--timezone=Mars"], 2, "is no time zone", id="zone"),
-            pytest.param(["--clone={clone}"], 2, "Missing option '--since'", id="no-dates"),
+            pytest.param(["--clone={clone}", *WINDOW, "--repo=engine"], 2, "is not a repository", id="repository"),
+            pytest.param(["--clone={clone}", *WINDOW, "--timezone=Mars"], 2, "is not a time zone", id="zone"),
         ],
     )
     def test_what_can_not_be_done_is_one_sentence(
@@ -154,8 +153,8 @@ class TestPaths:
         command = (*EVALUATE, f"--clone={clone}", *WINDOW)
         usual, own = (called(*command, settings=each) for each in ({}, settings))
         assert "without product and build files: " in usual.stdout
-        assert "without product and build files: 0.0 %" in own.stdout
-        assert "without product and build files: 0.0 %" not in usual.stdout
+        assert "without product and build files: 0.0%" in own.stdout
+        assert "without product and build files: 0.0%" not in usual.stdout
 
     def test_a_file_that_can_not_be_used_is_one_sentence(self, clone: Path, tmp_path: Path, called: Call) -> None:
         settings = {"PRDIGEST_PATHS": str(tmp_path / "none.toml")}

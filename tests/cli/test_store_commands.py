@@ -174,7 +174,7 @@ def test_what_can_not_be_imported_is_told_in_one_sentence(there: World, store: R
         f'{{"prdigest": "export", "schema": 2, "at": "{NOON.isoformat()}"}}\n{{"key'
     )
     said = refusal(there, tmp_path, "import", "half.jsonl")
-    assert said == "Line 2 is no JSON object: the file is damaged or no export.\n"
+    assert said == "Line 2 is not a JSON object: the file is damaged, or is not an export.\n"
     assert keys(store) == {}
 
 

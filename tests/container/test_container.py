@@ -393,13 +393,13 @@ def test_a_file_of_path_classes_makes_entries_anew(
         with opened() as base:
             return build_digest_services(base).entries.get_entry(seven).area
 
-    assert area() == "of"
+    assert area() == "Of"
     merges.setenv("PRDIGEST_PATHS", "paths.toml")
-    for kind, expected in {"docs": "Documentation", "ci": "CI and tests", "product": "of"}.items():
+    for kind, expected in {"docs": "Documentation", "ci": "CI and tests", "product": "Of"}.items():
         (tmp_path / "paths.toml").write_text(f'["Octo/Engine"]\n{kind} = ["of/"]')
         assert area() == expected
     calls = len(github.calls_to("/graphql"))
-    assert area() == "of"
+    assert area() == "Of"
     assert len(github.calls_to("/graphql")) == calls, "what was read with these classes is kept"
 
 
@@ -430,7 +430,7 @@ def test_every_service_goes_by_the_file_of_path_classes(
                 rated,
             )
 
-    assert found() == (True, "1 product.", "of", [90], True)
+    assert found() == (True, "1 product.", "Of", [90], True)
     merges.setenv("PRDIGEST_PATHS", "paths.toml")
     (tmp_path / "paths.toml").write_text('["*"]\ndocs = ["of/"]')
     assert found() == (False, "1 docs.", "Documentation", [], False)

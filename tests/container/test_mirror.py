@@ -134,5 +134,5 @@ def test_an_app_without_a_token_is_a_sentence() -> None:
     app = Auth.AppAuth(
         "1", sign_func=Auth.JwtSigner("a key that is long enough for the algorithm", "HS256").jwt_sign
     )
-    with pytest.raises(GitHubUnavailable, match="gives the app no token"):
+    with pytest.raises(GitHubUnavailable, match="gave the app no token"):
         read_git_token(f"http://127.0.0.1:{closed_port()}", app.get_installation_auth(12))

@@ -114,7 +114,7 @@ def examined(settings: Settings) -> list[str]:
 def test_the_doctor_examines_it(settings: ToySettings) -> None:
     lines = examined(settings)
     assert "+ Toy key: accepted" in lines
-    assert "+ Model toy-1: known, $10.00 in and $100.00 out for a million tokens" in lines
+    assert "+ Model toy-1: available, $10.00 in and $100.00 out per million tokens" in lines
     assert not [line for line in lines if "Claude" in line]
 
 
@@ -125,11 +125,10 @@ def test_the_doctor_says_what_is_wrong_with_it_in_its_own_names(
     monkeypatch.setenv("TOY_APIURL", "x")
     (key,) = [line for line in examined(ToySettings()) if line.startswith("! Toy key")]
     assert key == (
-        "! Toy key: refused -> Set TOY_API_KEY to a key that is valid, or leave it empty for summaries made of "
-        "facts alone."
+        "! Toy key: refused -> Set TOY_API_KEY to a valid key, or leave it empty for facts-only summaries."
     )
     monkeypatch.setenv("TOY_API_KEY", "wrong one")
-    assert any(line.startswith("! Settings: TOY_API_KEY has blanks") for line in examined(ToySettings()))
+    assert any(line.startswith("! Settings: TOY_API_KEY contains blanks") for line in examined(ToySettings()))
 
 
 # which one is asked

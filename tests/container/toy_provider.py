@@ -81,7 +81,7 @@ class ToyConnection:
         except (DeadlineExceeded, httpx2.HTTPError) as error:
             raise ModelBusy("the toy can't be reached") from error
         if answer.status_code == 401:
-            raise ModelRequestRejected("the model's API key is refused")
+            raise ModelRequestRejected("the model's API key was rejected")
         found: dict[str, Any] = answer.json()
         return found
 

@@ -55,6 +55,10 @@ class Gate:
         self._open.set()
 
 
+# of what an asker is told after some seconds
+_BEGINNINGS = ("Looking at ", "I'm preparing ")
+
+
 @dataclass
 class Web:
     """A web process and where it listens."""
@@ -150,14 +154,17 @@ class Site:
         return person.press(self.world.slack.get_message(CHANNEL, ts), buttons.DETAILS)
 
     def answers(self, delivery: Delivery) -> list[str]:
-        """The texts of what anybody saw as an answer to a request: messages, whispers and windows."""
+        """The texts of what anybody saw as an answer to a request: messages, whispers and windows.
+
+        That it takes a while, which the asker is told on a busy machine, is no answer.
+        """
         asked = delivery.payload
         trace = asked.get("trigger_id") or asked["event"]["ts"]
         said = [m["text"] for m in list(self.world.slack.get_channel(CHANNEL).messages) if f":{trace}:" in _key(m)]
         said += [
             m["text"]
             for m in self.world.slack.ephemerals
-            if m.get("response_url", "") == asked.get("response_url")
+            if m.get("response_url", "") == asked.get("response_url") and not m["text"].startswith(_BEGINNINGS)
         ]
         return said + [_shown(v) for v in self.world.slack.views if v["external_id"].endswith(f":{trace}")]
 

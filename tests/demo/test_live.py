@@ -20,7 +20,7 @@ from tests.helpers.command import prdigest, started
 from tests.helpers.world import World, add_yesterday, world
 
 HOME = "C0DIGEST"
-ANOTHER = "Another live demo is running: end it with Ctrl-C first."
+ANOTHER = "Another live demo is running: stop it with Ctrl-C first."
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_it_ends_while_the_model_is_still_thinking(there: World, tmp_path: Path)
     [
         (["--live", "--repo", "octo/engine"], "ANTHROPIC_API_KEY", "Set ANTHROPIC_API_KEY"),
         (["--live", "--repo", "octo/engine"], "GITHUB_TOKEN", "Set GITHUB_TOKEN"),
-        (["--live"], "PRDIGEST_REPO", "Which repository?"),
+        (["--live"], "PRDIGEST_REPO", "No repository: pass --repo"),
         (["--repo", "octo/engine"], "", "add --live"),
         (["--live", "--text", "--repo", "octo/engine"], "", "leave out --live"),
         (["--live", "--repo", "nonsense"], "", "owner/name"),

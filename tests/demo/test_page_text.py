@@ -38,7 +38,7 @@ def test_nothing_in_the_environment_changes_the_sample(monkeypatch: pytest.Monke
     for name, value in (
         ("PRDIGEST_REPO", "octo/other"),
         ("SLACK_APP_TOKEN", "xapp-1"),
-        ("PRDIGEST_CHANNEL", "C1"),
+        ("PRDIGEST_CHANNEL", "C0OTHER"),
     ):
         monkeypatch.setenv(name, value)
     (tmp_path / ".env").write_text("REDIS_URL=redis://nowhere\nGITHUB_TOKEN=ghp_1\n")

@@ -18,6 +18,7 @@ from bot.domain.operations.bot_health import LatestDigest
 from bot.domain.pull_requests.reference import Reference
 from bot.ports import Post
 from bot.render.conversations.answers import format_search_answer, render_footer, render_private_answer
+from bot.render.conversations.sentences import MODEL_NOTE
 from bot.render.digest.post import render_digest
 from bot.render.risk.risk_list import render_risk_list
 from bot.render.risk.score import render_score
@@ -60,14 +61,14 @@ def posts() -> dict[str, Post]:
     """What the bot posts, by name."""
     rendered = render_digest(SAMPLE)
     risks = made(taken_back=(pair(1),), riskiest=(risky(2, "said"),))
-    foot = render_footer("It was cut.", "2 files", "3 files", 1)
+    foot = render_footer("It was cut.", "2 files", "3 files", 1, author=MODEL_NOTE)
     return {
         "lead": rendered.lead,
         **{f"thread {place}": post for place, post in enumerate(rendered.thread)},
         "summary": render_summary(ENTRY),
         "risks": render_risk_list(risks),
         "score": render_score("engine", SPAN, replace(USUAL, hits=(hit(9),))),
-        "subscribed": render_confirmation(ENGINE, DUE),
+        "subscribed": render_confirmation(ENGINE, DUE, DUE),
         "paused": render_changes([ENGINE], "Paused"),
         "list": render_listing([(ENGINE, DUE), (FIXED, DUE)]),
         "answer": render_private_answer(format_search_answer("No model.", "the day", SAMPLE.entries), foot),

@@ -31,12 +31,12 @@ def test_what_is_kept_is_one_demos_at_a_time(tmp_path: Path) -> None:
 
 def test_without_a_store_of_this_platform_there_is_the_text(tmp_path: Path) -> None:
     for state in (open_temporary_state(lambda: False), open_persistent_state(tmp_path, lambda: False)):
-        with pytest.raises(StoreUnavailable, match=r"does not exist for this platform.*demo --text"), state:
+        with pytest.raises(StoreUnavailable, match=r"is not available for this platform.*demo --text"), state:
             pass
 
 
 def test_where_the_store_does_not_start_there_is_the_text() -> None:
-    with pytest.raises(StoreUnavailable, match=r"does not run here.*demo --text"), open_temporary_state():
+    with pytest.raises(StoreUnavailable, match=r"does not start here.*demo --text"), open_temporary_state():
         raise StoreUnavailable("The embedded store did not start: see its log.")
 
 

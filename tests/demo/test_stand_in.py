@@ -110,8 +110,8 @@ SAID = {
     "anything about LoRA?": "- #32195 MoE LoRA kernels fetch data with the tensor memory accelerator",
     "summarize the day in one sentence": "**18 pull requests of 28 February 2026**, by area: ",
     "any security issues?": "“security” is in no title, ",
-    "does it affect SM100?": "“SM100” is in no title, summary or path of the 18 pull requests of 28 February 2026."
-    " Rules look for words alone: another word may find it.",
+    "does it affect SM100?": "“SM100” is in no title, summary or path of the 18 pull requests of 28 February "
+    "2026. Rules search for words only: another word may find it.",
     "which of these touch ROCm?\n": "Only in the path of a file: #34214.",
     "what must we do?": "**To do:** Replace `--resume <\u200dtimestamp>` with",
 }
@@ -151,7 +151,7 @@ def test_tools_are_used_in_two_rounds_and_then_it_is_said_in_pieces() -> None:
     assert tools[:3] == ["list_pull_requests", "search", "list_pull_requests"]
     assert set(tools[3:]) == {"pull_request"}
     assert (written.rounds, written.usage, written.end) == (3, NO_USAGE, AnswerEnd.COMPLETE)
-    assert thread.display.statuses == ["is searching the descriptions…", "is going through the pull requests…"]
+    assert thread.display.statuses == ["is searching descriptions…", "is reading the list of pull requests…"]
     seen = thread.display.seen
     assert len(seen) > 20
     assert all(after.startswith(before) for before, after in pairwise(seen))
@@ -186,7 +186,7 @@ def test_it_uses_no_tools_where_it_may_not() -> None:
     chat = Chat("any", "", (), talk, 1_000, 25.0, 100.0, may_use_tools=False)
     reply = converse(RuleChatModel(Sleeps()), chat, hear)
     assert (reply.calls, reply.usage) == ((), NO_USAGE)
-    assert "".join(heard).startswith("<answer>I can't tell")
+    assert "".join(heard).startswith("<answer>I don't understand what to look for")
 
 
 def test_below_an_answer_it_says_that_no_model_was_asked(
@@ -205,6 +205,10 @@ def test_below_an_answer_it_says_that_no_model_was_asked(
             Question(slack_request(), "anything about LoRA?", "1"), ThreadMemory(DAY), display
         )
         spent, _ = digests.costs.budget.read_spending_today()
+        memory = ThreadMemory(DAY, answered="command:1")
+        later = writer.write_answer(Question(slack_request(), "anything about LoRA?", "2"), memory, display)
+    # who wrote it is said once in a thread
+    assert SampleSources().stands_in not in str(later.footer)
     assert "[#32195](https://github.com/vllm-project/vllm/pull/32195)" in draft.text
     small, thumbs = draft.footer
     assert small["elements"][0]["text"].endswith(SampleSources().stands_in)

@@ -100,15 +100,15 @@ def test_channels_are_checked_once_with_all_that_they_are_for(store: Redis) -> N
         stored.put(subscription)
     found = [line for line in examined(worlds(store)) if "Channel" in line]
     assert found == [
-        "+ Channel C0DIGEST (PRDIGEST_CHANNEL, 2 subscriptions): #c0digest, open to the bot",
-        "+ Channel C0ADMIN (PRDIGEST_ADMIN_CHANNEL): #c0admin, open to the bot",
-        "+ Channel D0ADA (1 subscription): #d0ada, open to the bot",
+        "+ Channel C0DIGEST (PRDIGEST_CHANNEL, 2 subscriptions): #c0digest, the bot can post there",
+        "+ Channel C0ADMIN (PRDIGEST_ADMIN_CHANNEL): #c0admin, the bot can post there",
+        "+ Channel D0ADA (1 subscription): #d0ada, the bot can post there",
     ]
 
 
 def test_without_any_channel_it_says_so(store: Redis) -> None:
     found = examined(worlds(store), replace(PLAN, channels={}, fixed_subscription=None))
-    assert "- Channels: none: PRDIGEST_CHANNEL is not set and nobody has subscribed" in found
+    assert "- Channels: none: PRDIGEST_CHANNEL is not set, and there are no subscriptions" in found
 
 
 def test_the_subscription_of_the_settings_is_one_of_those_that_are_due(store: Redis) -> None:
@@ -126,7 +126,7 @@ def test_without_a_store_the_channels_of_the_settings_are_checked(store: Redis) 
     assert [line for line in lines if line.startswith("!")] == [
         "! Store: can't be used -> The store does not answer."
     ]
-    assert "+ Channel C0DIGEST (PRDIGEST_CHANNEL): #c0digest, open to the bot" in lines
+    assert "+ Channel C0DIGEST (PRDIGEST_CHANNEL): #c0digest, the bot can post there" in lines
     assert "- Channels of subscriptions: not checked: see Store above" in lines
     after = ("Clock process", "Worker", "Jobs", "Runs", "Schedule")
     assert lines[-5:] == [f"- {name}: not checked: see Store above" for name in after]
@@ -134,7 +134,7 @@ def test_without_a_store_the_channels_of_the_settings_are_checked(store: Redis) 
 
 def test_without_slack_its_channels_are_no_failures(store: Redis) -> None:
     def refused() -> AnySlack:
-        raise SlackCallRefused("Slack refused the token.", "invalid_auth")
+        raise SlackCallRefused("Slack rejected the token.", "invalid_auth")
 
     lines = examined(replace(worlds(store), slack=refused))
     assert "- Channel C0ADMIN (PRDIGEST_ADMIN_CHANNEL): not checked: see Slack token above" in lines
@@ -153,7 +153,7 @@ def test_a_world_that_hangs_fails_its_own_checks_and_no_other(store: Redis) -> N
     lines = examined(replace(worlds(store), slack=Hanging), patience=0.3)
     end.set()
     assert "+ Slack token: accepted, the workspace is Emulated" in lines
-    said = "See that it answers, its address and the network, then look again."
+    said = "Check that it runs, its address and the network, then run doctor again."
     assert f"! Channels: no answer within 0.3 seconds -> {said}" in lines
     assert names(lines)[-5:] == ["Clock", "Worker", "Jobs", "Runs", "Schedule"]
 
@@ -176,7 +176,7 @@ def test_a_defect_is_told_without_what_the_error_says(store: Redis, error: Excep
         raise error
 
     lines = examined(replace(worlds(store), slack=broken))
-    found = [line for line in lines if line.startswith("!") and "defect" in line]
+    found = [line for line in lines if line.startswith("!") and "bug" in line]
     assert found[0].startswith(f"! Slack: not checked: {type(error).__name__} in broken, line ")
     assert "MARK" not in "".join(lines)
 
@@ -185,4 +185,4 @@ def test_a_secret_where_a_name_belongs_is_not_shown(store: Redis) -> None:
     token = "xox" + "b-123456789012-abcDEF0123456789abcDEF"
     lines = examined(worlds(store), replace(PLAN, channels={token: "PRDIGEST_CHANNEL"}, models={token: "x"}))
     assert token not in "".join(lines)
-    assert "+ Channel [redacted] (PRDIGEST_CHANNEL): #[redacted], open to the bot" in lines
+    assert "+ Channel [redacted] (PRDIGEST_CHANNEL): #[redacted], the bot can post there" in lines

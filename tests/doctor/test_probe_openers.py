@@ -69,14 +69,14 @@ def test_good_settings_lead_to_every_service(there: World, monkeypatch: Env) -> 
 def test_the_embedded_store_is_named_by_its_folder(there: World, monkeypatch: Env, tmp_path: Path) -> None:
     state = tmp_path / "state"
     found = examined(monkeypatch, {**there.settings, "REDIS_URL": "", "PRDIGEST_STATE_DIR": str(state)})
-    assert f"+ Store: the embedded one in {state} answers" in found
+    assert f"+ Store: the embedded store in {state} answers" in found
 
 
 def test_the_prefix_and_the_owner_of_the_store_are_told(there: World, monkeypatch: Env, store: Redis) -> None:
     settings = {**there.settings, "PRDIGEST_STORE_PREFIX": "team-a"}
     found = examined(monkeypatch, settings)
     assert any(line.endswith(" (keys with the prefix team-a) answers") for line in found)
-    assert "+ Store owner: nobody yet, T0TEAM when the bot starts" in found
+    assert "+ Store owner: none yet, T0TEAM when the bot starts" in found
     assert all(key.startswith(b"team-a/") for key in store.scan_iter())
     store.set("team-a/owner", "T0TEAM")
     assert "+ Store owner: T0TEAM, the workspace of the token" in examined(monkeypatch, settings)
@@ -85,8 +85,8 @@ def test_the_prefix_and_the_owner_of_the_store_are_told(there: World, monkeypatc
 def test_a_store_of_another_workspace_is_a_failure(there: World, monkeypatch: Env, store: Redis) -> None:
     store.set("owner", "T0OTHER")
     said = (
-        "The store belongs to the workspace T0OTHER, and SLACK_BOT_TOKEN is of T0TEAM: give this bot a"
-        " PRDIGEST_STORE_PREFIX of its own."
+        "The store belongs to the workspace T0OTHER, but SLACK_BOT_TOKEN is for T0TEAM: give this bot its "
+        "own PRDIGEST_STORE_PREFIX."
     )
     assert failed(examined(monkeypatch, there.settings)) == [f"! Store owner: another workspace -> {said}"]
 
@@ -114,8 +114,8 @@ def test_a_service_whose_settings_are_wrong_gets_no_token(
 def test_a_wrong_value_is_named_and_all_else_is_checked(there: World, monkeypatch: Env) -> None:
     found = examined(monkeypatch, {**there.settings, "PORT": "many", "PRDIGEST_TIMEZONE": "Mars"})
     assert len(failed(found)) == 2
-    assert "+ GitHub octo/engine: pull requests and contents can be read" in found
-    assert "+ Channel C0DIGEST (PRDIGEST_CHANNEL): #digest, open to the bot" in found
+    assert "+ GitHub octo/engine: the token can read pull requests and contents" in found
+    assert "+ Channel C0DIGEST (PRDIGEST_CHANNEL): #digest, the bot can post there" in found
 
 
 def test_a_file_that_can_not_be_read_is_the_one_failure(there: World, monkeypatch: Env, tmp_path: Path) -> None:
@@ -128,18 +128,18 @@ def test_a_file_that_can_not_be_read_is_the_one_failure(there: World, monkeypatc
 def test_without_any_setting_it_says_what_to_set(monkeypatch: Env, tmp_path: Path) -> None:
     found = examined(monkeypatch, {"PRDIGEST_STATE_DIR": str(tmp_path / "state")})
     assert [line.partition(" -> ")[2] for line in failed(found)] == [
-        "Set PRDIGEST_REPO to the repository that the bot speaks of, as owner/name.",
+        "Set PRDIGEST_REPO to your repository, as owner/name.",
         "Set SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for requests over HTTP.",
-        "Set GITHUB_TOKEN to a token that may read pull requests, or the GITHUB_APP_… variables.",
+        "Set GITHUB_TOKEN to a token that may read pull requests, or set up a GitHub App (GITHUB_APP_…).",
         "Set SLACK_BOT_TOKEN to the bot's token (xoxb-…).",
     ]
-    assert "- Claude: no model: summaries are made of facts alone" in found
+    assert "- Claude: no model: summaries contain facts only" in found
     assert "- Slack app token: not checked: see SLACK_APP_TOKEN above" in found
 
 
 def test_without_socket_mode_the_apps_token_is_not_in_use(there: World, monkeypatch: Env) -> None:
     found = examined(monkeypatch, {**there.settings, "SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "abc"})
-    assert "- Slack app token: not in use: requests come over HTTP" in found
+    assert "- Slack app token: not used: requests come over HTTP" in found
 
 
 def test_the_file_of_path_classes_is_looked_at(there: World, monkeypatch: Env, tmp_path: Path) -> None:
@@ -153,13 +153,12 @@ def test_a_file_of_path_classes_that_is_not_there_fails_alone(there: World, monk
     found = examined(monkeypatch, {**there.settings, "PRDIGEST_PATHS": "nowhere.toml"})
     (line,) = failed(found)
     assert line.startswith("! Paths: not set up -> PRDIGEST_PATHS, nowhere.toml: it can't be read (No such file")
-    assert any(line.startswith("- Paths by default, docs: docs/ doc/ ") for line in found)
 
 
 def test_mirrors_are_looked_at_where_they_are_kept(there: World, monkeypatch: Env, tmp_path: Path) -> None:
-    assert "- Mirror: not in use: files are read from GitHub" in examined(monkeypatch, there.settings)
+    assert "- Mirror: not used: files are read from GitHub" in examined(monkeypatch, there.settings)
     found = examined(monkeypatch, {**there.settings, "PRDIGEST_MIRROR": str(tmp_path / "mirrors")})
-    assert "- Mirror octo/engine: none yet: the next digest makes it" in found
+    assert "- Mirror octo/engine: none yet: the next digest creates it" in found
     assert any(line.startswith("+ Git: 2.") for line in found)
     assert failed(found) == []
 
@@ -176,7 +175,7 @@ def test_variables_are_those_of_the_environment_and_of_the_file(monkeypatch: Env
 
 
 def test_a_folder_without_a_file_is_named(tmp_path: Path) -> None:
-    assert read_snapshot(load_usable_settings()).source == f"from the environment, there is no .env in {tmp_path}"
+    assert read_snapshot(load_usable_settings()).source == f"from the environment; there is no .env in {tmp_path}"
 
 
 # --- secrets

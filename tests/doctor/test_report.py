@@ -7,7 +7,7 @@ import json
 import click
 import pytest
 
-from bot.doctor.report import format_finding, format_findings_json, format_verdict
+from bot.doctor.report import format_finding, format_findings_json, format_report
 from bot.domain.operations.finding import Finding
 
 OK = Finding.build_success("Store", "redis://localhost answers")
@@ -53,10 +53,17 @@ def test_a_name_from_outside_steers_no_terminal(evil: str) -> None:
     assert found.isprintable()
 
 
-def test_the_last_line_says_how_many_failed() -> None:
-    assert format_verdict([OK, NOTE]) == "All is well."
-    assert format_verdict([OK, FAILED, NOTE]) == "1 check of 3 failed."
-    assert format_verdict([FAILED, FAILED]) == "2 checks of 2 failed."
+def test_what_is_to_be_fixed_comes_first() -> None:
+    good, remark, to_fix = plain(OK), plain(NOTE), plain(FAILED)
+    shown = [
+        (click.unstyle(format_report(found, "utf-8")), expected)
+        for found, expected in (
+            ([OK, NOTE], f"No problems found.\n{good}\n{remark}"),
+            ([OK, FAILED, NOTE], f"1 problem to fix:\n{to_fix}\n\n{good}\n{remark}"),
+            ([FAILED, OK, FAILED], f"2 problems to fix:\n{to_fix}\n{to_fix}\n\n{good}"),
+        )
+    ]
+    assert [said for said, _ in shown] == [expected for _, expected in shown]
 
 
 def test_scripts_get_a_list_of_plain_values() -> None:

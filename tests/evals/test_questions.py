@@ -137,7 +137,7 @@ class TestMarks:
             QUESTIONS.replace("names", "name"), "thread.0.question.0.name can't be used", id="unknown-field"
         ),
         pytest.param(QUESTIONS.replace('"retries"', '"("'), "it is no pattern", id="no-pattern"),
-        pytest.param(QUESTIONS.replace("2026-02-28", "28.2.2026"), "is no date", id="no-date"),
+        pytest.param(QUESTIONS.replace("2026-02-28", "28.2.2026"), "is not a date", id="no-date"),
     ],
 )
 def test_a_file_that_can_not_be_used_is_refused_in_a_sentence(text: str, said: str, questions: Path) -> None:

@@ -193,7 +193,7 @@ class TestTrial:
         write(folder / "answers" / f"{second}.json", {"type": "SUBSTANTIAL"})
         done = evals(None, f"--pair={folder}", *day.options)
         assert done.returncode == 1
-        assert f"answers/{second}.json: the model's answer was not usable (headline: Field required" in done.stderr
+        assert f"answers/{second}.json: the model's answer can't be used (headline: Field required" in done.stderr
         assert f"answers/{first}.json" not in done.stderr
         # the record of the day is another one now
         write(folder / "answers" / f"{second}.json", summary_answer())

@@ -53,8 +53,8 @@ def heard(text: str, slack_request: SlackRequest) -> tuple[str, ...]:
 
 # sentences that begin like a command
 SENTENCES = """
-    risks of 35441 | summary of 35441 | List benchmarks. | list changes | list everything | risks for ROCm
-    subscribe me to this please | digest in German | summary please | test it | risks in our fork
+    risks of 35441 | summary of what 35441 does | List benchmarks. | list changes | list everything
+    risks for ROCm | subscribe me to this please | digest in German | summary please | test it | risks in our fork
     Summary: what changed? | summary of yesterday? | digest this for me | digest subscribe me to this please
     list the breaking ones | pause here | resume what you said | test coverage of 35441 | unsubscribe everyone now
     risks foo:bar baz | prdigest in one sentence | pause facade | test added | digest test it | list of changes
@@ -72,6 +72,10 @@ COMMANDS = {
     "https://github.com/octo/engine/pull/35617": "summary",
     "summary 35617": "summary",
     "Summary #35617": "summary",
+    "summary of 35617, please": "summary",
+    "risks 7 days": "long_risks",
+    "risks last week path:docs": "long_risks",
+    "digest 28 Feb path:vllm/v1 only:risky": "digest",
     "risks": "risks",
     "risks today": "risks",
     "risks 7d path:vllm/v1 author:ada top:7 private": "long_risks",
@@ -96,31 +100,31 @@ COMMANDS = {
 MISTAKEN = {
     "risks 7d path:": "path: needs a value",
     "risks 7d top:99": "top:",
-    "risks foo path:docs": "names no days",
-    "subscribe at 25:00 path:docs": "is no time",
-    "subscribe repo:other/secret": "I don't speak of other/secret here",
+    "risks foo path:docs": "I don't recognize the date",
+    "subscribe at 25:00 path:docs": "is not a time",
+    "subscribe repo:other/secret": "I'm not set up for other/secret",
     "digest 7d tz:Mars/Base": "Mars/Base",
     "test only:everything": "only:",
-    'risks path:"docs': "A quotation mark is open",
-    "https://github.com/other/secret/pull/1": "I don't speak of other/secret here",
+    'risks path:"docs': "A quotation mark is not closed",
+    "https://github.com/other/secret/pull/1": "I'm not set up for other/secret",
     "1 2 3 4 5 6": "6 are too many",
     "summary 35617 35618 35619 35620 35621 35622": "6 are too many",
 }
 
 # the same where nothing was said before, so that nothing else can be meant
 MISTAKEN_AT_TOP = {
-    "subscribe at 25:00": "is no time",
-    "subscribe at": "is no time",
-    "subscribe at noon": "is no time",
+    "subscribe at 25:00": "is not a time",
+    "subscribe at": "is not a time",
+    "subscribe at noon": "is not a time",
     "subscribe at 09:00 tz Berlin": "Berlin",
     "digest 2026-13-01": "2026-13-01",
     "risks 90d": "ask for up to 31",
     "digest 2026-02-01..2026-02-28": "ask for up to 14",
-    "risks since:2026-02-01": "I don't know since",
+    "risks since:2026-02-01": "I don't understand since",
     "summary": "Which pull request?",
     "prsummary private": "Which pull request?",
-    "subscribe other/secret": "I don't speak of other/secret here",
-    "digest subscribe at 25:00": "is no time",
+    "subscribe other/secret": "I'm not set up for other/secret",
+    "digest subscribe at 25:00": "is not a time",
     "schedule": "/prdigest schedule",
     "digest schedule": "/prdigest schedule",
 }

@@ -13,9 +13,12 @@ from bot.cli.base import configure_logging, get_current_time
 from bot.container import open_foundation
 from bot.processes import run_all
 from bot.services.operations import billing, deadlines
+from bot.services.slack.asker_notices import ResponseTimes
 from bot.settings import load_settings
 
 _TIMES = 50.0
+# on a busy machine any answer may take seconds; that somebody is told so has its own tests
+_RESPONSE_TIMES = ResponseTimes(started_notice=30.0)
 
 
 def main() -> None:
@@ -23,7 +26,9 @@ def main() -> None:
     configure_logging(settings.prdigest_log_level or "INFO")
     throttle = PostThrottle(lambda: time.monotonic() * _TIMES, lambda seconds: deadlines.sleep(seconds / _TIMES))
     with (
-        open_foundation(settings, get_current_time, deadlines.sleep, throttle=throttle) as base,
+        open_foundation(
+            settings, get_current_time, deadlines.sleep, throttle=throttle, response_times=_RESPONSE_TIMES
+        ) as base,
         billing.bill_to(billing.OPERATOR),
     ):
         run_all(base)

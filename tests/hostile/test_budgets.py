@@ -42,7 +42,7 @@ pytestmark = pytest.mark.slow
 # dollars; each of the summaries takes about a sixth of a cent
 OWN = 0.1
 SUMMARY = "A small change to one part"
-FACTS = "No model summary: whoever asked has used up their budget for today."
+FACTS = "No model summary: the person who asked has used up their budget for today."
 
 
 def patch(words: int) -> str:
@@ -144,7 +144,7 @@ def test_one_person_spends_what_is_theirs_and_is_told_once(
         assert len(texts) == MANY
         assert sum(FACTS in text for text in texts) == MANY - calls
         (said,) = there.told("U0EVE")
-        assert said.startswith("You have used up your budget for today: what nobody has asked for before comes as")
+        assert said.startswith("You have used up your budget for today. New summaries contain")
         # what is there costs nothing
         known = next(n for n, text in zip(numbers, texts, strict=True) if FACTS not in text)
         there.take("U0EVE", "/prsummary", str(known))
@@ -189,12 +189,12 @@ def test_the_morning_goes_out_with_facts_alone_when_all_is_spent_and_says_so(bot
     made = bot(PRDIGEST_DAILY_BUDGET="0")
     made.turn(timedelta(0))
     assert made.claude.requests == []
-    assert "facts only because today's budget for the model is used up: #3, #2, #1" in made.thread
-    assert "no overview because today's budget for the model is used up" in made.thread
+    assert "facts only because today's model budget is used up: #3, #2, #1" in made.thread
+    assert "no overview because today's model budget is used up" in made.thread
 
 
 @pytest.mark.parametrize(
-    ("share", "without"), [(0.5, ""), (0.91, "no overview because today's budget for the model is nearly used up")]
+    ("share", "without"), [(0.5, ""), (0.91, "no overview because today's model budget is nearly used up")]
 )
 def test_the_overview_is_given_up_before_what_is_said_of_each(
     bot: Callable[..., Bot], share: float, without: str
@@ -218,7 +218,7 @@ def test_small_ones_are_given_up_next(bot: Callable[..., Bot]) -> None:
         made.services.digests.costs.budget.reserve_cost("", CallPurpose.USUAL, 0.0), 9.6
     )
     made.turn(timedelta(0))
-    assert "facts only because today's budget for the model is nearly used up: #3, #2, #1" in made.thread
+    assert "facts only because today's model budget is nearly used up: #3, #2, #1" in made.thread
     assert len(made.claude.requests) == 1
 
 
@@ -229,7 +229,7 @@ def test_who_has_no_budget_left_does_not_spoil_the_morning_by_asking_early(
     with desk(made, store) as there:
         there.take("U0EVE", "/prdigest", "yesterday")
         there.settle()
-    assert "whoever asked has used up their budget for today" in made.thread
+    assert "the person who asked has used up their budget for today" in made.thread
     made.turn(timedelta(0))
     made.run(10)
     assert "facts only" not in made.thread

@@ -201,7 +201,9 @@ def _name(actor: Actor) -> str:
 def try_see(there: Stage, action: Action) -> set[bool]:
     there.reset(is_paused=False)
     there.person.open_home()
-    is_home = there.made.id in home(there.bot, there.person)
+    there.bot.settle()
+    # its id is in the buttons only
+    is_home = there.made.id in json.dumps(there.bot.world.slack.get_home(there.person.user))
     sent = there.person.send_command("/prdigest", "help", there.side).payload
     before = len(there.bot.whispered(there.person))
     there.person._deliver_payload(
@@ -215,7 +217,7 @@ def try_preview(there: Stage, action: Action) -> set[bool]:
     there.reset(is_paused=False)
     there.person.send_command("/prdigest", f"test {there.made.id}", there.side)
     shown = [as_read(each) for each in there.bot.whispered(there.person) if each.get("blocks")]
-    return {any("A preview for you alone" in text for text in shown)}
+    return {any("Preview, visible only to you" in text for text in shown)}
 
 
 def try_form(there: Stage, action: Action) -> set[bool]:

@@ -47,6 +47,7 @@ INTERVAL = 0.2
 TIMES = JobTimeLimits(quick=3.0, long=6.0)
 PROMISES = ResponseTimes(
     first_response=3.5,
+    started_notice=60.0,
     progress_notice=0.5,
     reply_reserve=2.0,
     apology_reserve=1.0,
@@ -115,7 +116,7 @@ def test_who_asks_for_a_summary_hears_that_github_does_not_answer(team: Team) ->
     team.slow("github")
     enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked(), "101 102")
     assert seconds_until(lambda: len(team.whispers) == 2) < SOON / 2
-    assert all("GitHub does not answer me right now: try again" in said for said in team.whispers)
+    assert all("GitHub is not responding: try again" in said for said in team.whispers)
 
 
 def test_a_list_of_risks_that_github_holds_up_ends_in_time(team: Team) -> None:
@@ -135,15 +136,15 @@ def test_a_model_that_drips_leaves_a_summary_of_facts_in_time(team: Team) -> Non
 def test_who_asks_for_what_takes_long_hears_that_it_is_worked_on_and_then_what_failed(team: Team) -> None:
     team.slow("github")
     enqueue(team.jobs, team.services, OVERVIEW_JOB, team.asked(), "2026-02-27..2026-02-28")
-    assert seconds_until(lambda: team.is_told("still at it")) < SOON / 2
-    assert seconds_until(lambda: team.is_told("GitHub does not answer me right now")) < SOON
+    assert seconds_until(lambda: team.is_told("still working on it")) < SOON / 2
+    assert seconds_until(lambda: team.is_told("GitHub is not responding")) < SOON
 
 
 def test_who_waits_for_an_answer_that_slack_does_not_take_is_told_another_way(team: Team) -> None:
     team.drips["slack"].match = "chat.postMessage"
     team.slow("slack")
     enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked(), "101")
-    assert seconds_until(lambda: team.is_told("Slack does not take my answer right now")) < SOON / 2
+    assert seconds_until(lambda: team.is_told("Slack does not accept my answer right now")) < SOON / 2
     team.drips["slack"].heal()
     eventually(lambda: bool(team.world.slack.list_messages(CHANNEL)), SOON)
     assert len(team.whispers) == 1
@@ -162,7 +163,7 @@ def test_who_asks_for_a_digest_hears_what_failed(team: Team) -> None:
     team.slow("github")
     day = DigestRequest.parse("2026-02-28", team.services.repositories, team.services.get_today())
     team.jobs.send(DIGEST_JOB, CommandPayload(team.asked(), day, Audience.ASKER))
-    assert seconds_until(lambda: team.is_told("GitHub does not answer me right now")) < SOON
+    assert seconds_until(lambda: team.is_told("GitHub is not responding")) < SOON
 
 
 def test_a_digest_of_the_schedule_ends_and_its_next_try_is_planned(team: Team) -> None:

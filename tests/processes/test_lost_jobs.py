@@ -155,7 +155,20 @@ def idle_team(lasting_team: Team) -> Iterator[Team]:
 
 
 ALL = (
-    *("summary", "risks", "score", "details", "tell", "say", "greet", "votes", "regular", "form", "home"),
+    *(
+        "summary",
+        "risks",
+        "score",
+        "details",
+        "ask_hint",
+        "tell",
+        "say",
+        "greet",
+        "votes",
+        "regular",
+        "form",
+        "home",
+    ),
     *("preview", "questions", "long_risks", "overview", "digest", "deliver", "mend", "watch", "amend"),
 )
 
@@ -180,7 +193,7 @@ def test_a_job_that_began_three_times_and_never_ended_is_set_aside_and_told(idle
     )
     [aside] = RedisLostJobStore(idle_team.store).list_recent(datetime.now(UTC))
     assert (aside.name, aside.user) == (name, "" if name in OPERATORS_ONLY else "U0ASKER")
-    assert ["I broke down three times" in said for said in idle_team.whispers] == [True] * (
+    assert ["That request crashed three times" in said for said in idle_team.whispers] == [True] * (
         name not in OPERATORS_ONLY
     )
     assert len(idle_team.troubles) == 1
@@ -191,7 +204,9 @@ def test_the_last_try_of_a_job_tells(idle_team: Team, name: str) -> None:
     # nobody gives a job that much: it fails each time
     idle_team.put(name, given_to(idle_team, name), *range(9), max_retries=1, min_backoff=1, max_backoff=2)
     eventually(lambda: bool(idle_team.troubles), SOON)
-    assert ["gave up: ask again" in said for said in idle_team.whispers] == [True] * (name not in OPERATORS_ONLY)
+    assert ["without success: ask again" in said for said in idle_team.whispers] == [True] * (
+        name not in OPERATORS_ONLY
+    )
     assert len(idle_team.troubles) == 1
     assert not RedisLostJobStore(idle_team.store).list_recent(datetime.now(UTC))
 
@@ -212,7 +227,7 @@ def test_a_post_that_slack_never_takes_is_told_by_the_response_url_at_the_last_t
     team.world.slack.fail_next("chat.postMessage", status=500, times=100)
     team.put("summary", asdict(team.asked()), "101", "channel", max_retries=2, min_backoff=1, max_backoff=2)
     eventually(lambda: bool(team.whispers), SOON)
-    assert ["gave up: ask again" in said for said in team.whispers] == [True]
+    assert ["without success: ask again" in said for said in team.whispers] == [True]
     team.jobs.send(SEND_PRIVATE_NOTICE, NoticePayload(team.asked("another"), "Others are served."))
     eventually(lambda: "Others are served." in team.whispers, SOON)
 
@@ -226,7 +241,7 @@ def test_a_question_that_is_given_up_lets_the_next_one_come_up(team: Team) -> No
     )
     team.put("questions", place, died=MAX_ATTEMPTS)
     eventually(lambda: team.services.questions.question_queue.get_first(place) is None, SOON)
-    assert ["I broke down three times" in said for said in team.whispers] == [True]
+    assert ["That request crashed three times" in said for said in team.whispers] == [True]
     assert len(team.world.slack.list_replies(channel, thread)) == 1
 
 
@@ -247,7 +262,7 @@ def test_slack_asks_for_twelve_minutes_and_the_worker_serves_others(team: Team) 
         team.jobs, team.services, SUMMARY_JOB, slack_request("mention:1", thread=thread, message=thread), "101"
     )
     eventually(lambda: bool(team.whispers), SOON)
-    assert ["Slack asks me to wait. I go on at" in said for said in team.whispers] == [True]
+    assert ["Slack limits my rate. I'll continue at" in said for said in team.whispers] == [True]
     enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked(), "102")
     eventually(lambda: bool(team.world.slack.list_messages(CHANNEL)[1:]), SOON)
     waiting = team.store.hvals("dramatiq:prdigest.DQ.msgs")
@@ -280,7 +295,7 @@ def test_a_service_that_asks_for_ever_longer_is_given_up(team: Team) -> None:
     asked = asdict(slack_request("mention:1", thread=thread, message=thread))
     team.put("summary", asked, "101", "channel", put_off_since=long_ago)
     eventually(lambda: len(team.whispers) == 2, SOON)
-    assert "gave up: ask again" in team.whispers[1]
+    assert "without success: ask again" in team.whispers[1]
 
 
 def test_five_summaries_in_one_second_are_posted_one_a_second_and_none_is_refused(team: Team) -> None:

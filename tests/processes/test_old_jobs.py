@@ -227,7 +227,7 @@ def test_what_is_due(team: Team, caplog: pytest.LogCaptureFixture) -> None:
 def test_that_another_job_is_lost(team: Team) -> None:
     at = "2026-03-01T09:00:00+00:00"
     team.run("prdigest", "end", "an-id", "summary", "failed", at, team.visit())
-    assert ["gave up: ask again" in text for text in team.whispered()] == [True]
+    assert ["without success: ask again" in text for text in team.whispered()] == [True]
     team.run("prdigest", "end", "other-id", "mend", "endless", at, "digest:T:C:octo/engine:2026-02-28")
     assert len(team.whispered()) == 1
 
@@ -240,4 +240,4 @@ def test_what_the_settings_no_longer_allow_is_told(team: Team, name: str, is_old
     texts = ("1.2.3", "other/secret#1") if name == "details" else ("other/secret#1", "channel")
     typed = {"version": 2, "asker": team.visit(), **asked}
     team.run("prdigest", name, *((team.visit(), *texts) if is_old else (typed,)))
-    assert team.whispered() == ["I don't speak of other/secret here: ask about octo/engine."]
+    assert team.whispered() == ["I'm not set up for other/secret: ask about octo/engine."]

@@ -20,7 +20,15 @@ ROOT_DOCUMENTS = (
     "CONTRIBUTING.md",
     "README.md",
     "SECURITY.md",
+    "docs/cost.md",
+    "docs/deploy.md",
+    "docs/permissions.md",
+    "docs/privacy.md",
     "docs/releasing.md",
+    "docs/risk.md",
+    "docs/settings.md",
+    "docs/slack.md",
+    "docs/troubleshooting.md",
     "tests/README.md",
 )
 DOCUMENTS = sorted([*(ROOT / name for name in ROOT_DOCUMENTS), *GITHUB.glob("*.md")])

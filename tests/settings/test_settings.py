@@ -92,7 +92,35 @@ BAD = [
     ("PRDIGEST_USER_LIMIT", "1001"),
     ("PRDIGEST_USER_CALLS", "0"),
     ("PRDIGEST_USER_CALLS", "1001"),
+    ("PRDIGEST_CHANNEL", "#vllm"),
+    ("PRDIGEST_CHANNEL", "U0ADA"),
 ]
+# what to write instead, in words of ours
+ADVICE = {
+    ("PRDIGEST_POST_AT", "25:00"): "write it as 09:00 or 9am",
+    ("PRDIGEST_POST_AT", "noonish"): "write it as 09:00 or 9am",
+    ("PRDIGEST_CHANNEL", "#vllm"): "use the channel's id, such as C0123ABCD, not its name",
+    ("PORT", "many"): "write a whole number",
+    ("PRDIGEST_USER_LIMIT", "0"): "write 1 or more",
+    ("PRDIGEST_USER_LIMIT", "1001"): "write 1000 or less",
+}
+TIMES = {"9am": time(9), "5:30pm": time(17, 30), "09:00": time(9), "09:00:00": time(9), "7": time(7)}
+
+
+def test_a_time_may_be_written_as_in_slack(monkeypatch: Env) -> None:
+    parsed = {}
+    for text in TIMES:
+        monkeypatch.setenv("PRDIGEST_POST_AT", text)
+        parsed[text] = load_settings().prdigest_post_at
+    assert parsed == TIMES
+
+
+def test_a_refusal_says_what_to_write(monkeypatch: Env) -> None:
+    said = {}
+    for name, value in ADVICE:
+        with monkeypatch.context() as each:
+            said[name, value] = refusal(each, name, value).removeprefix(f"{name} can't be used: ").rstrip(".")
+    assert said == ADVICE
 
 
 def refusal(monkeypatch: Env, name: str, value: str) -> str:

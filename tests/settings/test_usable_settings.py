@@ -44,7 +44,7 @@ def test_of_several_bad_values_every_command_names_the_first(monkeypatch: Env) -
     with pytest.raises(ConfigurationError) as caught:
         load_settings()
     first, reason = next(iter(load_usable_settings().problems.items()))
-    assert str(caught.value) == f"{first} can't be used: {reason}. See `prdigest env`."
+    assert str(caught.value) == f"{first} can't be used: {reason}."
 
 
 def test_a_file_in_another_encoding_says_what_to_do(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_file_that_may_not_be_read_says_why(tmp_path: Path, monkeypatch: Env) 
 def test_the_channel_of_operators_is_one_id(monkeypatch: Env, value: str) -> None:
     monkeypatch.setenv("PRDIGEST_ADMIN_CHANNEL", value)
     problems = load_usable_settings().problems
-    assert problems == {"PRDIGEST_ADMIN_CHANNEL": "use an id of Slack, as C0123ABCD; not a name"}
+    assert problems == {"PRDIGEST_ADMIN_CHANNEL": "use a Slack id such as C0123ABCD, not a name"}
 
 
 @pytest.mark.parametrize(("value", "expected"), [("C0OPS123", "C0OPS123"), ("D0ADA", "D0ADA"), ("", None)])
@@ -104,8 +104,8 @@ def test_a_file_does_not_send_a_secret_of_the_environment_elsewhere(
     with pytest.raises(ConfigurationError) as caught:
         load_settings()
     assert str(caught.value) == (
-        f"{address} can't be used: it is set in .env and {secret} in the environment; set both in the same place. "
-        "See `prdigest env`."
+        f"{address} can't be used: it is set in .env, but {secret} is set in the environment; set both "
+        "in the same place."
     )
     assert getattr(load_usable_settings().settings, address.lower()) != ELSEWHERE
 
@@ -118,7 +118,8 @@ def test_the_environment_does_not_send_a_secret_of_the_file_elsewhere(
     monkeypatch.setenv(address, ELSEWHERE)
     write(tmp_path, **{secret: "of-the-file"})
     with pytest.raises(
-        ConfigurationError, match=rf"^{address} can't be used: it is set in the environment and {secret} in"
+        ConfigurationError,
+        match=rf"^{address} can't be used: it is set in the environment, but {secret} is set in",
     ):
         load_settings()
 

@@ -168,7 +168,7 @@ def test_an_old_details_button_opens_its_window(
     ],
 )
 def test_an_old_share_button_shows_everybody(user: str, action: str, beginning: str, team: SampleTeam) -> None:
-    (private,) = [shown for shown in team.shown(user) if action in json.dumps(shown.get("blocks"))]
+    (private,) = [shown for shown in team.shown(user) if f'"{action}"' in json.dumps(shown.get("blocks"))]
     before = len(team.posted("C0DIGEST"))
     team.do(team.person(user).press(private, action))
     shared = team.posted("C0DIGEST")[before:]
@@ -192,7 +192,7 @@ def test_old_subscription_buttons_work(team: SampleTeam) -> None:
     assert team.shown(YOU)[-1]["text"].startswith("Paused")
     team.do(you.send_command("/prdigest", f"resume {TEAMS}", channel="C0TEAM"))
     team.do(you.press(listed, "subscription_preview", value=TEAMS, channel="C0TEAM"))
-    assert any("A preview for you alone" in read(shown) for shown in team.shown(YOU))
+    assert any("Preview, visible only to you" in read(shown) for shown in team.shown(YOU))
     team.do(you.press(listed, "subscription_change", value=TEAMS, channel="C0TEAM"))
     form = team.slack.get_modal(YOU)
     assert form

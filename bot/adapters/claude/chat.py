@@ -73,7 +73,7 @@ def _iterate_deltas(stream: MessageStream[Any]) -> Generator[ChatEvent, None, Me
         elif event.type in _USAGE_EVENTS and (usage := _read_usage(stream)):
             yield TurnUsage(usage)
     if is_begun and not is_over:
-        raise ModelBusy("the model broke off")
+        raise ModelBusy("the model stopped before the end of its answer")
     return stream.get_final_message() if is_begun else None
 
 
@@ -92,7 +92,7 @@ def _iterate_events(stream: MessageStream[Any]) -> Iterator[Any]:
     except (anthropic.APIError, httpx2.HTTPError, httpx2.StreamError):
         raise
     except Exception as error:
-        raise ModelBusy("something else than the model answered") from error
+        raise ModelBusy("another server answered instead of the model") from error
 
 
 def _read_usage(stream: MessageStream[Any]) -> Usage | None:

@@ -80,9 +80,9 @@ def _parse_completion(message: Message) -> Completion:
     """
     usage = convert_usage(message.usage)
     if message.stop_reason == "refusal":
-        raise ModelRefusal("the model declined to summarise it", usage)
+        raise ModelRefusal("the model declined to summarize it", usage)
     if message.stop_reason in TRUNCATION_REASONS:
-        raise ModelAnswerTruncated("the model's answer was cut at its length limit", usage)
+        raise ModelAnswerTruncated("the model's answer was truncated at its length limit", usage)
     # answers may begin with a block of thinking
     text = "".join(block.text for block in message.content if block.type == "text")
     return Completion(text, usage)

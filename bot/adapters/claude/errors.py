@@ -17,9 +17,9 @@ log = logging.getLogger(__name__)
 
 # stop reasons of answers that are incomplete
 TRUNCATION_REASONS = ("max_tokens", "model_context_window_exceeded")
-_KEY_ADVICE = "Claude refuses the key: check ANTHROPIC_API_KEY."
-_MODEL_ADVICE = "Claude has no model of that name: check PRDIGEST_SUMMARY_MODEL and PRDIGEST_ANSWER_MODEL."
-_ADDRESS_ADVICE = "Something else than Claude answers: check ANTHROPIC_BASE_URL."
+_KEY_ADVICE = "Claude rejected the key: check ANTHROPIC_API_KEY."
+_MODEL_ADVICE = "Claude has no model with that name: check PRDIGEST_SUMMARY_MODEL and PRDIGEST_ANSWER_MODEL."
+_ADDRESS_ADVICE = "The server is not Claude: check ANTHROPIC_BASE_URL."
 _ADVICE_BY_STATUS = {401: _KEY_ADVICE, 403: _KEY_ADVICE, 404: _MODEL_ADVICE}
 # temporary errors in error events of a stream whose status was a success
 _TRANSIENT_TYPES = {"overloaded_error", "rate_limit_error", "api_error", "timeout_error"}
@@ -41,7 +41,7 @@ class OperatorAdvice:
             status = error.status_code
             self._log_once(
                 _ADVICE_BY_STATUS.get(
-                    status, f"Claude refuses a request: {error.message}" if status == 400 else ""
+                    status, f"Claude rejected a request: {error.message}" if status == 400 else ""
                 )
             )
 
@@ -86,12 +86,12 @@ def _translate_status(error: anthropic.APIStatusError) -> ModelError:
     if status in (401, 403):
         return ModelRequestRejected(sentences.KEY_REFUSED)
     if status == 404:
-        return ModelRequestRejected("there is no model of that name")
+        return ModelRequestRejected("there is no model with that name")
     if status in (408, 409, 429) or status >= 500:
         return ModelBusy(sentences.MODEL_BUSY, parse_retry_after(error.response.headers.get("retry-after")))
     if status == 200 and _read_error_type(error) in _TRANSIENT_TYPES:
-        return ModelBusy("the model broke off")
-    return ModelRequestRejected(f"the model refused the request with status {status}")
+        return ModelBusy("the model stopped before the end of its answer")
+    return ModelRequestRejected(f"the model rejected the request with status {status}")
 
 
 def _read_error_type(error: anthropic.APIStatusError) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-KEY_REFUSED = "the model's API key is refused"
+KEY_REFUSED = "the model's API key was rejected"
 MODEL_BUSY = "the model is busy"
 MODEL_TIMED_OUT = "the model did not answer in time"
 MODEL_UNREACHABLE = "the model can't be reached"
-WRONG_SERVICE = "something else than the model answered"
+WRONG_SERVICE = "another server answered instead of the model"

@@ -35,7 +35,9 @@ _LOG_FILE = "keeper.log"
 # everything that prdigest writes into a state directory; the demo has its own directory in it
 _OWN_NAMES = frozenset({KEEPER_LOCK_FILE, _CLAIM_FILE, _LOG_FILE, SOCKET_FILE, "valkey", "demo"})
 
-NOT_AVAILABLE = "No embedded store exists for this platform: start Redis or Valkey and set REDIS_URL to it."
+NOT_AVAILABLE = (
+    "There is no embedded store for this platform: start Redis or Valkey, and set REDIS_URL to its address."
+)
 
 
 def start_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> Path:
@@ -121,7 +123,7 @@ def _prepare_folders(state: Path) -> None:
         link_socket(state)
     except OSError as error:
         raise StoreUnavailable(
-            f"{collapse_lines(str(state))} can't be used: set PRDIGEST_STATE_DIR to a folder of yours."
+            f"{collapse_lines(str(state))} can't be used: set PRDIGEST_STATE_DIR to a folder that you own."
         ) from error
 
 

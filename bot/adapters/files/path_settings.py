@@ -95,7 +95,7 @@ def read_path_settings(file: Path) -> PathSettings:
         with file.open("rb") as opened:
             content = opened.read(_MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "its name is none"
+        why = getattr(error, "strerror", None) or "its name is empty"
         raise _build_error(
             file, f"it can't be read ({why}): write the path of a file, or leave it empty for the defaults"
         ) from error
@@ -109,11 +109,12 @@ def _parse_toml(file: Path, content: bytes) -> dict[str, Any]:
     try:
         return tomllib.loads(content.decode())
     except UnicodeDecodeError as error:
-        raise _build_error(file, "it is no UTF-8 text: save it as such") from error
+        raise _build_error(file, "it is not UTF-8 text: save it as UTF-8") from error
     except (ValueError, RecursionError) as error:
         why = truncate_text(collapse_lines(str(error)), 100)
         raise _build_error(
-            file, f'it is no TOML ({why}): write ["owner/name"] with quotes, and below it docs = ["design/"]'
+            file,
+            (f'it is not valid TOML ({why}): write ["owner/name"] with quotes, and below it docs = ["design/"]'),
         ) from error
 
 
@@ -123,7 +124,7 @@ def _build_settings(file: Path, tables: dict[str, Any]) -> tuple[dict[str, PathC
     for name, table in tables.items():
         key = _parse_key(file, name, table)
         if key in by_repository:
-            raise _build_error(file, "it is there twice: write one table for each repository", name)
+            raise _build_error(file, "it appears twice: write one table for each repository", name)
         by_repository[key] = _parse_table(file, name, table).build_classes()
     others = by_repository.pop(_ALL_REPOSITORIES, PathClasses())
     return by_repository, others
@@ -132,11 +133,13 @@ def _build_settings(file: Path, tables: dict[str, Any]) -> tuple[dict[str, PathC
 def _parse_key(file: Path, name: str, table: object) -> str:
     """Return the repository of a table in lower case, or ``*``. Raise ConfigurationError for another name."""
     if not isinstance(table, dict):
-        raise _build_error(file, f'{quote_input(name)} stands in no table: write ["owner/name"] above it')
+        raise _build_error(file, f'{quote_input(name)} is not in a table: write ["owner/name"] above it')
     try:
         return name if name == _ALL_REPOSITORIES else str(Repository.parse(name)).lower()
     except UsageError as error:
-        raise _build_error(file, 'it is no repository: write it as ["owner/name"], with quotes', name) from error
+        raise _build_error(
+            file, ('it is not a repository: write it as ["owner/name"], with quotes'), name
+        ) from error
 
 
 def _parse_table(file: Path, name: str, table: object) -> _PathTable:
@@ -152,12 +155,12 @@ def _describe_error(kind: str, place: tuple[int | str, ...], message: str) -> st
     """Return pydantic's error as a clause for the person who writes the file."""
     key = str(place[0]) if place else ""
     if kind == "extra_forbidden":
-        return f"{quote_input(key)} is no class: {_suggest_class(key)}"
+        return f"{quote_input(key)} is not a class: {_suggest_class(key)}"
     if kind == "value_error":
         reason = message.removeprefix("Value error, ")
         return f"{key}: {reason}" if key else f"it {reason}"
     example = '["critical"]' if key == "without_defaults" else '["design/"]'
-    return f"{key} is no list of texts: write it as {key} = {example}"
+    return f"{key} is not a list of texts: write it as {key} = {example}"
 
 
 def _suggest_class(key: str) -> str:

@@ -135,11 +135,11 @@ class GitClone:
                 return self._resolve_branch_name(ref), sha
         if self._requested_branch is not None:
             raise UsageError(
-                f"{self._quoted_path} has no branch {quote_input(self._requested_branch)}: name "
-                "another one as --branch."
+                f"{self._quoted_path} has no branch {quote_input(self._requested_branch)}: choose another "
+                "one with --branch."
             )
         raise UsageError(
-            f"{self._quoted_path} has no commits on its default branch: name another one as --branch."
+            f"{self._quoted_path} has no commits on its default branch: choose another one with --branch."
         )
 
     def _list_refs(self) -> tuple[str, ...]:
@@ -159,7 +159,7 @@ class GitClone:
         # the path may be a file, which has no entries
         if not os.access(f"{self._path}/.", os.X_OK):
             raise UsageError(
-                f"{self._quoted_path} is no folder to be read: give --clone the folder of a git clone."
+                f"{self._quoted_path} is not a readable folder: set --clone to the folder of a git clone."
             )
         self._read_output("rev-parse", "--git-dir")
 
@@ -190,7 +190,7 @@ class GitClone:
                 check=False,
             )
         except OSError as error:
-            raise UsageError("The git program is missing: install git, which reads the clone.") from error
+            raise UsageError("The git program is missing: install git to read the clone.") from error
 
     def _stream_output(self, lines: IO[bytes], *arguments: str) -> Iterator[bytes]:
         """Yield the output of a git command in pieces. Closing the generator ends the command."""
@@ -218,15 +218,14 @@ class GitClone:
         message = stderr.decode("utf-8", "replace")
         if "dubious ownership" in message:
             raise UsageError(
-                f"{self._quoted_path} belongs to another user, so git refuses it: allow it with"
-                " git config --global --add safe.directory and its full path."
+                f"{self._quoted_path} belongs to another user, so git refuses to read it: run git config "
+                "--global --add safe.directory with its full path."
             )
         if "not a git repository" in message:
-            raise UsageError(f"{self._quoted_path} is no git clone: give --clone the top folder of one.")
+            raise UsageError(f"{self._quoted_path} is not a git clone: set --clone to the top folder of one.")
         if self._query_git("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$"):
             raise UsageError(
-                f"{self._quoted_path} is a partial clone that lacks the contents of files: clone "
-                "it without --filter."
+                f"{self._quoted_path} is a partial clone without the contents of files: clone it without --filter."
             )
         detail = truncate_text(collapse_lines(message), 300).rstrip(".")
         raise PrdigestError(

@@ -72,7 +72,7 @@ class MirrorFolder:
         if not self.exists:
             return "there is no mirror yet"
         if self.path.is_symlink() or not self.path.is_dir():
-            return "it is no folder"
+            return "it is not a folder"
         if (self.path / _DAMAGED).exists():
             return "it is damaged"
         if any(os.path.lexists(self.path / name) for name in _FOREIGN_FILES):

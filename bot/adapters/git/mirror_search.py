@@ -38,7 +38,7 @@ class GitMirrorSearch:
         """
         revision = build_revision(commit)
         if not name.strip() or len(name) > _MAX_NAME or not name.isprintable():
-            raise UsageError(f"{quote_input(name)} is no name to search for: use up to {_MAX_NAME} characters.")
+            raise UsageError(f"{quote_input(name)} is not a name to search for: use up to {_MAX_NAME} characters.")
         arguments = ("grep", *_GREP_OPTIONS, "-e", name.encode(), revision, "--")
         with self._reader.open_command(repository, *arguments) as process:
             output, is_whole = _read_output(process, accepted=_NO_MATCH)
@@ -52,7 +52,7 @@ class GitMirrorSearch:
         """
         revision, name = build_revision(commit), encode_path(path)
         if name is None:
-            raise UsageError(f"{quote_input(path)} is no path of a file or folder in the repository.")
+            raise UsageError(f"{quote_input(path)} is not a path of a file or folder in the repository.")
         arguments = ("log", *_LOG_OPTIONS, f"--max-count={limit}", revision, "--", name)
         with self._reader.open_command(repository, *arguments) as process:
             output, _ = _read_output(process)
@@ -79,7 +79,7 @@ def _read_output(process: GitProcess, accepted: int = 0) -> tuple[bytes, bool]:
         if failure.status != accepted or failure.hints_at_damage:
             raise
     # git goes on after a file that it can't read
-    unread = GitFailure("files can't be read", process.read_stderr())
+    unread = GitFailure("the files can't be read", process.read_stderr())
     if unread.hints_at_damage:
         raise unread
     return output, True

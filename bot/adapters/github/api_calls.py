@@ -18,13 +18,13 @@ API_VERSION = "2022-11-28"
 MEDIA_TYPE = "application/vnd.github+json"
 # no count of GitHub has more digits, and Python refuses to parse thousands of them
 _MAX_DIGITS = 18
-WRONG_SERVER = "Something else than GitHub answers: check GITHUB_API_URL."
+WRONG_SERVER = "The server is not GitHub: check GITHUB_API_URL."
 _NO_GRAPHQL = (
-    "GitHub's GraphQL is not where GITHUB_API_URL says: set it to https://api.github.com, or to "
-    "https://HOST/api/v3 for GitHub Enterprise."
+    "GITHUB_API_URL has no GraphQL API: set it to https://api.github.com, or to https://HOST/api/v3 for "
+    "GitHub Enterprise."
 )
 _NO_INSTALLATION = (
-    "GitHub knows no such installation of the app: check GITHUB_APP_ID and GITHUB_APP_INSTALLATION_ID."
+    "GitHub doesn't know that installation of the app: check GITHUB_APP_ID and GITHUB_APP_INSTALLATION_ID."
 )
 
 

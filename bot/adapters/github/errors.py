@@ -81,7 +81,7 @@ def _translate_rest_error(error: GithubException, repository: Repository, number
     if isinstance(error, RateLimitExceededException) or error.status == 429:
         return _build_rate_limit_error()
     if isinstance(error, BadCredentialsException) or error.status == 401:
-        return GitHubAccessDenied("GitHub refused the token: set GITHUB_TOKEN to one that is valid.")
+        return GitHubAccessDenied("GitHub rejected the token: set GITHUB_TOKEN to a valid one.")
     if isinstance(error, UnknownObjectException) or error.status == 404:
         return _build_not_found_error(repository, number)
     if error.status == 403:
@@ -120,11 +120,9 @@ def _build_not_found_error(repository: Repository, number: int | None) -> Prdige
     """Return the error for a missing pull request, or for a missing repository if ``number`` is None."""
     if number is not None:
         return PullRequestNotFound(f"{repository} has no pull request #{number}.")
-    return RepositoryNotFound(f"GitHub has no repository {repository}, or the token may not see it.")
+    return RepositoryNotFound(f"GitHub has no repository {repository}, or the token may not read it.")
 
 
 def _build_forbidden_error(repository: Repository) -> GitHubAccessDenied:
     """Return the error for a token without read access to a repository."""
-    return GitHubAccessDenied(
-        f"GitHub does not let this token read {repository}: give it read access to pull requests."
-    )
+    return GitHubAccessDenied(f"The token may not read {repository}: give it read access to pull requests.")

@@ -22,4 +22,4 @@ def read_git_token(base_url: str, auth: Auth.Auth) -> str:
         with bound_requests(REQUEST_SECONDS):
             return auth.token
     except (GithubException, requests.exceptions.RequestException, DeadlineExceeded) as error:
-        raise GitHubUnavailable("GitHub gives the app no token: check the GITHUB_APP_… variables.") from error
+        raise GitHubUnavailable("GitHub gave the app no token: check the GITHUB_APP_… settings.") from error

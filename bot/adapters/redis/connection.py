@@ -56,7 +56,7 @@ def connect_server(url: str, *, connections: int = 32, timeouts: RedisTimeouts =
     try:
         pool = BlockingConnectionPool.from_url(url, max_connections=connections, **_build_pool_options(timeouts))
     except ValueError as error:
-        raise StoreUnavailable("REDIS_URL is no address: write it as redis://host:6379/0.") from error
+        raise StoreUnavailable("REDIS_URL is not an address: write it as redis://host:6379/0.") from error
     return Redis.from_pool(pool)
 
 
@@ -90,7 +90,7 @@ def connect_embedded(state: Path, timeouts: RedisTimeouts = RedisTimeouts()) -> 
         client.ping()
     except RedisError as error:
         client.close()
-        message = "The embedded store ends as soon as it starts: set REDIS_URL to a server."
+        message = "The embedded store stops right after it starts: set REDIS_URL to a server."
         raise StoreUnavailable(message) from error
     return client
 
@@ -118,7 +118,7 @@ def require_durable(client: Redis) -> None:
     policy = memory.get("maxmemory_policy", "noeviction")
     if policy.startswith("allkeys"):
         raise StoreUnavailable(
-            f"The store may drop records (maxmemory-policy {policy}): set it to noeviction or volatile-lru."
+            f"The store may evict records (maxmemory-policy {policy}): set it to noeviction or volatile-lru."
         )
 
 

@@ -11,44 +11,46 @@ from redis.exceptions import AuthenticationError, RedisError, ResponseError
 
 from bot.domain.errors import StoreUnavailable
 
-CLUSTER_UNSUPPORTED = "The store is a Redis Cluster, which prdigest can't use: set REDIS_URL to a single server."
-_UNREACHABLE = "The store does not answer: start Redis or check REDIS_URL (unset it to use the embedded one)."
-_WRONG_PASSWORD = "The store refuses the password: check the user and the password in REDIS_URL."  # noqa: S105 (about it)
-_READ_ONLY_REPLICA = "The store is a replica that takes no writes: set REDIS_URL to its primary."
+CLUSTER_UNSUPPORTED = (
+    "The store is a Redis Cluster, which prdigest doesn't support: set REDIS_URL to a single server."
+)
+_UNREACHABLE = "The store does not answer: start Redis or check REDIS_URL (unset it to use the embedded store)."
+_WRONG_PASSWORD = "The store rejected the password: check the user and the password in REDIS_URL."  # noqa: S105 (about it)
+_READ_ONLY_REPLICA = "The store is a read-only replica: set REDIS_URL to its primary."
 _MISSING_RIGHTS = (
-    "The store's user lacks a right: in its ACL, allow all commands (+@all) and the keys of prdigest."
+    "The store's user lacks a permission: in its ACL, allow all commands (+@all) and the keys of prdigest."
 )
 _CONNECTION_CLOSED = (
-    "The store closes the connection: see that it runs, or write rediss:// in REDIS_URL if it wants TLS."
+    "The store closes the connection: check that it runs, or write rediss:// in REDIS_URL if it needs TLS."
 )
 # the first word of an error of a server, by its protocol
 _SENTENCES_BY_CODE = {
-    "NOAUTH": "The store wants a password: write it into REDIS_URL as redis://:password@host:6379/0.",
+    "NOAUTH": "The store needs a password: write it into REDIS_URL as redis://:password@host:6379/0.",
     "WRONGPASS": _WRONG_PASSWORD,
     "NOPERM": _MISSING_RIGHTS,
     "OOM": "The store is full: raise maxmemory of the server.",
     "READONLY": _READ_ONLY_REPLICA,
     "MASTERDOWN": _READ_ONLY_REPLICA,
-    "MISCONF": "The store takes no writes because it can't save its snapshots: see its disk and its log.",
+    "MISCONF": "The store accepts no writes because it can't save its snapshots: check its disk and its log.",
     "LOADING": "The store is still reading its data: try again in a minute.",
     "WRONGTYPE": (
-        "The store holds another program's data under a key of prdigest: set PRDIGEST_STORE_PREFIX, or use another"
-        " REDIS_URL."
+        "The store has another program's data under a key of prdigest: set PRDIGEST_STORE_PREFIX, or use "
+        "another REDIS_URL."
     ),
     **dict.fromkeys(("CLUSTERDOWN", "MOVED", "ASK", "TRYAGAIN", "CROSSSLOT"), CLUSTER_UNSUPPORTED),
 }
 # parts of errors that have no such word, or that a script or a pipeline passed on
 _SENTENCES_BY_TEXT = {
     "ACL failure in script": _MISSING_RIGHTS,
-    "max number of clients": "The store takes no more connections: raise maxclients of the server.",
+    "max number of clients": "The store accepts no more connections: raise maxclients of the server.",
     "Connection closed by server": _CONNECTION_CLOSED,
     "Connection reset by peer": _CONNECTION_CLOSED,
 }
-_NO_TLS = "The store does not answer in TLS: write redis:// in REDIS_URL if it has none, or see that it runs."
+_NO_TLS = "The store does not answer in TLS: check that it runs, or write redis:// in REDIS_URL if it has no TLS."
 _UNVERIFIED_CERTIFICATE = (
-    "The store's certificate can't be verified: give its authority in REDIS_URL as ?ssl_ca_certs=/path/to/ca.pem."
+    "The store's certificate can't be verified: add its authority to REDIS_URL as ?ssl_ca_certs=/path/to/ca.pem."
 )
-_COMMAND_REFUSED = "The store refuses a command: see the log of the server."
+_COMMAND_REFUSED = "The store rejected a command: see the log of the server."
 # a pipeline first names the command that failed
 _ERROR_CODE = re.compile(r"(?:Command # \d+ .* of pipeline caused error: )?([A-Z]+) ", re.S)
 

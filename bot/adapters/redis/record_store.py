@@ -16,7 +16,7 @@ from bot.adapters.redis.leases import LEASE_SECONDS, hold_lease
 from bot.domain.errors import PostingInProgress
 from bot.ports.record_codec import Record, RecordCodec
 
-_POSTING_ELSEWHERE = "Another process is posting this now: look at the channel soon."
+_POSTING_ELSEWHERE = "Another process is posting this now: check the channel soon."
 R = TypeVar("R", bound=Record)
 
 

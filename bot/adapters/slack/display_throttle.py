@@ -41,6 +41,6 @@ class DisplayThrottle:
         """Wait for the end of the pause. Raises SlackUnavailable if that is too long for a job."""
         left = self._free_at - self._clock()
         if left > MAX_PAUSE:
-            raise SlackUnavailable("Slack asks for a pause: try again in a few minutes.", left)
+            raise SlackUnavailable("Slack limits the rate: try again in a few minutes.", left)
         if left > 0:
             self._sleep(left)

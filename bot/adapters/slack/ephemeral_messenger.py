@@ -109,7 +109,7 @@ class SlackEphemeralMessenger:
                 if answer.status_code == 429
                 else None
             )
-            raise SlackUnavailable("Slack did not take the answer: try again in a few minutes.", pause)
+            raise SlackUnavailable("Slack did not accept the answer: try again in a few minutes.", pause)
         if answer.status_code != 200:
             log.info("the response_url is used up [%s]: status %s", slack_request.reference, answer.status_code)
         return bool(answer.status_code == 200)

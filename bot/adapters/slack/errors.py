@@ -15,12 +15,14 @@ from bot.adapters.http.retry_after import parse_retry_after
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable
 
 _SENTENCES = {
-    "not_in_channel": "The bot is not in channel {channel}: invite it there with /invite.",
-    "channel_not_found": "Slack knows no channel {channel}, or it is private and without the bot: check its id.",
+    "not_in_channel": "The bot is not in channel {channel}: invite it there with /invite @prdigest.",
+    "channel_not_found": (
+        "Slack has no channel {channel}, or it is private and the bot is not in it: check its id."
+    ),
     "is_archived": "Channel {channel} is archived: choose another one.",
-    "invalid_auth": "Slack refused the token: set {token}.",
-    "not_authed": "Slack got no token: set {token}.",
-    "not_allowed_token_type": "That is another kind of token: set {token}.",
+    "invalid_auth": "Slack rejected the token: set {token}.",
+    "not_authed": "Slack received no token: set {token}.",
+    "not_allowed_token_type": "That is the wrong kind of token: set {token}.",
     "account_inactive": "The bot was removed from this workspace: install it again and set SLACK_BOT_TOKEN.",
     "token_revoked": "The token was revoked: install the bot again and set SLACK_BOT_TOKEN.",
     "restricted_action": "The workspace does not let the bot post in {channel}: ask its administrator.",
@@ -66,10 +68,10 @@ def _translate_response(error: SlackApiError, channel: str, token: str) -> Prdig
     if status >= 500 or code in _UNCERTAIN_CODES or not _ERROR_CODE.fullmatch(code):
         return SlackUnavailable("Slack answered with a server error: try again in a few minutes.")
     if code == "ratelimited":
-        sentence = "Slack asked for a pause, more than once: try again in a few minutes."
+        sentence = "Slack limited the rate several times: try again in a few minutes."
         return SlackUnavailable(sentence, _read_retry_after(error))
     if code == "missing_scope":
-        needed = answer.get("needed") or "one more scope"
+        needed = answer.get("needed") or "another scope"
         return SlackCallRefused(f"The bot lacks the scope {needed}: add it to the app and install it again.", code)
     sentence = _SENTENCES.get(code, "Slack refused the call: {code}.")
     return SlackCallRefused(sentence.format(channel=channel, token=token, code=code or f"status {status}"), code)

@@ -13,7 +13,7 @@ from bot.services.operations import deadlines
 _POST_INTERVAL = 1.0
 # channels to keep; one without a post for a second can be forgotten
 _MAX_CHANNELS = 1_000
-_BUSY = "So much is posted there that this has to wait: try again in a minute."
+_BUSY = "The channel gets too many posts right now: try again in a minute."
 
 
 class PostThrottle:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 # each scope with what does not work without it
 SCOPES = {
-    "app_mentions:read": "mentions are not heard",
-    "channels:history": "replies in public channels are not heard, and a digest that broke off is not found again",
-    "channels:read": "nobody can subscribe a public channel",
+    "app_mentions:read": "the bot receives no mentions",
+    "channels:history": "the bot receives no replies in public channels, and can't continue an interrupted digest",
+    "channels:read": "nobody can subscribe public channels",
     "chat:write": "nothing is posted",
     "commands": "there are no slash commands",
     "files:write": "reports are not attached",
-    "groups:history": "replies in private channels are not heard, and a digest that broke off is not found again",
-    "groups:read": "nobody can subscribe a private channel",
-    "im:history": "direct messages are not heard",
+    "groups:history": "the bot receives no replies in private channels, and can't continue an interrupted digest",
+    "groups:read": "nobody can subscribe private channels",
+    "im:history": "the bot receives no direct messages",
     "im:read": "nobody can subscribe in direct messages",
-    "im:write": "nobody gets a digest or a notice in direct messages",
-    "mpim:history": "group direct messages are not heard",
+    "im:write": "the bot can't send digests and notices as direct messages",
+    "mpim:history": "the bot receives no group direct messages",
     "mpim:read": "nobody can subscribe in group direct messages",
-    "users:read": "the time zones of people are not known",
+    "users:read": "people's time zones and roles are unknown",
 }

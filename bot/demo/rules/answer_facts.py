@@ -48,7 +48,9 @@ class AnswerContext:
         merged = parse_merged_days([*(each.text for each in self.tool_uses), self.record])
         if self.question.numbers:
             return format_count(len(self.question.numbers), "pull request")
-        return f"{format_count(merged.count, 'pull request')} of {format_days(merged.days)}"
+        # of several days the sample may hold only one
+        known = " that the sample has" if self.days_caveat else ""
+        return f"{format_count(merged.count, 'pull request')}{known} of {format_days(merged.days)}"
 
     @property
     def failures(self) -> list[str]:

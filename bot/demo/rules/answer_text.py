@@ -41,7 +41,7 @@ from bot.domain.text.strings import format_count
 # words about one pull request of several
 _MAX_WORDS = 22
 _MAX_FILES = 8
-_UNCLEAR_SENTENCE = f"I can't tell from this question what to look for: ask, for example, {EXAMPLES}."
+_UNCLEAR_SENTENCE = f"I don't understand what to look for. Try, for example, {EXAMPLES}."
 
 
 def render_answer(question: ParsedQuestion, record: str, tool_uses: Sequence[ToolUse]) -> str:
@@ -57,7 +57,7 @@ def render_answer(question: ParsedQuestion, record: str, tool_uses: Sequence[Too
     if context.days_caveat and not has_results:
         return context.days_caveat
     if context.list_texts and not context.listed_pull_requests and question.kind is not QuestionKind.TRIVIAL:
-        return f"There is nothing to tell: of what was asked there are no pull requests ({context.total_phrase})."
+        return f"There are no pull requests to answer this from ({context.total_phrase})."
     paragraphs = _RENDERERS[question.kind](context) if has_results else ()
     parts = [context.days_caveat, *paragraphs, *([] if question.days else context.failures)]
     return "\n\n".join(filter(None, parts)) or _UNCLEAR_SENTENCE
@@ -99,7 +99,7 @@ def _render_merge_time(context: AnswerContext) -> Iterable[str]:
 
 def _render_code(context: AnswerContext) -> Iterable[str]:
     """Yield the files, after the notice that there are no diffs."""
-    yield f"{NO_DIFFS_SENTENCE} GitHub has it: follow the link of the number."
+    yield f"{NO_DIFFS_SENTENCE} Follow the link of the number to see it on GitHub."
     yield from _render_files(context)
 
 
@@ -190,7 +190,7 @@ def _render_on_topic(context: AnswerContext, numbers: Sequence[int]) -> Iterable
     matches = match_topics(context.question, context.record, context.tool_uses)
     close, topics = () if matches.is_weak else matches.strong, format_topics(matches.matched_topics, "and")
     acting, others = [n for n in close if n in numbers], [n for n in close if n not in numbers]
-    yield f"Those that have to do with {topics} come first: {format_numbers(acting)}." if acting else ""
+    yield f"Those about {topics} come first: {format_numbers(acting)}." if acting else ""
     yield f"Also about {topics}, but requiring nothing: {format_numbers(others)}." if others else ""
     yield from render_unmatched(context, matches)
 

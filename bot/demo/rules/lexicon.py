@@ -25,6 +25,7 @@ FILLERS = frozenset(
     january february march april june july august september october november december jan feb apr jun jul aug sep
     oct nov dec monday tuesday wednesday thursday friday saturday sunday tomorrow next month date time tl dr
     support supports supported
+    update updating
     short quick brief version want wants needs needed having come comes part parts bit lot lots whole difference
     """.split()
 )
@@ -32,7 +33,19 @@ REVERT = ("revert", "undo", "undid", "rollback", "rolled", "taken", "backed")
 RISK = ("risk", "danger", "worr", "scar", "wrong", "worst")
 SAFE = ("safe", "unsafe", "careful", "critical")
 BREAKS = (
-    *("break", "broke", "incompat", "deprecat", "remov", "upgrad", "migrat", "action", "adapt"),
+    *(
+        "break",
+        "broke",
+        "incompat",
+        "compatib",
+        "backward",
+        "deprecat",
+        "remov",
+        "upgrad",
+        "migrat",
+        "action",
+        "adapt",
+    ),
     *("caller", "fail", "must", "todo", "obsolete"),
 )
 WHO = ("who", "author", "wrote", "written")
@@ -76,7 +89,13 @@ PLURAL_PRONOUNS = frozenset({"them", "those", "they"})
 SINGULAR_PRONOUNS = frozenset({"it", "its"})
 REPEAT_WORDS = frozenset({"and", "or", "what", "how", "about", "of", "then", "now", "also", "for"})
 # words that select a pull request, and say nothing about what is asked
-POINTERS = frozenset("the one ones pr change item last first second third fourth fifth two three both".split())
+POINTERS = frozenset(
+    "the one ones pr change item number last first second third fourth fifth two three both next previous"
+    " before after 1st 2nd 3rd 4th 5th".split()
+)
+WHY_WORDS = frozenset("why is was are it there here listed and so but".split())
+# "it" that stands for nothing
+IT_IS_PATTERN = re.compile(r"\bis it (?:safe|ok|okay|worth|possible|time|necessary|best|better) to\b")
 # words of questions about all merges
 GENERAL_WORDS = frozenset(
     {

@@ -22,7 +22,7 @@ from bot.demo.rules.wording import (
 
 _FEW_ITEMS, _MAX_ITEMS = 3, 8
 # a missing word must not be mistaken for a missing topic
-_WORDS_ONLY_SENTENCE = "Rules look for words alone: another word may find it."
+_WORDS_ONLY_SENTENCE = "Rules search for words only: another word may find it."
 _FLAG_PATTERN = r"(?<![\w/-])(?:-[a-z]/)?--[a-z][a-z0-9-]+[a-z0-9]\b"
 _REPOSITORY_PATTERN = re.compile(r"^[\w.-]+/([\w.-]+), \S+ \(", re.M)
 # share of all pull requests; a word that more of them have says nothing

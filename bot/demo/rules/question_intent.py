@@ -13,7 +13,9 @@ from bot.demo.rules.back_references import (
     find_choices,
     find_listed_numbers,
     find_numbers,
+    find_spoken_of,
     has_demonstrative,
+    may_point,
     resolve_pointer,
 )
 from bot.demo.rules.days import parse_days
@@ -115,7 +117,7 @@ def parse_question(
     question = questions[-1][:_MAX_QUESTION_LENGTH] if questions else ""
     if reason := find_refusal(question):
         return ParsedQuestion(QuestionKind.DECLINED, reason=reason)
-    pointed = () if find_numbers(question) else resolve_pointer(question, answers, subject)
+    pointed = resolve_pointer(question, answers, subject) if may_point(question) else ()
     if isinstance(pointed, str):
         return ParsedQuestion(QuestionKind.UNRESOLVED, reason=pointed)
     parsed = _interpret_question(question, questions[:-1], answers, pointed, subject)
@@ -132,11 +134,13 @@ def _interpret_question(
     subject: tuple[int, ...],
 ) -> ParsedQuestion:
     """Parse a question without its days."""
-    named, words, topics = find_numbers(question) or pointed, extract_words(question), extract_topics(question)
+    named, words, topics = pointed or find_numbers(question), extract_words(question), extract_topics(question)
     if not named and (follow_up := _parse_follow_up(words, before, answers, subject)):
         return follow_up
     among = () if named else _find_candidates(question, words, answers, subject)
     numbers = named or among or _resolve_subject(question, words, topics, (before, answers, subject))
+    if len(numbers) > 1 and not (named or among or subject):
+        return ParsedQuestion(QuestionKind.UNRESOLVED, reason=_WHICH_ONE_SENTENCE.format(numbers[0]))
     if not numbers and (group := find_file_group(question)):
         return ParsedQuestion(QuestionKind.FILE_GROUP, file_group=group)
     kind = _classify_question(question, words, topics, are_ones=bool(numbers) and not among)
@@ -220,9 +224,11 @@ def _resolve_subject(
     """Return what "it" refers to, or the subject of the thread, if the question names no number."""
     questions, answers, subject = before
     answer = answers[-1] if answers else ""
-    says_it = bool(lexicon.SINGULAR_PRONOUNS.intersection(words)) and not _is_named_before(words, topics)
+    says_it = bool(lexicon.SINGULAR_PRONOUNS.intersection(words)) and not (
+        _is_named_before(words, topics) or lexicon.IT_IS_PATTERN.search(question.casefold())
+    )
     if says_it or has_demonstrative(question):
-        return subject or find_numbers("".join(questions[-1:])) or find_listed_numbers(answer)[:1]
+        return subject or find_numbers("".join(questions[-1:])) or find_spoken_of(answer)
     others = (topic for topic in topics if topic.name.casefold() not in lexicon.FLAG_WORDS)
     is_wider = "most" in words or any(not topic.words[0].startswith(lexicon.WHERE) for topic in others)
     return () if is_wider else subject
@@ -267,7 +273,8 @@ def _classify_single(question: str, words: tuple[str, ...]) -> QuestionKind:
     if lexicon.WHEN_PATTERN.search(question.casefold()):
         return QuestionKind.WHEN_OF
     risk_stems = (*lexicon.RISK, *lexicon.SAFE, *lexicon.BREAKS, *lexicon.TRIVIAL)
-    if _has_stem(words, risk_stems) or words == ("why",) or lexicon.DUTY_PATTERN.search(question.casefold()):
+    is_why = "why" in words and lexicon.WHY_WORDS.union(lexicon.POINTERS).issuperset(words)
+    if _has_stem(words, risk_stems) or is_why or lexicon.DUTY_PATTERN.search(question.casefold()):
         return QuestionKind.RISK_OF
     if _has_stem(words, lexicon.WHO):
         return QuestionKind.WHO_OF

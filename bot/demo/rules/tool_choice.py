@@ -156,8 +156,9 @@ def match_topics(question: ParsedQuestion, record: str, tool_uses: Sequence[Tool
     close = [number for number in ranked if points[number] >= least or all(number in each for each in weights)]
     matches = _group_matches(question.topics, weights, ranked, close)
     unmatched = tuple(topic for topic, each in zip(question.topics, weights, strict=True) if not each)
+    asked_about = [number for number in pulls if not question.numbers or number in question.numbers]
     in_area = (
-        number for number, pull in pulls.items() if any(_is_in_area(pull, topic) for topic in question.topics)
+        number for number in asked_about if any(_is_in_area(pulls[number], topic) for topic in question.topics)
     )
     beside = tuple(
         number for number in in_area if number not in (*matches.best, *matches.by_path, *matches.mentioning)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from bot.domain.risk.assessment import BASE_RATE, RiskBand
+
 _LANGUAGES = (
     "german|deutsch|french|français|spanish|español|italian|portuguese|dutch|russian|polish|turkish|chinese|mandarin"
     "|japanese|korean|hindi|arabic|swedish|danish|norwegian|finnish|czech|hebrew|ukrainian"
@@ -12,6 +14,8 @@ _LANGUAGES = (
 _ACTION_VERBS = (
     "merge|revert|roll back|close|deploy|create|file|send|ping|email|remind|notify|assign|approve|block|rerun|fix"
 )
+# a question that asks among pull requests, or about one of them
+_NO_CHOICE = r"(?!.*(?:\d{4}|\b(?:these|them|it|any|some|one)\b))"
 NO_DIFFS_SENTENCE = "There are no diffs in the sample, so rules can't show code."
 
 
@@ -30,7 +34,7 @@ class _Refusal:
 # for these, the rest of the question does not matter
 _GENERAL_REFUSALS = (
     _Refusal(
-        "Rules can't translate: they put together sentences of the sample, which is in English.",
+        "Rules can't translate: they use the sample's English sentences.",
         (
             rf"\b(?:in|into|to|auf|en) (?:{_LANGUAGES})\b",
             rf"\b(?:{_LANGUAGES}) (?:please|bitte|summary|translation|version)\b",
@@ -67,14 +71,27 @@ _GENERAL_REFUSALS = (
         (rf"^(?:please |(?:can|could|will|would) you )*(?:{_ACTION_VERBS}) (?!.*\bwhat\b)",),
     ),
     _Refusal(
-        "Rules have no opinion: they tell what the sample says.",
+        "Rules have no opinion: they only repeat the sample.",
         (
             r"\b(?:do|would) you (?:think|recommend|suggest|prefer|like)\b",
             r"\byour (?:opinion|favou?rite|advice)\b",
+            rf"^(?:can|could|should|may) (?:we|i) (?:skip|wait|hold|roll ?back|downgrade)\b{_NO_CHOICE}",
         ),
     ),
     _Refusal(
-        "I answer questions about the sample by rules, without a model: by words, paths, people, risk and action.",
+        "Rules rate the risk of each pull request by its title, its paths and the history of its files. "
+        f"Of changes rated highest, about {RiskBand.HIGHEST.repaired}% needed a fix within two weeks; "
+        f"of all changes, {BASE_RATE}%.",
+        (
+            r"\b(?:bands?|risks?|history)\b.{0,60}\bmeans?\b|\bwhat (?:is|are) (?:a |the )?(?:risk )?bands?\b",
+            r"\bhow (?:is|are|do|does)\b.{0,60}\brisks?\b.{0,60}\b(?:rate|compute|calculate|measure|score)d?\b",
+        ),
+    ),
+    _Refusal(
+        (
+            "I answer questions about the sample with rules, without a model: about words, paths, people, "
+            "risk and action."
+        ),
         (
             r"\b(?:who|what|how) are you\b|\bwhat can you\b|\bwhat (?:questions )?can i ask\b|^\W*help\b",
             r"\bare you (?:an? |the )?\w+|\bhow do(?:es)? (?:this|you|it) work\b",

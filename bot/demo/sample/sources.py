@@ -28,8 +28,8 @@ SAMPLE_NOTE = (
     "vllm-project/vllm. The summaries and second readings were written for this sample, without a model."
 )
 _STAND_IN_NOTE = (
-    "No model is asked here: rules put answers together from what the bot's tools find, and the summaries and "
-    "second readings were written for the sample."
+    "This demo uses no model: rules build answers from what the bot's tools find, and the summaries and second "
+    "readings were written for the sample."
 )
 _MAX_NUMBERS = 6
 
@@ -175,7 +175,7 @@ class SampleSources:
     def _require_repository(self, repository: Repository) -> None:
         """Raise RepositoryNotFound for another repository than the sample's."""
         if str(repository).lower() != str(self.repository).lower():
-            raise RepositoryNotFound(f"The sample is of {self.repository} alone, there is no {repository} in it.")
+            raise RepositoryNotFound(f"The sample has {self.repository} only, not {repository}.")
 
     # the digest without a store, for the terminal
 

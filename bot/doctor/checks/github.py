@@ -66,8 +66,8 @@ def _find_common_cause(name: str, error: PrdigestError) -> str:
 def _report_access(name: str, *, has_commits: bool) -> Finding:
     """Return the finding about a repository that can be read."""
     if has_commits:
-        return Finding.build_success(name, "pull requests and contents can be read")
-    problem = "pull requests can be read, contents can't: digests will say that the count is not checked"
+        return Finding.build_success(name, "the token can read pull requests and contents")
+    problem = "the token can read pull requests, but not contents: digests will say that the count is not checked"
     return Finding.build_note(name, problem, "Give the token read access to contents.")
 
 
@@ -76,10 +76,10 @@ def _check_rate_limit(allowance: RemainingCalls | None, now: datetime) -> Findin
     if allowance is None:
         return Finding.build_success(LIMIT, "no limit")
     minutes = max(0, round((allowance.resets - now).total_seconds() / 60))
-    calls = f"{allowance.left:,} calls left, all of them again in {minutes} min"
+    calls = f"{allowance.left:,} calls left, resets in {minutes} min"
     if allowance.left == 0:
-        return Finding.build_failure(LIMIT, calls, "Wait until then, or give the bot a token of its own.")
+        return Finding.build_failure(LIMIT, calls, "Wait until then, or give the bot its own token.")
     if allowance.left < _FEW_CALLS:
-        advice = "Give the bot a token of its own if others use this one: each pull request takes a call."
+        advice = "If other programs use this token, give the bot its own: each pull request takes a call."
         return Finding.build_note(LIMIT, calls, advice)
     return Finding.build_success(LIMIT, calls)

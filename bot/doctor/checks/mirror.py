@@ -45,13 +45,15 @@ def _report_status(name: str, status: MirrorStatus, now: datetime) -> Finding:
     if status.failure:
         return Finding.build_failure(name, f"{facts}; the last update failed", status.failure)
     if not status.exists:
-        return Finding.build_note(name, "none yet: the next digest makes it")
+        return Finding.build_note(name, "none yet: the next digest creates it")
     if status.problem:
         return Finding.build_note(
-            name, f"{facts}; not used, as {status.problem}", "Wait for the next digest, which makes it again."
+            name,
+            f"{facts}; not used because {status.problem}",
+            ("Wait for the next digest: it creates the mirror again."),
         )
     if status.updated_at is None or now - status.updated_at > _STALE_AFTER:
-        return Finding.build_note(name, facts, "See that digests are posted: each updates it.")
+        return Finding.build_note(name, facts, "Check that digests are posted: each one updates the mirror.")
     return Finding.build_success(name, facts)
 
 
@@ -60,9 +62,7 @@ def _describe_facts(status: MirrorStatus, now: datetime) -> str:
     if not status.exists:
         return "none yet"
     age = (
-        "never up to date"
-        if status.updated_at is None
-        else f"updated {format_duration(now - status.updated_at)} ago"
+        "never updated" if status.updated_at is None else f"updated {format_duration(now - status.updated_at)} ago"
     )
     return f"{_format_size(status.size)}, {age}"
 

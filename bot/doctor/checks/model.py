@@ -10,13 +10,11 @@ from bot.domain.operations.finding import Finding
 from bot.ports import ModelProvider
 from bot.ports.probes import ModelProbe
 
-_REFUSED_ADVICE = "Set {key} to a key that is valid, or leave it empty for summaries made of facts alone."
-_NO_MODEL_LIST = "can't be checked here: what is at {address} does not tell of models"
-_NO_MODEL_LIST_ADVICE = (
-    "Try `prdigest summary` with the number of a pull request: it shows whether a model answers."
-)
+_REFUSED_ADVICE = "Set {key} to a valid key, or leave it empty for facts-only summaries."
+_NO_MODEL_LIST = "not checked: the server at {address} does not list its models"
+_NO_MODEL_LIST_ADVICE = "Try `prdigest summary` with the number of a pull request to see whether a model answers."
 _UNAVAILABLE_ADVICE = (
-    "Check {address} and the network, or try again in a few minutes: summaries are facts until then."
+    "Check {address} and the network, or try again in a few minutes: until then, summaries contain facts only."
 )
 
 
@@ -66,11 +64,13 @@ def _report_model(model: str, settings: str, provider: ModelProvider, *, is_know
     if is_known is None:
         return Finding.build_unchecked(name, f"see {provider.name} key above")
     if not is_known:
-        missing = f"{provider.name} has none of that name"
+        missing = f"{provider.name} has no model with that name"
         return Finding.build_failure(name, missing, f"Set {settings} to the name of a model.")
     price = provider.prices[model]
     if price is None:
-        return Finding.build_note(name, "known, cost unknown: budgets count it as the dearest model there is")
+        return Finding.build_note(
+            name, ("available, price unknown: budgets assume the price of the most expensive model")
+        )
     return Finding.build_success(
-        name, f"known, ${price.input:.2f} in and ${price.output:.2f} out for a million tokens"
+        name, f"available, ${price.input:.2f} in and ${price.output:.2f} out per million tokens"
     )

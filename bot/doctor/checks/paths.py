@@ -11,13 +11,17 @@ from bot.domain.text.strings import quote_input
 
 PATHS = "Paths"
 # the files that a list of patterns applies to, where that is not all
-_PATTERN_SCOPES = {"product": "of what no other class claims, ", "critical": "of product code, "}
+_PATTERN_SCOPES = {"product": "for files of no other class, ", "critical": "for product code, "}
+
+
+def list_default_paths() -> Iterator[Finding]:
+    """Report the default patterns of each class."""
+    for name, patterns in list_default_patterns().items():
+        yield Finding.build_note(f"{PATHS} defaults, {name}", f"{_PATTERN_SCOPES.get(name, '')}{patterns}")
 
 
 def check_paths(settings: Callable[[], PathSettings], repositories: Sequence[Repository]) -> Iterator[Finding]:
-    """Report the defaults, then the patterns of each repository. Raises what ``settings`` raises."""
-    for name, patterns in list_default_patterns().items():
-        yield Finding.build_note(f"{PATHS} by default, {name}", f"{_PATTERN_SCOPES.get(name, '')}{patterns}")
+    """Report the patterns of each repository. Raises what ``settings`` raises."""
     path_settings = settings()
     for repository in repositories:
         yield Finding.build_success(
@@ -41,6 +45,6 @@ def _report_unknown_tables(settings: PathSettings, repositories: Sequence[Reposi
     """Yield the tables that are for no repository: its name may be misspelt."""
     names = {str(repository).lower() for repository in repositories}
     for name in sorted(settings.by_repository.keys() - names):
-        problem = f"a table of {quote_input(settings.source)}, but of no repository of the settings"
-        advice = "Write the name as PRDIGEST_REPO and PRDIGEST_REPOS have it if it is meant for one of theirs."
+        problem = f"a table in {quote_input(settings.source)}, but not a repository in the settings"
+        advice = "Use a name from PRDIGEST_REPO or PRDIGEST_REPOS, or remove the table."
         yield Finding.build_note(f"{PATHS} {name}", problem, advice)

@@ -11,9 +11,12 @@ from bot.domain.operations.lost_job import LostJob
 from bot.ports.probes import StoreProbe, StoreRecords
 
 TIME, CLOCK, WORKER, JOBS = "Time of this machine", "Clock process", "Worker", "Jobs"
-LOST_JOB = "Job set aside"
+LOST_JOB = "Failed job"
 _MAX_SHOWN = 5
-_LOST_JOB_ADVICE = "See how the workers ended around that time; it is not run again, and forgotten after a week."
+_LOST_JOB_ADVICE = (
+    "Check why the workers crashed around that time: the job is not run again, and this list drops it after "
+    "a week."
+)
 # Slack refuses requests whose time is more than five minutes off; a minute is more than ordinary drift
 _MAX_CLOCK_SKEW = timedelta(seconds=60)
 # the clock ticks every minute
@@ -22,6 +25,7 @@ _MANY_JOBS = 1_000
 # a worker leaves a heartbeat on each of its queues at least every 1.2 s
 _HEARTBEAT_POLLS, _POLL_INTERVAL = 15, 0.1
 _START_CLOCK_ADVICE = "Start `prdigest clock` or `prdigest run`."
+_NOT_STARTED = "not running (never started)"
 
 
 def check_clock_skew(ahead: Mapping[str, timedelta | None]) -> Iterator[Finding]:
@@ -31,7 +35,7 @@ def check_clock_skew(ahead: Mapping[str, timedelta | None]) -> Iterator[Finding]
         # one external clock is enough, and Slack is the service that refuses requests
         skews.pop("GitHub", None)
     if not skews:
-        yield Finding.build_unchecked(TIME, "nobody else told the time")
+        yield Finding.build_unchecked(TIME, "no other clock to compare with")
     for owner, skew in skews.items():
         name = f"{TIME} against {owner}"
         if abs(skew) <= _MAX_CLOCK_SKEW:
@@ -44,31 +48,46 @@ def check_clock_skew(ahead: Mapping[str, timedelta | None]) -> Iterator[Finding]
 def _advise_on_skew(owner: str) -> str:
     """Return what to do about a clock that differs from that of ``owner``."""
     if owner == "the store":
-        return "Set the clocks of this machine and of the store's by NTP: what expires and waits goes by both."
-    return "Set this machine's clock by NTP: Slack's signatures are refused when it is five minutes off."
+        return (
+            "Set the clocks of this machine and of the store's machine by NTP: expiry and waiting times "
+            "depend on both."
+        )
+    return "Set this machine's clock by NTP: the bot rejects Slack's signatures if it is five minutes off."
 
 
 def check_processes(
     records: StoreRecords | str, now: Callable[[], datetime], sleep: Callable[[float], None]
 ) -> Iterator[Finding]:
-    """Check the clock process, the workers and the jobs that wait for them."""
+    """Check the clock process, the workers and the jobs that wait for them.
+
+    Before the first start nothing is wrong with them, so that this can be checked before it.
+    """
     if isinstance(records, str):
         yield from (Finding.build_unchecked(name, records) for name in (CLOCK, WORKER, JOBS))
         return
-    yield _check_clock(records.cache.get(LAST_TICK.build_key()), now())
-    heartbeats = records.probe.read_heartbeats()
+    yield from _check_beats(records, now(), sleep)
+    yield from _list_lost_jobs(records.lost_jobs.list_recent(now()))
+
+
+def _check_beats(records: StoreRecords, now: datetime, sleep: Callable[[float], None]) -> Iterator[Finding]:
+    """Check the clock process by its ticks, the workers by their heartbeats, and the jobs that wait."""
+    tick, heartbeats = records.cache.get(LAST_TICK.build_key()), records.probe.read_heartbeats()
+    if not (tick or heartbeats or records.run_log.list_recent(1)):
+        yield from (Finding.build_note(name, _NOT_STARTED) for name in (CLOCK, WORKER))
+        yield _check_jobs(records.probe.count_waiting_jobs(), is_alive=False)
+        return
+    yield _check_clock(tick, now)
     is_alive = _has_new_heartbeat(records.probe, heartbeats, sleep)
     waiting = records.probe.count_waiting_jobs()
-    yield _check_worker(heartbeats, now(), is_alive=is_alive, waits=sum(waiting.values()))
+    yield _check_worker(heartbeats, now, is_alive=is_alive, waits=sum(waiting.values()))
     yield _check_jobs(waiting, is_alive=is_alive)
-    yield from _list_lost_jobs(records.lost_jobs.list_recent(now()))
 
 
 def _check_clock(stored: str | None, now: datetime) -> Finding:
     """Return the finding about the clock process; ``stored`` is the text of its last tick."""
     last_tick = _parse_instant(stored)
     if last_tick is None:
-        return Finding.build_failure(CLOCK, "no clock has run in the last day", _START_CLOCK_ADVICE)
+        return Finding.build_failure(CLOCK, "not running in the last day", _START_CLOCK_ADVICE)
     age = f"last ticked {format_duration(now - last_tick)} ago"
     return (
         Finding.build_success(CLOCK, age)
@@ -101,25 +120,21 @@ def _has_new_heartbeat(probe: StoreProbe, before: Mapping[str, datetime], sleep:
 def _check_worker(heartbeats: Mapping[str, datetime], now: datetime, *, is_alive: bool, waits: int) -> Finding:
     """Return the finding about the workers."""
     if is_alive:
-        return Finding.build_success(WORKER, "alive")
-    last = (
-        f"last heard of {format_duration(now - max(heartbeats.values()))} ago"
-        if heartbeats
-        else "never heard of one"
-    )
-    return Finding.build_failure(WORKER, f"none is alive, {last}", "Start `prdigest worker` or `prdigest run`.")
+        return Finding.build_success(WORKER, "running")
+    last = f"last seen {format_duration(now - max(heartbeats.values()))} ago" if heartbeats else "never started"
+    return Finding.build_failure(WORKER, f"not running ({last})", "Start `prdigest worker` or `prdigest run`.")
 
 
 def _check_jobs(waiting: Mapping[str, int], *, is_alive: bool) -> Finding:
     """Return the finding about the jobs that wait, by queue."""
     total = sum(waiting.values())
     if not total:
-        return Finding.build_success(JOBS, "none waits")
+        return Finding.build_success(JOBS, "none waiting")
     backlog = f"{total:,} waiting ({', '.join(f'{queue} {count:,}' for queue, count in waiting.items() if count)})"
     if not is_alive:
-        return Finding.build_failure(JOBS, backlog, "Start `prdigest worker` or `prdigest run`: it takes them up.")
+        return Finding.build_failure(JOBS, backlog, "Start `prdigest worker` or `prdigest run` to run them.")
     if total > _MANY_JOBS:
-        return Finding.build_failure(JOBS, backlog, "Start further workers, or raise PRDIGEST_WORKER_THREADS.")
+        return Finding.build_failure(JOBS, backlog, "Start more workers, or raise PRDIGEST_WORKER_THREADS.")
     return Finding.build_note(JOBS, backlog)
 
 
@@ -127,7 +142,7 @@ def _list_lost_jobs(jobs: Sequence[LostJob]) -> Iterator[Finding]:
     """Yield the jobs that were set aside, as notes, since nothing has to be done; nothing if there are none."""
     for job in jobs[:_MAX_SHOWN]:
         asker = f", asked by {job.user} in {job.channel or 'App Home'}" if job.user else ""
-        problem = f"{job.title}, {job.at:%Y-%m-%d %H:%M} UTC{asker}: it began three times and never ended"
+        problem = f"{job.title}, {job.at:%Y-%m-%d %H:%M} UTC{asker}: it crashed three times"
         yield Finding.build_note(LOST_JOB, problem, _LOST_JOB_ADVICE if job is jobs[0] else "")
     if len(jobs) > _MAX_SHOWN:
         yield Finding.build_note(LOST_JOB, f"and {len(jobs) - _MAX_SHOWN} more")

@@ -22,10 +22,8 @@ _MAX_SHOWN = 5
 _LOG_LENGTH = 400
 # twice the time after which people are notified
 _OVERDUE_AFTER = timedelta(minutes=30)
-_RETRY_ADVICE = "Mend what it names: it is tried again every quarter of an hour"
-_OVERDUE_ADVICE = (
-    "See the clock, the worker and the runs above: it is posted as soon as nothing stands in its way."
-)
+_RETRY_ADVICE = "Fix the problem: the bot tries again every 15 minutes"
+_OVERDUE_ADVICE = "Check the clock, the worker and the runs above: the bot posts it as soon as it can."
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,7 @@ def _check_recent_runs(
 ) -> Iterator[Finding]:
     """Yield the last runs and, of older ones, the failures that still count."""
     if not runs:
-        yield Finding.build_note(RUNS, "none yet: no digest has been due")
+        yield Finding.build_note(RUNS, "none yet: no digest was due")
     zones = {
         (each.channel, str(each.repository), each.view.fingerprint): each.timing.zone
         for each in subscriptions
@@ -143,12 +141,12 @@ def _report_next_digest(
 ) -> Finding:
     """Return the finding about the next digest that is due."""
     if not active:
-        return Finding.build_note(SCHEDULE, "nothing: PRDIGEST_CHANNEL is not set and nobody has subscribed")
+        return Finding.build_note(SCHEDULE, "nothing: PRDIGEST_CHANNEL is not set, and there are no subscriptions")
     planned = [
         (due, each) for name, each in active.items() if (due := records.due_queue.get_time(NextDigest(name)))
     ]
     if not planned:
-        return Finding.build_note(SCHEDULE, "nothing is planned yet: a clock plans when it runs")
+        return Finding.build_note(SCHEDULE, "nothing is planned yet: the clock plans digests when it runs")
     due, first = min(planned, key=lambda each: each[0])
     when = f"{due.astimezone(zone):%Y-%m-%d %H:%M %Z}"
     count = format_count(len(active), "subscription") + (f" and {paused} paused" if paused else "")

@@ -17,7 +17,7 @@ _SHARED_PREFIXES = ("SLACK_", "GITHUB_")
 _MIN_SIMILARITY = 0.8
 # visible ASCII: no service issues anything else, and HTTP accepts little else
 _TOKEN_PATTERN = re.compile(r"[!-~]+")
-_TOKEN_OWNERS = {"xoxb-": "the bot's token", "xapp-": "the app's token", "xoxp-": "a person's token"}
+_TOKEN_OWNERS = {"xoxb-": "the bot's token", "xapp-": "an app-level token", "xoxp-": "a user token"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,9 @@ def _find_unusable_values(snapshot: SettingsSnapshot) -> Iterator[tuple[str, Set
     """Yield the variables whose value can't be used."""
     for name, reason in snapshot.problems.items():
         advice = (
-            f"Set {name} as `prdigest env` explains."
+            f"Set {name} as described in `prdigest env`."
             if name in snapshot.setting_names
-            else "Mend the file and look again."
+            else "Fix the file and run doctor again."
         )
         yield name, SettingFault(f"can't be used: {reason}", advice)
 
@@ -107,7 +107,7 @@ def _prefixes(snapshot: SettingsSnapshot) -> Iterator[str]:
 
 def _describe_unknown_name(meant: str) -> str:
     """Return that a name is no setting, with the setting that was probably meant, if any."""
-    return f"is no setting: did you mean {meant}?" if meant else "is no setting"
+    return f"is not a setting: did you mean {meant}?" if meant else "is not a setting"
 
 
 def _find_closest_name(name: str, prefix: str, names: frozenset[str], cutoff: float) -> str:
@@ -123,7 +123,7 @@ def _find_missing_settings(snapshot: SettingsSnapshot) -> Iterator[tuple[str, Se
         # a file can't be read, so what it sets is unknown
         return
     if "PRDIGEST_REPO" not in snapshot.variables:
-        advice = "Set PRDIGEST_REPO to the repository that the bot speaks of, as owner/name."
+        advice = "Set PRDIGEST_REPO to your repository, as owner/name."
         yield "PRDIGEST_REPO", SettingFault("is not set", advice)
     if snapshot.variables.keys().isdisjoint({"SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"}):
         advice = "Set SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for requests over HTTP."
@@ -140,10 +140,12 @@ def _find_wrong_tokens(snapshot: SettingsSnapshot) -> Iterator[tuple[str, Settin
         if value and not _TOKEN_PATTERN.fullmatch(value):
             yield (
                 name,
-                SettingFault("has blanks or letters in it that no token has", f"Copy {name} anew without blanks."),
+                SettingFault(
+                    "contains blanks or letters that no token has", (f"Copy {name} again without blanks.")
+                ),
             )
         elif value and beginnings and not value.startswith(beginnings):
-            advice = f"Set {name} to the one that begins with {beginnings[0]} instead."
+            advice = f"Set {name} to the token that begins with {beginnings[0]} instead."
             yield name, SettingFault(f"is {_name_token_owner(value)}", advice)
 
 

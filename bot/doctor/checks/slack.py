@@ -59,7 +59,7 @@ def check_owner(slack: SlackProbe | str, records: StoreRecords | str, prefix: st
         yield describe_failure(OWNER, error)
         return
     if owner is None:
-        yield Finding.build_success(OWNER, f"nobody yet, {workspace} when the bot starts")
+        yield Finding.build_success(OWNER, f"none yet, {workspace} when the bot starts")
     elif owner == workspace:
         yield Finding.build_success(OWNER, f"{workspace}, the workspace of the token")
     else:
@@ -69,12 +69,15 @@ def check_owner(slack: SlackProbe | str, records: StoreRecords | str, prefix: st
 def _check_scopes(installed: Installation) -> Iterator[Finding]:
     """Yield a finding for each scope that is missing, or one that none is."""
     if installed.missing_scopes is None:
-        yield Finding.build_note(SCOPES, "not checked: Slack does not tell them")
+        yield Finding.build_note(SCOPES, "not checked: Slack does not send them")
     elif not installed.missing_scopes:
-        yield Finding.build_success(SCOPES, "all there")
+        yield Finding.build_success(SCOPES, "complete")
     else:
         for scope, loss in installed.missing_scopes.items():
-            advice = f"Add {scope} to the app, or give it what `prdigest manifest` prints, and install it again."
+            advice = (
+                f"Add {scope} to the app, or update its manifest from `prdigest manifest`, then install the "
+                "app again."
+            )
             yield Finding.build_failure(f"Slack scope {scope}", f"missing: {loss}", advice)
 
 
@@ -108,12 +111,12 @@ def check_channels(slack: SlackProbe | str, channels: Mapping[str, str]) -> Iter
 def _check_channel(name: str, channel: str, slack: SlackProbe) -> tuple[Finding, SlackProbe | str]:
     """Return the finding about a channel and the probe for the next one, or the reason not to call Slack again."""
     try:
-        return Finding.build_success(name, f"{slack.check_channel(channel)}, open to the bot"), slack
+        return Finding.build_success(name, f"{slack.check_channel(channel)}, the bot can post there"), slack
     except SlackCallRefused as error:
         if error.code == "missing_scope":
-            return Finding.build_unchecked(name, "the bot lacks a scope, see above"), slack
+            return Finding.build_unchecked(name, "the bot lacks a scope (see above)"), slack
         return Finding.build_failure(name, _CHANNEL_PROBLEMS.get(error.code, "refused"), str(error)), slack
     except SlackUnavailable as error:
         if error.retry_after is not None:
-            return Finding.build_unchecked(name, "Slack asks for a pause"), "Slack asks for a pause"
+            return Finding.build_unchecked(name, "Slack limits the rate"), "Slack limits the rate"
         return describe_failure(name, error), NO_ANSWER

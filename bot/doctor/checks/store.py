@@ -61,20 +61,20 @@ def _try_action(name: str, act: Callable[[], str]) -> Finding:
 def _require_durable_policy(probe: StoreProbe, server: ServerStatus) -> str:
     """Check that the store drops no permanent records. Raises StoreUnavailable."""
     probe.require_durable()
-    return f"{server.policy}: nothing is dropped that has to stay"
+    return f"{server.policy}: permanent data is safe"
 
 
 def _write_sample(probe: StoreProbe) -> str:
     """Write to the store. Raises StoreUnavailable."""
     probe.check_writing()
-    return "taken"
+    return "accepted"
 
 
 def _check_persistence(server: ServerStatus) -> Finding:
     """Return the finding about what survives a restart of the server."""
     if server.persistence is None:
-        return Finding.build_note(PERSISTENCE, "not checked: the server does not tell")
+        return Finding.build_note(PERSISTENCE, "not checked: the server does not say")
     if not server.persistence:
-        problem = "none: a restart of the server forgets subscriptions and what was posted"
+        problem = "none: a restart of the server loses subscriptions and the record of posts"
         return Finding.build_note(PERSISTENCE, problem, "Set appendonly to yes on the server.")
     return Finding.build_success(PERSISTENCE, server.persistence)

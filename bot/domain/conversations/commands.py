@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol, Self
 from zoneinfo import ZoneInfo
 
+from bot.domain.digest.view import FULL_VIEW, DigestView, parse_view_level
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 from bot.domain.pull_requests.models import GITHUB_WEB, Repository
@@ -21,7 +22,7 @@ from bot.domain.pull_requests.query_options import (
     check_length,
     split_words,
 )
-from bot.domain.pull_requests.reference import Reference, parse_reference
+from bot.domain.pull_requests.reference import Reference, parse_reference, ungroup_number
 from bot.domain.text.strings import quote_input
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay, TodayProvider, parse_zone
@@ -36,6 +37,10 @@ MAX_SCORE_DAYS = 365
 DEFAULT_SCORE_SPAN = "90d"
 # the word that turns a request for risks into one for the quality of their lists
 SCORE_WORD = "score"
+# words that people write beside the number of a pull request, and that name none
+_WORDS_BESIDE_NUMBERS = frozenset(
+    f"{PRIVATE_WORD} pr prs pull request requests number no nr of for the and please thanks".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class AllowedRepositories:
             if str(repository).casefold() == str(requested).casefold():
                 return repository
         names = ", ".join(str(repository) for repository in (self.default, *self.others))
-        raise UsageError(f"I don't speak of {requested} here: ask about {names}.")
+        raise UsageError(f"I'm not set up for {requested}: ask about {names}.")
 
     def parse_repository(self, text: str) -> Repository:
         """Parse the name of a repository. Raises UsageError."""
@@ -113,16 +118,17 @@ class SummaryRequest:
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories) -> SummaryRequest:
         """Parse the text after the command. Raises UsageError."""
-        words = split_words(text.replace(",", " "))
-        texts = [word for word in words if word.lower() != PRIVATE_WORD]
+        words = [part for word in split_words(text) for part in ungroup_number(word).split(",") if part]
+        plain = [word.lower().strip(".!?:") for word in words]
+        texts = [word for word, each in zip(words, plain, strict=True) if each not in _WORDS_BESIDE_NUMBERS]
         if not texts:
-            raise UsageError("Which pull request? Write its number, such as 35617.")
+            raise UsageError("Which pull request? Add its number, such as 35617.")
         references = tuple(dict.fromkeys(repositories.parse_pull_request(word) for word in texts))
         if len(references) > MAX_PULL_REQUESTS:
             raise UsageError(
                 f"{len(references)} are too many at once: name up to {MAX_PULL_REQUESTS} pull requests."
             )
-        return cls(references, is_private=len(texts) < len(words))
+        return cls(references, is_private=PRIVATE_WORD in plain)
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
         """Return the request with its repositories as the settings spell them. Raises UsageError."""
@@ -207,13 +213,20 @@ def is_score_request(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class DigestRequest:
-    """A request for the digest of some days of a repository. ``zone`` is a time zone that the user named."""
+    """A request for the digest of some days of a repository. ``zone`` is a time zone that the user named.
+
+    ``view`` selects the pull requests that are shown.
+    """
 
     kind: ClassVar[str] = "digest"
     repository: Repository
     span: Span
     is_private: bool = False
     zone: ZoneInfo | None = None
+    view: DigestView = FULL_VIEW
+
+    def __post_init__(self) -> None:
+        check_length(str(self))
 
     @classmethod
     def parse(
@@ -226,12 +239,13 @@ class DigestRequest:
 
         Raises UsageError.
         """
-        options = QueryOptions.parse(text, ("repo", "tz"))
+        options = QueryOptions.parse(text, (*FILTER_NAMES, "only", "repo", "tz"))
         zone = parse_zone(options.get_last("tz")) if options.get_last("tz") else None
         if zone:
             today = today_in(zone) if today_in else replace(today, zone=zone)
         span = _parse_days(options, today, MAX_DIGEST_DAYS)
-        return cls(_parse_repository(options, repositories), span, options.is_private, zone)
+        view = DigestView(options.filters, parse_view_level(options.get_last("only")))
+        return cls(_parse_repository(options, repositories), span, options.is_private, zone, view)
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
         """Return the request with its repository as the settings spell it. Raises UsageError."""
@@ -239,7 +253,7 @@ class DigestRequest:
 
     def __str__(self) -> str:
         zone = [f"tz:{self.zone}"] if self.zone else []
-        return " ".join([str(self.span), f"repo:{self.repository}", *zone])
+        return " ".join([str(self.span), f"repo:{self.repository}", *zone, *self.view.list_options()])
 
 
 def _parse_repository(options: QueryOptions, repositories: AllowedRepositories) -> Repository:
@@ -256,5 +270,5 @@ def _parse_top(options: QueryOptions) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdecimal() and len(text) < 4 and 1 <= int(text) <= MAX_TOP_RISKS):
-        raise UsageError(f"top:{quote_input(text)} can't be used: write a number from 1 to {MAX_TOP_RISKS}.")
+        raise UsageError(f"I don't understand top:{quote_input(text)}: write a number from 1 to {MAX_TOP_RISKS}.")
     return int(text)

@@ -19,12 +19,13 @@ from bot.domain.review.ranking import is_worth_listing, select_riskiest
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import NO_MODEL, SummarisedPullRequest, Summary
-from bot.domain.text.strings import format_count
+from bot.domain.text.strings import format_count, truncate_text
 from bot.domain.time.day import LocalDay
 
 MAX_OVERVIEW_LENGTH = 600
 MAX_LISTED_RISKS = 3
 _MAX_SINGLE_AREAS = 3
+_MAX_LABEL_LENGTH = 120
 _MAX_NUMBERS_SHOWN = 6
 
 
@@ -100,10 +101,10 @@ class CountCheck:
 
     def _describe_difference(self, listed: int) -> str:
         if self.counted is None:
-            return self.note or f"count not checked: {self.source} gave none"
+            return self.note or f"count not checked: {self.source} gave no count"
         if self.counted == listed:
             return ""
-        return f"incomplete? {self.source} name {format_count(self.counted, 'merge')}, not {listed:,}"
+        return f"possibly incomplete: {self.source} show {format_count(self.counted, 'merge')}, not {listed:,}"
 
 
 class ReaderAction(NamedTuple):
@@ -258,8 +259,9 @@ class Digest:
                 by_area[entry.area].append(entry)
         joined = _merge_single_areas(by_area)
         ordered = sorted(joined.items(), key=lambda item: build_area_sort_key(item[0], len(item[1])))
+        names = {OTHER_PRODUCT_AREA: _name_merged_areas(joined.get(OTHER_PRODUCT_AREA, ()))}
         last = (("Trivial", self.trivial_entries),) if self.trivial_entries else ()
-        return (*((label, tuple(entries)) for label, entries in ordered), *last)
+        return (*((names.get(label, label), tuple(entries)) for label, entries in ordered), *last)
 
 
 def _merge_single_areas(by_area: dict[str, list[Entry]]) -> dict[str, list[Entry]]:
@@ -272,6 +274,12 @@ def _merge_single_areas(by_area: dict[str, list[Entry]]) -> dict[str, list[Entry
     return {label: entries for label, entries in by_area.items() if label not in alone} | {
         OTHER_PRODUCT_AREA: together
     }
+
+
+def _name_merged_areas(entries: Iterable[Entry]) -> str:
+    """Return the label of areas that were merged: their names, in order."""
+    areas = sorted({entry.area for entry in entries} - {OTHER_PRODUCT_AREA}, key=str.casefold)
+    return truncate_text(f"Other areas: {', '.join(areas)}", _MAX_LABEL_LENGTH) if areas else OTHER_PRODUCT_AREA
 
 
 def select_entries(

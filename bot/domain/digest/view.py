@@ -6,7 +6,9 @@ import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import NO_FILTERS, Filters
+from bot.domain.text.strings import quote_input
 
 
 class ViewLevel(StrEnum):
@@ -44,3 +46,13 @@ class DigestView:
 
 
 FULL_VIEW = DigestView()
+
+
+def parse_view_level(text: str) -> ViewLevel:
+    """Parse the name of a view level. Raises UsageError."""
+    try:
+        return ViewLevel(text.lower())
+    except ValueError as error:
+        raise UsageError(
+            f"I don't understand only:{quote_input(text)}: write only:substantial or only:risky."
+        ) from error

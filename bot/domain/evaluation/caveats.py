@@ -22,9 +22,9 @@ def check_path_classes(share: NonProductShare) -> Iterator[str]:
             f"{collapse_lines(place.pattern)} ({place.kind}) in {place.pulls:,}" for place in share.places
         )
         yield (
-            f"{share.share:.0%} of the pull requests touch neither product nor build files, "
-            f"where {USUAL_SHARE:.0%} is"
-            f" usual: a path class does not fit this repository. Most of them touch {listing}."
+            f"{share.share:.0%} of the pull requests touch neither product nor build files; "
+            f"{USUAL_SHARE:.0%} is usual. A path class does not fit this repository: most of them touch "
+            f"{listing}."
         )
 
 
@@ -33,9 +33,8 @@ def check_history(pulls: Sequence[PullRequest], start: datetime) -> Iterator[str
     length = max(start - pulls[0].merge_time, timedelta())
     if length < MIN_HISTORY:
         yield (
-            f"There are {format_count(length.days, 'day')} of history before the window: the "
-            "rules on fixes and reverts"
-            f" of files are silent until there are {MIN_HISTORY.days}."
+            f"There are {format_count(length.days, 'day')} of history before the window. The rules on fixes "
+            f"and reverts of files need {MIN_HISTORY.days}."
         )
 
 
@@ -43,8 +42,8 @@ def check_reverts(count: int) -> Iterator[str]:
     """Yield a caveat if there is no revert to measure with; ``count`` is the number of reverts."""
     if not count:
         yield (
-            "No revert was found: its reverts are not titled so or name no pull request, so the rules on reverted"
-            " files and titles are silent and R is empty."
+            "No revert was found: reverts here have other titles, or name no pull request. So the rules on "
+            "reverted files and titles have no effect, and R is empty."
         )
 
 
@@ -52,9 +51,8 @@ def check_merge_names(named: int, commits: int) -> Iterator[str]:
     """Yield a caveat if most commits of the window are no merges of pull requests."""
     if commits and named < _MIN_NAMED_SHARE * commits:
         yield (
-            f"Only {named:,} of {format_count(commits, 'commit')} in the window name a pull "
-            "request: its merges are not"
-            ' squash or merge commits that do so, as "Title (#7)" and "Merge pull request #7" do.'
+            f"Only {named:,} of {format_count(commits, 'commit')} in the window name a pull request: "
+            'merges must have titles such as "Title (#7)" or "Merge pull request #7".'
         )
 
 
@@ -63,13 +61,12 @@ def check_maturity(pulls: Sequence[PullRequest], last: datetime) -> Iterator[str
     young = sum(last - pull.merge_time < LABEL_MATURITY for pull in pulls)
     if young:
         yield (
-            f"{format_count(young, 'pull request')} merged less than {LABEL_MATURITY.days} days "
-            "before the last commit: some of"
-            " them may still be taken back."
+            f"{format_count(young, 'pull request')} merged less than {LABEL_MATURITY.days} days before "
+            "the last commit: some of them may still be reverted."
         )
 
 
 def check_clone_depth(*, is_shallow: bool) -> Iterator[str]:
     """Yield a caveat if the clone does not have the full history."""
     if is_shallow:
-        yield "The clone is shallow: what was merged before is missing, git fetch --unshallow brings it."
+        yield "The clone is shallow, so older merges are missing: load them with git fetch --unshallow."

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from bot.domain.evaluation.bootstrap import Estimate
 
-# with 20 positives the 95 % interval of an AUC of .7 extends about .13 to each side (standard error by Hanley and
+# with 20 positives the 95% interval of an AUC of .7 extends about .13 to each side (standard error by Hanley and
 # McNeil 1982): with fewer, .7 could hardly be distinguished from chance
 MIN_POSITIVES = 20
 # the AUC of chance, and of a usable list: the interval of vLLM's rules begins at .61; those of two other
@@ -42,15 +42,14 @@ def judge_ranking(positives: int, auc: Estimate, gain: Estimate) -> EvaluationVe
     if signal is RankingSignal.TOO_FEW:
         return EvaluationVerdict(
             signal,
-            f"Only {positives} open pull requests were taken back or repaired, {MIN_POSITIVES} "
-            "are the least that tell"
-            " anything: measure a longer window, and don't rely on the list until then.",
+            f"Only {positives} open pull requests were reverted or repaired, and a verdict needs "
+            f"{MIN_POSITIVES}: measure a longer window, and don't rely on the list until then.",
         )
-    chance = "near chance" if signal is RankingSignal.NONE else "hardly better than chance"
+    chance = "near chance" if signal is RankingSignal.NONE else "barely better than chance"
     return EvaluationVerdict(
         signal,
-        f"On this repository the list is {chance}: don't rely on it, show at most what is in the highest band, one"
-        " a day.",
+        f"On this repository the list is {chance}: don't rely on it, and show at most one change of the "
+        "highest band a day.",
     )
 
 
@@ -65,5 +64,5 @@ def classify_signal(positives: int, auc: Estimate) -> RankingSignal:
 
 def _compare_with_lines(gain: Estimate) -> str:
     if not gain.is_defined or gain.low <= 0 <= gain.high:
-        return ", but not clearly better than the same list by lines added"
-    return " and than lines added" if gain.low > 0 else ", but worse than the same list by lines added"
+        return ", but not clearly better than a list by lines added"
+    return " and than a list by lines added" if gain.low > 0 else ", but worse than a list by lines added"

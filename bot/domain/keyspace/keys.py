@@ -72,6 +72,10 @@ ANSWER_PROGRESS = ExpiringFamily(
     content="how far a part of a request was answered",
     lifetime=_DAY,
 )
+# who asks for the same thing later may well not find the answer any more
+EARLIER_ANSWER = ExpiringFamily(
+    pattern="given:{channel}:{request}", type="hash", content="the last answer to a request", lifetime=_HOUR
+)
 # longer than a job is retried
 COMMAND_RESULT = ExpiringFamily(
     pattern="regular:{request}", type="string", content="what came of a change of subscriptions", lifetime=_HOUR
@@ -232,6 +236,7 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     STORE_OWNER,
     INITIAL_REPLY,
     ANSWER_PROGRESS,
+    EARLIER_ANSWER,
     COMMAND_RESULT,
     ANSWER_INPUTS,
     QUESTION_QUEUE,

@@ -30,8 +30,12 @@ class BotHealth:
 
 @dataclass(frozen=True, slots=True)
 class LatestDigest:
-    """The last digest of a subscription: a short text, its address, and the time at which it was due."""
+    """The last digest of a subscription: a short text, its address, and the time at which it was due.
+
+    ``repository_url`` is the address of the repository that the numbers in the text belong to.
+    """
 
     text: str
     address: str
     due_at: datetime
+    repository_url: str = ""

@@ -18,10 +18,10 @@ PEOPLE_SHARE = 0.75
 # changed lines up to which a pull request is small: its title and its files describe most of it
 MAX_SMALL_LINES = 50
 # reasons for a missing model answer, as clauses for the readers of the text that replaces it
-NEARLY_EXHAUSTED = "today's budget for the model is nearly used up"
-TOTAL_EXHAUSTED = "today's budget for the model is used up"
-PERSONAL_EXHAUSTED = "whoever asked has used up their budget for today"
-TOO_MANY_CALLS = "whoever asked has asked for a lot in a minute"
+NEARLY_EXHAUSTED = "today's model budget is nearly used up"
+TOTAL_EXHAUSTED = "today's model budget is used up"
+PERSONAL_EXHAUSTED = "the person who asked has used up their budget for today"
+TOO_MANY_CALLS = "the person who asked sent too many requests in a minute"
 # the reasons that concern the budget
 REVIEWS_EXHAUSTED = "today's budget for the second reading is used up"
 BUDGET_REASONS = (NEARLY_EXHAUSTED, TOTAL_EXHAUSTED, PERSONAL_EXHAUSTED, TOO_MANY_CALLS)

@@ -10,7 +10,7 @@ from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClass, PathClasses
 from bot.domain.pull_requests.path_globs import PathGlobs
 
-# the first label that matches a product file wins; a path that matches none is labelled with its folders
+# the first label that matches a product file wins; a path that matches none has the name of its folder
 _LABELS: tuple[tuple[str, PathGlobs], ...] = tuple(
     (label, PathGlobs(patterns.split()))
     for label, patterns in (
@@ -77,4 +77,5 @@ def _label_product_path(path: str) -> str:
         if globs.has_match(path):
             return label
     folders = PurePosixPath(path).parts[:-1][:2]
-    return "/".join(folders) or OTHER_AREA
+    name = folders[-1].strip("._- ").replace("_", " ").replace("-", " ") if folders else ""
+    return name[:1].upper() + name[1:] or OTHER_AREA

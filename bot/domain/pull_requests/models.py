@@ -51,7 +51,7 @@ class Repository:
         match = _REPOSITORY.fullmatch(trimmed)
         if not match:
             raise UsageError(
-                f"{quote_input(text)} is no repository: write it as owner/name, such as vllm-project/vllm."
+                f"{quote_input(text)} is not a repository: write it as owner/name, such as vllm-project/vllm."
             )
         return cls(match["owner"], match["name"])
 

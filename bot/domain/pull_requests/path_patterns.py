@@ -44,7 +44,7 @@ def _is_invalid_glob(pattern: str) -> bool:
 
 # in this order: each check relies on those before it
 _FAULTS: tuple[tuple[str, Callable[[str], bool]], ...] = (
-    ("names nothing: write a file or folder, such as docs/", lambda pattern: not pattern.strip(" !/")),
+    ("is empty: write a file or folder, such as docs/", lambda pattern: not pattern.strip(" !/")),
     (f"is too long: write at most {_MAX_LENGTH} characters", lambda pattern: len(pattern) > _MAX_LENGTH),
     (
         "begins or ends with a blank, or has invisible characters: write it without",
@@ -53,7 +53,7 @@ _FAULTS: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("is a comment: write \\# for a name that begins with #", lambda pattern: pattern.startswith("#")),
     ("has a backslash: write / between folders", lambda pattern: "\\" in _remove_escapes(pattern)),
     (
-        "has brackets that can't be read: write them as [a-z], or \\[ and \\] for a name",
+        "has brackets that are not closed or empty: write them as [a-z], or \\[ and \\] for a name",
         lambda pattern: not {"[", "]"}.isdisjoint(_remove_escapes(pattern)),
     ),
     ("matches no path: write it from the root of the repository, without ./, ../ or //", _is_invalid_path),

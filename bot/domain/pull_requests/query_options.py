@@ -58,9 +58,9 @@ class QueryOptions:
         """
         if name not in names:
             usable = " ".join(f"{usable}:…" for usable in names)
-            raise UsageError(f"I don't know {name}: here, use {usable} instead.")
+            raise UsageError(f"I don't understand {name}: here, use {usable} instead.")
         if not value.strip():
-            raise UsageError(f"{name}: needs a value right after the colon.")
+            raise UsageError(f"{name}: needs a value directly after the colon.")
         self.values.setdefault(name, []).append(value.strip())
 
     @property
@@ -90,7 +90,7 @@ def split_words(text: str) -> list[str]:
 def check_length(text: str) -> None:
     """Raise UsageError if the text is too long for a command."""
     if len(text) > _MAX_LENGTH:
-        raise UsageError(f"That is too long to be a command: use up to {_MAX_LENGTH:,} characters.")
+        raise UsageError(f"That command is too long: use up to {_MAX_LENGTH:,} characters.")
 
 
 def _split_at_blanks(text: str) -> Iterator[str]:
@@ -100,4 +100,4 @@ def _split_at_blanks(text: str) -> Iterator[str]:
     try:
         yield from lexer
     except ValueError as error:
-        raise UsageError("A quotation mark is open: close it, or leave it out.") from error
+        raise UsageError("A quotation mark is not closed: close it, or leave it out.") from error

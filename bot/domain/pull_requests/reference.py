@@ -9,9 +9,13 @@ from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import GITHUB_WEB, Repository
 from bot.domain.text.strings import quote_input
 
-_NUMBER = re.compile(r"#?(\d{1,9})")
-_QUALIFIED = re.compile(r"([\w.-]+/[\w.-]+)#(\d{1,9})")
-_PAGE = re.compile(r"/([\w.-]+/[\w.-]+)/pull/(\d{1,9})(?:[/?#].*)?")
+# the numbers of a repository begin at 1
+_DIGITS = r"(?!0+\b)(\d{1,9})"
+_NUMBER = re.compile(rf"#?{_DIGITS}")
+# as on pages that group digits: 35,617
+_GROUPED_NUMBER = re.compile(r"#?[1-9]\d{0,2}(?:,\d{3}){1,2}")
+_QUALIFIED = re.compile(rf"([\w.-]+/[\w.-]+)#{_DIGITS}")
+_PAGE = re.compile(rf"/([\w.-]+/[\w.-]+)/pull/{_DIGITS}(?:[/?#].*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,17 @@ def parse_reference(text: str, default: Repository | None, web: str = GITHUB_WEB
     bare = _NUMBER.fullmatch(trimmed)
     if not bare:
         raise UsageError(
-            f"{quote_input(text)} names no pull request: write 35617, #35617, owner/repo#35617 or its address."
+            f"I couldn't find a pull request number in {quote_input(text)}: write 35617, #35617, "
+            "owner/repo#35617 or its web address."
         )
     if default is None:
-        raise UsageError("Of which repository? Give --repo owner/name or set PRDIGEST_REPO.")
+        raise UsageError("No repository: pass --repo owner/name or set PRDIGEST_REPO.")
     return Reference(default, int(bare[1]))
+
+
+def ungroup_number(word: str) -> str:
+    """Return ``35617`` for ``35,617``, and any other word as it is."""
+    return word.replace(",", "") if _GROUPED_NUMBER.fullmatch(word) else word
 
 
 def _match_address(text: str, web: str) -> re.Match[str] | None:

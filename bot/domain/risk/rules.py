@@ -133,9 +133,7 @@ def _rate_critical_paths(facts: RuleFacts, classes: PathClasses) -> Iterator[Rul
 def _rate_title(facts: RuleFacts) -> Iterator[RuleHit]:
     title = facts.pull.title
     if _HOT_TITLE.search(title):
-        yield RuleHit(
-            "hot title", 3, "performance or concurrency change by its title", "performance or concurrency"
-        )
+        yield RuleHit("hot title", 3, "title mentions performance or concurrency", "performance or concurrency")
     if _CALM_TITLE.search(title):
         yield RuleHit("calm title", -2)
     if _REMOVAL_TITLE.search(title):

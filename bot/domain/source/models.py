@@ -15,7 +15,7 @@ LFS_POINTER_START = "version https://git-lfs.github.com/spec/"
 class SourceProblem(StrEnum):
     """Why a file is not read, as a clause for a person."""
 
-    MISSING = "there is no such file"
+    MISSING = "the file doesn't exist"
     BINARY = "it is binary"
     TOO_LARGE = "it is too large"
     NOT_UTF8 = "it is not UTF-8"

@@ -11,7 +11,7 @@ from typing import Self
 from zoneinfo import ZoneInfo
 
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
+from bot.domain.digest.view import FULL_VIEW, DigestView, parse_view_level
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.query_options import FILTER_NAMES, QueryOptions, check_length
@@ -55,7 +55,7 @@ class SubscriptionRequest:
         for name, value in _classify_words(options.arguments):
             if name in values:
                 raise UsageError(
-                    f"You named {quote_input(values[name])} and {quote_input(value)}: leave one of them out."
+                    f"You wrote both {quote_input(values[name])} and {quote_input(value)}: leave one out."
                 )
             values[name] = value
         # without its time, "at" takes the next word, and a zone becomes a repository: check the time first
@@ -105,12 +105,12 @@ def _classify_words(words: list[str]) -> Iterator[tuple[str, str]]:
         elif "/" in word:
             yield "repo", word
         else:
-            raise UsageError(f"I don't know {quote_input(word)}: {_USAGE_HINT}.")
+            raise UsageError(f"I don't understand {quote_input(word)}: {_USAGE_HINT}.")
 
 
 def parse_time(text: str) -> dt.time:
     """Parse a time of day: ``09:00``, ``9``, ``9am``, ``5:30pm``. Raises UsageError."""
-    refusal = f"{quote_input(text)} is no time: write it as 09:00 or 9am."
+    refusal = f"{quote_input(text)} is not a time: write it as 09:00 or 9am."
     match = _TIME_PATTERN.fullmatch(text.strip())
     if not match:
         raise UsageError(refusal)
@@ -125,14 +125,12 @@ def parse_time(text: str) -> dt.time:
         raise UsageError(refusal) from error
 
 
-def parse_view_level(text: str) -> ViewLevel:
-    """Parse the name of a view level. Raises UsageError."""
-    try:
-        return ViewLevel(text.lower())
-    except ValueError as error:
-        raise UsageError(
-            f"only:{quote_input(text)} can't be used: write only:substantial or only:risky."
-        ) from error
+class AmbiguousSelection(UsageError):
+    """Error for a choice that fits several ``subscriptions``."""
+
+    def __init__(self, subscriptions: tuple[Subscription, ...]) -> None:
+        super().__init__("Several subscriptions match: write an id as the list shows it, or all.")
+        self.subscriptions = subscriptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +146,7 @@ class SubscriptionSelector:
         """Parse the text after the command. Raises UsageError."""
         words = text.split()
         if len(words) > 1:
-            raise UsageError("Which one? Write its repository, its id as the list shows it, or all.")
+            raise UsageError("Which one? Add its repository, its id from /prdigest list, or all.")
         word = "".join(words).removeprefix("repo:")
         if word.lower() == ALL_WORD:
             return cls(is_all=True)
@@ -156,7 +154,7 @@ class SubscriptionSelector:
             return cls(repository=repositories.parse_repository(word))
         if word and not ID_PATTERN.fullmatch(word.lower()):
             raise UsageError(
-                f"I don't know {quote_input(word)}: write a repository, an id as the list shows it, or all."
+                f"I don't understand {quote_input(word)}: write a repository, an id from /prdigest list, or all."
             )
         return cls(id=word.lower())
 
@@ -168,15 +166,30 @@ class SubscriptionSelector:
         return ALL_WORD if self.is_all else str(self.repository or self.id)
 
     def select_from(self, subscriptions: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
-        """Return the selected subscriptions. Raises UsageError if there are none or the choice is ambiguous."""
+        """Return the selected subscriptions.
+
+        Raises:
+            AmbiguousSelection: several match, and not all were asked for.
+            UsageError: none matches.
+        """
+        return self.require_clear(self.list_matching(subscriptions))
+
+    def list_matching(self, subscriptions: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
+        """Return the subscriptions that match. Raises UsageError if there are none."""
         matching = tuple(each for each in subscriptions if self._is_match(each))
         if not subscriptions:
-            raise UsageError("There is no subscription here: /prdigest subscribe makes one.")
+            raise UsageError("There is no subscription here: create one with /prdigest subscribe.")
         if not matching:
-            raise UsageError("There is no such subscription here: /prdigest list shows those there are.")
+            raise UsageError("There is no such subscription here: /prdigest list shows all subscriptions.")
+        return matching
+
+    def require_clear(self, matching: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
+        """Return the subscriptions that match.
+
+        Raises AmbiguousSelection for several, unless all were asked for.
+        """
         if len(matching) > 1 and not self.is_all:
-            ids = ", ".join(each.id for each in matching)
-            raise UsageError(f"That could be any of {ids}: write one of these ids, or all.")
+            raise AmbiguousSelection(matching)
         return matching
 
     def _is_match(self, subscription: Subscription) -> bool:

@@ -190,11 +190,11 @@ def build_fallback_summary(
     return Summary(
         type=_determine_type(pull, classes),
         headline=truncate_text(collapse_lines(pull.title), MAX_HEADLINE_LENGTH),
-        what_changed_and_why=f"*No model summary: {reason}. The facts stand in for it.*\n\n"
-        f"Title: {collapse_lines(pull.title)}\n\nDescription: {description}",
+        what_changed_and_why=f"*No model summary: {reason}. The facts stand in for it.*\n\nTitle: "
+        f"{collapse_lines(pull.title)}\n\nDescription: {description}",
         technical_impact=f"{format_count(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions} lines. "
         f"{_format_file_classes(count_file_classes(pull, classes))}",
-        potential_risks="Not assessed: no model has read the diff.",
+        potential_risks="Not assessed: no model read the diff.",
         key_insights=_format_largest_files(list_largest_files(pull)),
         coverage=coverage,
         fallback=reason,

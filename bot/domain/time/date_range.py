@@ -13,7 +13,19 @@ from bot.domain.errors import UsageError
 from bot.domain.text.strings import quote_input
 from bot.domain.time.day import LocalDay, parse_date
 
-_LAST_DAYS_PATTERN = re.compile(r"(\d{1,4})d", re.I)
+_LAST_DAYS_PATTERN = re.compile(r"(?:last )?(\d{1,4}) ?(?:d|days?)")
+_LAST_WEEKS_PATTERN = re.compile(r"(?:last )?(\d{1,3}) ?(?:w|weeks?)")
+# "28 Feb", "february 28th", "28 Feb. 2026", "Feb 28, 2026"
+_DAY_PATTERN = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_MONTH_PATTERN = r"(?P<month>[a-z]{3,9})\.?"
+_YEAR_PATTERN = r"(?:,? (?P<year>\d{4}))?"
+_NAMED_DATES = (
+    re.compile(rf"{_DAY_PATTERN} {_MONTH_PATTERN}{_YEAR_PATTERN}", re.A),
+    re.compile(rf"{_MONTH_PATTERN} {_DAY_PATTERN}{_YEAR_PATTERN}", re.A),
+)
+_MONTHS = ("january february march april may june july august september october november december").split()
+# 29 February comes after at most eight years
+_MAX_YEARS = 9
 _RANGE_SEPARATOR = re.compile(r"\.{2,3}|…")
 
 
@@ -87,42 +99,98 @@ def parse_exact_span(text: str, zone: ZoneInfo) -> Span:
 def parse_span(text: str, today: LocalDay, longest: int) -> Span:
     """Parse the days that a person entered: ``today``, ``yesterday``, ``7d``, a date, ``2026-02-24..2026-02-28``.
 
-    ``7d`` means today and the six days before it. An empty text means yesterday.
+    ``7d``, ``7 days`` and ``1w`` mean today and the six days before it, ``last week`` the last Monday to Sunday
+    that is over. A date may name its month (``28 Feb``); without a year it is the last such day. An empty text
+    means yesterday.
 
     Raises:
         UsageError: the text names no days, future days, or more than ``longest`` days.
     """
-    span = _parse_days(text.strip().lower(), today)
+    span = _parse_days(text.strip(), today)
     if span.last < span.first:
-        raise UsageError(f"{span.first}..{span.last} ends before it begins: write the earlier date first.")
+        raise UsageError(f"{span.first}..{span.last} ends before it starts: write the earlier date first.")
     if span.last > today.date:
-        raise UsageError(f"{span.last} is still to come: name a day up to {today.date}.")
+        raise UsageError(f"{span.last} is in the future: choose a day up to {today.date}.")
     if len(span) > longest:
         raise UsageError(f"{len(span)} days are too many at once: ask for up to {longest}.")
     return span
 
 
+def parse_day(text: str, today: LocalDay) -> LocalDay:
+    """Parse a single day, written as in :func:`parse_span`, that is not in the future.
+
+    Raises:
+        UsageError: the text does not name such a day.
+    """
+    refusal = f"{quote_input(text)} is not a date: write one day, such as 2026-02-28, today or yesterday."
+    try:
+        span = _parse_days(text.strip().lower(), today)
+    except UsageError as error:
+        raise UsageError(refusal) from error
+    if len(span) != 1:
+        raise UsageError(refusal)
+    if span.last > today.date:
+        raise UsageError(f"{span.last} is still to come: name a day up to {today.date}.")
+    return LocalDay(span.last, today.zone)
+
+
 def _parse_days(text: str, today: LocalDay) -> Span:
     zone = today.zone
-    if text in ("", "yesterday"):
-        return _build_single_day(today.date - timedelta(days=1), zone)
-    if text == "today":
-        return _build_single_day(today.date, zone)
-    if count := _LAST_DAYS_PATTERN.fullmatch(text):
-        return _build_last_days(int(count[1]), today)
+    if relative := _parse_relative_days(text.lower(), today):
+        return relative
     first, *last = (part.strip() for part in _RANGE_SEPARATOR.split(text, maxsplit=1))
     if first and last and last[0]:
-        return Span(parse_date(first), parse_date(last[0]), zone)
+        return Span(_parse_named_date(first, today), _parse_named_date(last[0], today), zone)
     try:
-        return _build_single_day(parse_date(text), zone)
+        return _build_single_day(_parse_named_date(text, today), zone)
     except UsageError as error:
         examples = "today, yesterday, 7d, 2026-02-28 or 2026-02-24..2026-02-28"
-        raise UsageError(f"{quote_input(text)} names no days: write {examples}.") from error
+        raise UsageError(f"I don't recognize the date {quote_input(text)}: write {examples}.") from error
+
+
+def _parse_relative_days(text: str, today: LocalDay) -> Span | None:
+    """Parse days that depend on today; None for others. Raises UsageError for ``0d``."""
+    if text in ("", "yesterday"):
+        return _build_single_day(today.date - timedelta(days=1), today.zone)
+    if text == "today":
+        return _build_single_day(today.date, today.zone)
+    if text == "last week":
+        sunday = today.date - timedelta(days=today.date.isoweekday())
+        return Span(sunday - timedelta(days=6), sunday, today.zone)
+    if days := _LAST_DAYS_PATTERN.fullmatch(text):
+        return _build_last_days(int(days[1]), today)
+    if weeks := _LAST_WEEKS_PATTERN.fullmatch(text):
+        return _build_last_days(7 * int(weeks[1]), today)
+    return None
+
+
+def _parse_named_date(text: str, today: LocalDay) -> dt.date:
+    """Parse a date, as ``2026-02-28`` or with the name of its month. Raises UsageError."""
+    matches = (pattern.fullmatch(text.lower()) for pattern in _NAMED_DATES)
+    match = next((each for each in matches if each), None)
+    # three letters are enough for any month
+    months = [n for n, name in enumerate(_MONTHS, 1) if match and name.startswith(match["month"])]
+    if match is None or not months:
+        return parse_date(text)
+    years = [int(match["year"])] if match["year"] else range(today.date.year, today.date.year - _MAX_YEARS, -1)
+    for year in years:
+        date = _build_date(year, months[0], int(match["day"]))
+        if date and (match["year"] or date <= today.date):
+            return date
+    return parse_date(text)
+
+
+def _build_date(year: int, month: int, day: int) -> dt.date | None:
+    """Return a date that :func:`parse_date` accepts too, None if there is none."""
+    try:
+        return parse_date(f"{year:04}-{month:02}-{day:02}")
+    except UsageError:
+        return None
 
 
 def _build_last_days(count: int, today: LocalDay) -> Span:
     if count == 0:
-        raise UsageError("0d is no day: write 1d for today, 7d for a week.")
+        raise UsageError("0d is not a day: write 1d for today, 7d for a week.")
     return Span(today.date - timedelta(days=count - 1), today.date, today.zone)
 
 

@@ -22,7 +22,7 @@ def parse_zone(name: str) -> ZoneInfo:
     Raises:
         UsageError: there is no such zone.
     """
-    refusal = f"{quote_input(name)} is no time zone: use an IANA name, as America/Los_Angeles."
+    refusal = f"{quote_input(name)} is not a time zone: use an IANA name, such as America/Los_Angeles."
     # Python searches the folders of a name recursively: a very long name overflows the stack
     if len(name) > _MAX_ZONE_LENGTH:
         raise UsageError(refusal)
@@ -38,7 +38,7 @@ def parse_date(text: str) -> dt.date:
     Raises:
         UsageError: the text is not such a date.
     """
-    refusal = f"{quote_input(text)} is no date: write it as YYYY-MM-DD, such as 2026-02-28."
+    refusal = f"{quote_input(text)} is not a date: write it as YYYY-MM-DD, such as 2026-02-28."
     try:
         date = dt.date.fromisoformat(text)
     except ValueError as error:

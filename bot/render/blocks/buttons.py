@@ -49,6 +49,19 @@ def make_share_button(action: str, request: CommandRequest) -> Element:
     return make_button(sentences.SHARE_LABEL, action, write_request(request))
 
 
+def make_repeat_button(action: str, request: CommandRequest) -> Element:
+    """Return the button that posts an answer again which the channel already has.
+
+    ``action`` is the one of the command's Share button.
+    """
+    return make_button(sentences.REPEAT_LABEL, name_repeat_action(action), write_request(request))
+
+
+def name_repeat_action(action: str) -> str:
+    """Return the action of the button that posts again what the Share button with an ``action`` posts."""
+    return f"{action}_again"
+
+
 def add_buttons(post: Post, *elements: Element | None) -> Post:
     """Return the message with a row of buttons at its end."""
     row: Block = {"type": "actions", "elements": [element for element in elements if element]}

@@ -6,8 +6,9 @@ DETAILS_LABEL = "Details"
 DETAILS_MENU_LABEL = "Details of …"
 ASK_LABEL = "Ask about this"
 SHARE_LABEL = "Share in channel"
+REPEAT_LABEL = "Post it again"
 
-UNKNOWN_BUTTON = "I don't know this button any more: ask again with a command."
+UNKNOWN_BUTTON = "That button no longer works: use a command instead."
 
 
 def format_asker(name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,6 +17,8 @@ from bot.render.summaries import sentences
 
 _MAX_FINDINGS = 12
 _MAX_FINDING_LENGTH = 600
+_LINE_START = re.compile(r" *(?:[•*-] )?")
+_MIN_WIDTH = 20
 
 
 def format_message(post: Post) -> str:
@@ -37,6 +41,21 @@ def format_summary(entry: Entry) -> str:
         pull.url,
     ]
     return redact_text(remove_invisible("\n\n".join(parts)))
+
+
+def wrap_text(text: str, width: int) -> str:
+    """Wrap the lines of a text at blanks to ``width`` columns; what follows stands below the text of a bullet."""
+    return "\n".join(_wrap_line(line, width) for line in text.split("\n"))
+
+
+def _wrap_line(line: str, width: int) -> str:
+    """Wrap one line."""
+    match = _LINE_START.match(line)
+    start = match[0] if match else ""
+    wrapper = textwrap.TextWrapper(
+        max(width, _MIN_WIDTH), start, " " * len(start), break_long_words=False, break_on_hyphens=False
+    )
+    return wrapper.fill(line.removeprefix(start)) or line
 
 
 def _format_evidence(entry: Entry) -> Iterable[str]:

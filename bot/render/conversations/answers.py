@@ -53,13 +53,13 @@ def describe_tools(calls: Sequence[ToolCall]) -> str:
 
 
 def render_footer(
-    note: str, read: str, not_seen: str, failed: int, *, is_unproven: bool = False, stands_in: str = ""
+    note: str, read: str, not_seen: str, failed: int, *, is_unproven: bool = False, author: str = ""
 ) -> list[Block]:
-    """Render the small print and the feedback buttons under an answer.
+    """Render the small print, if there is any, and the feedback buttons under an answer.
 
     ``note`` says why the answer ends where it does, ``read`` and ``not_seen`` what it is based on. ``failed``
     counts the quotes that are not in the code; ``is_unproven`` is set if it is about code without a valid quote.
-    ``stands_in`` is a sentence on the author if that is no model.
+    ``author`` is a sentence on who wrote it.
     """
     parts = [
         note,
@@ -67,12 +67,10 @@ def render_footer(
         sentences.format_not_seen(not_seen) if not_seen else "",
         sentences.format_failed_quotes(failed) if failed else "",
         sentences.UNPROVEN if is_unproven else "",
-        stands_in or sentences.MODEL_NOTE,
+        author,
     ]
-    return [
-        make_context(truncate_text(" ".join(part for part in parts if part), _MAX_NOTES_LENGTH)),
-        make_feedback_buttons(),
-    ]
+    line = truncate_text(" ".join(part for part in parts if part), _MAX_NOTES_LENGTH)
+    return [*([make_context(line)] if line else []), make_feedback_buttons()]
 
 
 def make_feedback_buttons() -> Block:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from bot.domain.conversations.slack_text import restore_bot_text
 from bot.domain.errors import (
     ConfigurationError,
     DayUnavailable,
@@ -39,6 +40,8 @@ _USER_ERRORS = (
     PostingInProgress,
     TimeLimitExceeded,
 )
+# those of them that the user made and can mend: the log of the operator needs no reference to them
+_USER_MISTAKES = (UsageError, DayUnavailable, PullRequestNotFound)
 # the errors' own sentences name settings and addresses, which belong in the log
 _USER_SENTENCES: dict[type[PrdigestError], str] = {
     GitHubAccessDenied: sentences.GITHUB_DENIES,
@@ -50,6 +53,7 @@ _USER_SENTENCES: dict[type[PrdigestError], str] = {
 # error codes of Slack whose cause the user can remove
 _USER_FIXABLE_CODES = {"not_in_channel", "channel_not_found", "is_archived", "restricted_action"}
 _MAX_LENGTH = 600
+_MAX_TITLE_LENGTH = 150
 
 
 def render_notice(sentence: str) -> Post:
@@ -72,6 +76,21 @@ def render_existing_digest(address: str) -> Post:
     return Post(lead + address, (make_block(make_section(elements)),))
 
 
+def render_ask_hint(address: str) -> Post:
+    """Render how to ask about a message; ``address`` is that of the message, empty if it is not known."""
+    link = [make_text(" "), make_link(address, sentences.OPEN_THREAD)] if address else []
+    return Post(
+        escape_mrkdwn(sentences.ASK_HINT), (make_block(make_section([make_text(sentences.ASK_HINT), *link])),)
+    )
+
+
+def render_earlier_answer(address: str, title: str) -> Post:
+    """Render the address of the same answer in this channel; ``title`` is the text of its message."""
+    lead, label = sentences.ANSWERED_ALREADY, truncate_text(restore_bot_text(title), _MAX_TITLE_LENGTH)
+    elements = [make_text(lead), make_link(address, label or sentences.OPEN_LINK)]
+    return Post(lead + address, (make_block(make_section(elements)),))
+
+
 def render_delay(service: str, then: datetime) -> Post:
     """Render that an answer waits until a service may be called again; ``then`` is in UTC."""
     lead = sentences.format_service_pause(service)
@@ -86,9 +105,15 @@ def render_error(error: Exception, reference: str) -> Post:
 
 
 def describe_error(error: Exception, reference: str) -> str:
-    """Return an error as a plain sentence with its reference; a day that is unavailable needs none."""
+    """Return an error as a plain sentence, with its reference unless the user can mend it."""
     line = truncate_text(collapse_lines(explain_error(error)), _MAX_LENGTH - 20)
-    return line if isinstance(error, DayUnavailable) else f"{line} [{reference}]"
+    return line if line and is_user_mistake(error) else f"{line} [{reference}]"
+
+
+def is_user_mistake(error: Exception) -> bool:
+    """Return whether the user, and not an operator, can do something about an error."""
+    is_fixable = isinstance(error, SlackCallRefused) and error.code in _USER_FIXABLE_CODES
+    return is_fixable or (isinstance(error, _USER_MISTAKES) and not isinstance(error, ConfigurationError))
 
 
 def explain_error(error: Exception) -> str:

@@ -13,71 +13,73 @@ from bot.domain.text.strings import format_count
 
 # errors
 
-BUSY = "I can't take this down right now: try again in a minute."
-GAVE_UP = "I tried that several times and gave up: ask again in a few minutes."
+BUSY = "I can't accept requests right now: try again in a minute."
+GAVE_UP = "I tried several times without success: ask again in a few minutes."
 SET_ASIDE = (
-    "I broke down three times while I worked on that, so I have set it aside: ask for something smaller, or give"
-    " the reference to whoever runs me."
+    "That request crashed three times, so I stopped trying: ask for something smaller, or send the code to "
+    "the bot's admin."
 )
-DEFECT = "Something went wrong on my side: try again, and if it stays so, give the reference to whoever runs me."
-NOT_SET_UP = "I am not set up for that: give the reference to whoever runs me."
-GITHUB_DENIES = "GitHub does not let me read that: ask whoever runs me to look at the token."
-GITHUB_SILENT = "GitHub does not answer me right now: try again in a few minutes."
-SLACK_DENIES = "Slack does not let me do that: ask whoever runs me to look at my permissions."
-SLACK_SILENT = "Slack does not answer me right now: try again in a few minutes."
+DEFECT = "Something went wrong on my side: try again, or send the code to the bot's admin if it keeps failing."
+NOT_SET_UP = "I'm not set up for that: send the code to the bot's admin."
+GITHUB_DENIES = "GitHub does not let me read that: ask the bot's admin to check the GitHub token."
+GITHUB_SILENT = "GitHub is not responding: try again in a few minutes."
+SLACK_DENIES = "Slack does not let me do that: ask the bot's admin to check my permissions."
+SLACK_SILENT = "Slack is not responding: try again in a few minutes."
 
 
 def format_slack_pause(seconds: float) -> str:
     """Return that Slack asked for a pause."""
-    return f"Slack asks me to wait: try again in {format_count(math.ceil(seconds / 60), 'minute')}."
+    return f"Slack limits my rate: try again in {format_count(math.ceil(seconds / 60), 'minute')}."
 
 
 # refusals
 
-OTHER_WORKSPACE = "I answer people of my own workspace only: ask whoever runs me to allow yours."
-OTHER_CHANNEL = "I don't answer in this channel: ask in one of mine, or ask whoever runs me."
-NOT_ALLOWED = "I may not answer you here: ask whoever runs me to allow it."
-TOO_FAST = "That was a lot in a minute: give me a moment, then ask again."
-NOT_A_MEMBER = "I am not a member of this channel: invite me with /invite, then share again."
+OTHER_WORKSPACE = "I only answer people of my own workspace: ask the bot's admin to allow yours."
+OTHER_CHANNEL = "I don't answer in this channel: use another one, or ask the bot's admin."
+NOT_ALLOWED = "I'm not allowed to answer you: ask the bot's admin."
+TOO_FAST = "Too many requests: wait a minute, then ask again."
+NOT_A_MEMBER = "I'm not in this channel: invite me with /invite, then share again."
 
 
 def format_long_question(limit: int) -> str:
     """Return that a question is too long; ``limit`` is in characters."""
-    return f"That is too long for a question: use up to {limit:,} characters."
+    return f"That question is too long: use up to {limit:,} characters."
 
 
 # notices
 
-STILL_WORKING = "I am still at it; I say so when it is done, or what went wrong."
+STILL_WORKING = "I'm still working on it. I'll tell you when it's done, or if it fails."
 NOT_POSTED_YET = (
-    "Slack does not take my answer right now. I go on trying for some minutes: ask again if it does not come."
+    "Slack does not accept my answer right now. I'll keep trying for some minutes; ask again if it doesn't appear."
 )
 ASK_HINT = (
-    "Reply to this message in its thread, in your own words: which of these touch ROCm? does #35617 change a "
-    "default? what must we do in our fork? I answer there, with links to the lines. No need to write my name."
+    "Reply in this message's thread, in your own words: which of these touch ROCm? does #35617 change a "
+    "default? I answer there, with links to the code. You don't need to mention me."
 )
+OPEN_THREAD = "Open the message"
 MUTED = (
-    "I am quiet in this thread now. Mention me and I answer that one message; mention me with the word wake and I "
-    "answer every reply again."
+    "I'm quiet in this thread now. Mention me, and I answer that one message. Mention me with the word wake, "
+    "and I answer every reply again."
 )
-UNMUTED = "I answer every reply in this thread again; mention me with the word quiet to silence me."
-NEVER_MUTED_HERE = "Here we are alone, so I always answer: no need to silence or wake me."
+UNMUTED = "I answer every reply in this thread again. To silence me, mention me with the word quiet."
+NEVER_MUTED_HERE = "In direct messages I always answer, so quiet and wake have no effect here."
 
 # notices with an instant or a link at their end or in their middle
 
-BUDGET_SPENT = "You have used up your budget for today: what nobody has asked for before comes as facts alone "
+BUDGET_SPENT = "You have used up your budget for today. New summaries contain facts only "
 UNTIL = "until "
 
 DIGEST_EXISTS = "That digest is already here: "
 OPEN_LINK = "open it"
+ANSWERED_ALREADY = "This channel got the same answer within the last hour: "
 
-GOING_ON = "I go on "
+GOING_ON = "I'll continue "
 ANSWER_THEN = " and answer then."
 
 
 def format_service_pause(service: str) -> str:
     """Return that a service asked for a pause; the instant of the next call follows."""
-    return f"{service} asks me to wait. "
+    return f"{service} limits my rate. "
 
 
 def format_next_call(then: datetime) -> str:
@@ -87,12 +89,12 @@ def format_next_call(then: datetime) -> str:
 
 # the status line while tools run for the model; Slack writes the name of the bot before it
 
-SEARCHING_TEXT = "is searching the descriptions…"
-SEARCHING_DIFFS = "is searching the diffs…"
+SEARCHING_TEXT = "is searching descriptions…"
+SEARCHING_DIFFS = "is searching diffs…"
 LOOKING_FOR_REVERTS = "is looking for reverts…"
-READING_FILES = "is reading the files…"
-READING_DISCUSSIONS = "is reading the discussion…"
-GOING_THROUGH_LIST = "is going through the pull requests…"
+READING_FILES = "is reading files…"
+READING_DISCUSSIONS = "is reading discussions…"
+GOING_THROUGH_LIST = "is reading the list of pull requests…"
 
 
 def format_diff_reading(count: int) -> str:
@@ -108,16 +110,16 @@ _REMARK_PLACES = {
     RemarkKind.OPEN: "thread",
 }
 
-MODEL_NOTE = "Written by a model: links to lines were checked against the code, the rest may be wrong."
-UNPROVEN = "No line proves what it says of code."
+MODEL_NOTE = "Written by a model. Linked lines are checked against the code; the rest may be wrong."
+UNPROVEN = "Not verified against the code."
 GOOD_ANSWER_LABEL = "Good answer"
 BAD_ANSWER_LABEL = "Bad answer"
 
 _ENDS = {
     AnswerEnd.COMPLETE: "",
-    AnswerEnd.TRUNCATED: "The model's answer was cut at its length limit: ask for a part of it.",
-    AnswerEnd.TOO_LONG: "The answer was longer than a message may be: ask for a part of it.",
-    AnswerEnd.LATE: "I stopped at four minutes; this is what I have.",
+    AnswerEnd.TRUNCATED: "The answer was truncated at the model's length limit: ask for a part of it.",
+    AnswerEnd.TOO_LONG: "The answer was too long for a message: ask for a part of it.",
+    AnswerEnd.LATE: "I stopped after four minutes. This is what I have so far.",
     AnswerEnd.STOPPED: "Stopped, as you asked.",
 }
 
@@ -128,7 +130,7 @@ def format_answer_end(end: AnswerEnd, failure: str = "") -> str:
     ``failure`` is a clause on what broke, if something did.
     """
     if end is AnswerEnd.BROKEN:
-        return f"The model stopped in the middle ({failure}): this is what I have."
+        return f"The answer is incomplete ({failure}). This is what I have so far."
     return _ENDS[end]
 
 
@@ -148,17 +150,17 @@ def format_remark(remark: Remark) -> str:
 
 def format_read(sources: str) -> str:
     """Return what an answer is based on."""
-    return f"Read: {sources}."
+    return f"Sources: {sources}."
 
 
 def format_not_seen(gaps: str) -> str:
     """Return what was not read for an answer."""
-    return f"Not seen: {gaps}."
+    return f"Not read: {gaps}."
 
 
 def format_failed_quotes(count: int) -> str:
     """Return how many quotes of an answer are not in the code that was read."""
-    return f"{format_count(count, 'quote was', 'quotes were')} not in the code and not linked."
+    return f"{format_count(count, 'quote was', 'quotes were')} not found in the code and not linked."
 
 
 # a plain search instead of an answer
@@ -168,17 +170,17 @@ WITHOUT_MODEL = "**Without the model.** "
 
 def format_search_miss(title: str) -> str:
     """Return that a search found nothing; ``title`` names the days."""
-    return f"A plain search found none of your words in the pull requests of {title}."
+    return f"A text search found none of your words in the pull requests of {title}."
 
 
 def format_search_hits(title: str) -> str:
     """Return the sentence before the results of a search; ``title`` names the days."""
-    return f"A plain search for your words in the pull requests of {title}:"
+    return f"Text search for your words in the pull requests of {title}:"
 
 
 # greetings and help
 
-HELLO = "Hello, I am prdigest. "
+HELLO = "Hello, I'm prdigest. "
 THANKS = "Thanks for inviting me. "
 INTRODUCTION = "I read the pull requests merged into "
 TRY_ONE = "Try one of these:"
@@ -188,12 +190,12 @@ WHAT_I_UNDERSTAND = "What I understand:"
 QUESTION_MEANING = "a question, in your own words"
 GREETING_QUESTION = "what changed in the scheduler this week?"
 HELP_QUESTION = "which of these touch ROCm?"
-QUIET_MEANING = "in a thread: I answer there only when you mention me, until you write wake"
+QUIET_MEANING = "in a thread: I answer only when you mention me, until you write wake"
 
 # around the word to type, which stands as code
 PRIVATE_BEFORE, PRIVATE_AFTER = "Add ", " to keep an answer to yourself. "
-HELP_BEFORE, HELP_AFTER = ". All that I do: ", "."
-MENTION_HINT = "In a channel, begin with my name: "
+HELP_BEFORE, HELP_AFTER = ". For all commands: ", "."
+MENTION_HINT = "In a channel, mention me first: "
 
 
 def format_mention(command: str) -> str:

@@ -77,14 +77,14 @@ WITHOUT_MODEL = " (without the model)"
 
 def format_fallback_note(reason: str, *, is_alone: bool) -> str:
     """Return why no model wrote the overview; ``is_alone`` if that holds for the summaries too."""
-    what = "what you see are facts alone" if is_alone else "this paragraph is made of facts alone"
+    what = "this digest contains only facts" if is_alone else "this paragraph contains only facts"
     return f"Without the model ({reason}): {what}."
 
 
 # outcomes
 
 OUTCOMES_ELSEWHERE = ", in the thread"
-TAKES_BACK_EARLIER = ", which takes back an earlier change"
+TAKES_BACK_EARLIER = ", which reverts an earlier change"
 ITSELF_REVERTED = ", which was itself reverted"
 WAS_ITSELF_REVERTED = " was itself reverted"
 LISTED_ABOVE = ". It was listed above as worth a second look."
@@ -121,8 +121,8 @@ def format_undone(outcome: MergeOutcome) -> str:
 # a second look
 
 NOTHING_STANDS_OUT = "Nothing stands out for a second look."
-NO_REASON = "no rule speaks against it"
-REDUCED_LIST_NOTE = "one at most: lists found no more here than chance would, see /prrisks score"
+NO_REASON = "no risk rule matched"
+REDUCED_LIST_NOTE = "at most one: lists here were no better than chance, see /prrisks score"
 NO_HISTORY = "no history yet"
 # between a pull request and what is said of it
 SAID_OF = " — "
@@ -237,4 +237,4 @@ def format_cost(cost: float | None) -> str:
 
 def format_skipped_days(skipped: Span, request: DigestRequest) -> str:
     """Return which days were never posted; ``request`` is for those of them that can still be had."""
-    return f"Not posted, as I was away for too long: {skipped.title}. To see it: /prdigest {request}"
+    return f"Skipped because I was offline for too long: {skipped.title}. To see it: /prdigest {request}"

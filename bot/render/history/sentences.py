@@ -12,8 +12,8 @@ from bot.domain.time.date_range import Span
 # the states of days, in the order of the sentence that counts them
 
 FILLED = "filled"
-FILLED_BEFORE = "filled before"
-NOT_FILLED = "not filled"
+FILLED_BEFORE = "loaded before"
+NOT_FILLED = "not loaded"
 NOT_REACHED = "not reached"
 
 
@@ -25,7 +25,7 @@ def format_total(pulls: int, spent: float | None) -> str:
 def format_day(outcome: BackfillOutcome) -> str:
     """Format one day, such as ``2026-02-24: 43 pull requests``."""
     if outcome.was_filled:
-        return f"{outcome.day.date}: was filled before"
+        return f"{outcome.day.date}: already loaded"
     return f"{outcome.day.date}: {outcome.failure_reason or format_count(outcome.pulls, 'pull request')}"
 
 

@@ -13,9 +13,9 @@ from bot.domain.evaluation.models import Evaluation
 from bot.domain.text.strings import collapse_lines, format_count
 
 _LABEL_MEANINGS = {
-    "R": "taken back by a revert",
-    "H": "taken back, or named as the cause by a repair",
-    "Y": "taken back, or repaired within two weeks",
+    "R": "reverted",
+    "H": "reverted, or named as the cause by a repair",
+    "Y": "reverted, or repaired within two weeks",
 }
 
 
@@ -81,7 +81,7 @@ def _format_head(evaluation: Evaluation) -> Iterator[str]:
         yield f"{each.label}  {meaning}: {each.all:,}, {each.open:,} of them still open at 09:00 on the next day"
     yield (
         f"Measured on the {evaluation.open:,} that were open then, {format_count(evaluation.days, 'day')}"
-        f" in {window.zone}; 'AUC all' on all; [95 % intervals over days]"
+        f" in {window.zone}; 'AUC all' on all; [95% intervals over days]"
     )
 
 
@@ -191,4 +191,4 @@ def _format_estimate(each: Estimate) -> str:
 
 def _format_percent(share: float) -> str:
     """Format a share in percent."""
-    return "-" if math.isnan(share) else f"{100 * share:.1f} %"
+    return "-" if math.isnan(share) else f"{100 * share:.1f}%"

@@ -41,7 +41,7 @@ def format_merge_count(*, merged: int, matching: int, is_filtered: bool) -> str:
 
 def format_no_match(filters: str) -> str:
     """Return that no pull request matches the filters."""
-    return f"No pull request of these days fits {filters}."
+    return f"No pull request of these days matches {filters}."
 
 
 def format_top_reason(top: int) -> str:
@@ -63,10 +63,10 @@ def format_unread(numbers: Sequence[int], limit: int) -> str:
 # the score: what was listed, beside chance and size
 
 NOTHING_TO_SCORE = (
-    "There is nothing to score: no digest of these days was kept with what it listed. Have one posted every day "
-    "with /prdigest subscribe at 09:00, and ask again in a month, when what it listed had time to be reverted."
+    "There is nothing to score: no digest with ratings was posted on these days. Subscribe with /prdigest "
+    "subscribe at 09:00, and ask again in a month."
 )
-HITS_TITLE = "Listed, and later taken back"
+HITS_TITLE = "Listed, and later reverted or repaired"
 
 
 def format_score_title(*, name: str, days: str) -> str:
@@ -81,7 +81,7 @@ def format_listed(score: TrackRecordScore) -> str:
     if not listed.pulls:
         return f"Listed: none {where} {_format_outcomes(others)} ({_format_share(others)})."
     low, high = listed.interval
-    least = f"{_format_share(listed)}, 95 % interval {_format_percent(low)} to {_format_percent(high)} %"
+    least = f"{_format_share(listed)}, 95% interval {_format_percent(low)} to {_format_percent(high)}%"
     comparison = f", of all others {_format_share(others)}" if others.pulls else ""
     return f"Listed: {listed.pulls:,} {where} {_format_outcomes(listed)} ({least}){comparison}."
 
@@ -92,15 +92,14 @@ def _format_outcomes(tally: Tally) -> str:
         return "None of them was reverted or repaired"
     counts = ((tally.reverted, "reverted"), (tally.repaired, "repaired"))
     parts = " and ".join(f"{count:,} {what}" for count, what in counts if count)
-    return f"Later taken back: {parts}"
+    return f"Later: {parts}"
 
 
 def format_baselines(score: TrackRecordScore) -> str:
     """Return what a random choice and the lines added would have found."""
     return (
-        f"As many drawn at random from each digest would have found {_format_number(score.by_chance)}, "
-        f"those with the most lines added {_format_number(score.by_lines)}; "
-        f"the list found {score.listed.taken_back:,}."
+        f"Hits: this list {score.listed.taken_back:,}; random picks {_format_number(score.by_chance)}; "
+        f"largest changes {_format_number(score.by_lines)}."
     )
 
 
@@ -117,7 +116,7 @@ def format_recall(score: TrackRecordScore) -> str:
         if count
     ]
     if not parts:
-        return "Nothing that was shown was reverted or repaired after its digest."
+        return "No change was reverted or repaired after its digest."
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}."
 
@@ -132,36 +131,36 @@ def format_more_hits(count: int) -> str:
 
 def format_better(p_value: float) -> str:
     """Return why the list is better than chance."""
-    return f"chance alone would find as many or more in {_format_probability(p_value)} of such periods."
+    return f"random picks would do as well in {_format_probability(p_value)} of such periods."
 
 
 def format_not_better(shortfall_p_value: float) -> str:
     """Return why the list is not better than chance, and what follows from it."""
     return (
-        f"a list that doubles the odds would find so few in only {_format_probability(shortfall_p_value)} of such "
-        "periods. Where that holds for 180 days, digests list at most one pull request, of the highest band."
+        f"a useful list would find so few in only {_format_probability(shortfall_p_value)} of such periods. "
+        "If that holds for 180 days, digests list at most one change of the highest band."
     )
 
 
 def format_too_small(score: TrackRecordScore) -> str:
     """Return that there are too few pull requests for a verdict."""
     return (
-        f"a verdict takes {MIN_LISTED} listed and {MIN_REVERTED} reverted or repaired, "
-        f"and here are {score.listed.pulls:,} and {score.shown.taken_back:,}."
+        f"a verdict needs {MIN_LISTED} listed and {MIN_REVERTED} reverted or repaired changes; there are "
+        f"{score.listed.pulls:,} and {score.shown.taken_back:,}."
     )
 
 
 def format_small_chance(by_chance: float) -> str:
     """Return that chance would find too few for a verdict."""
     least = _format_number(MIN_EXPECTED_BY_CHANCE)
-    return f"chance would find {_format_number(by_chance)}, and a verdict takes {least}."
+    return f"random picks would find {_format_number(by_chance)}; a verdict needs {least}."
 
 
 def format_undecided(*, p_value: float, shortfall_p_value: float) -> str:
     """Return that the counts allow both verdicts."""
     return (
-        f"chance alone would find as many or more in {_format_probability(p_value)} of such periods, and a list "
-        f"that doubles the odds so few in {_format_probability(shortfall_p_value)}."
+        f"random picks would do as well in {_format_probability(p_value)} of such periods, a useful list as "
+        f"badly in {_format_probability(shortfall_p_value)}."
     )
 
 
@@ -235,10 +234,8 @@ def _format_share_of_taken_back(tally: Tally) -> str:
 
 # the score: what the counts are based on, and what they leave out
 
-COUNTED = (
-    "Counted: reverts and repairs that name what they undo, after its digest and within 30 days of its merge."
-)
-NO_REVERTS = "Perhaps reverts are written in another way here: I know those that name what they take back."
+COUNTED = "Counted: reverts and repairs that name the change, after its digest and within 30 days of its merge."
+NO_REVERTS = "Reverts may be worded differently here: I only recognize those that name the reverted change."
 
 
 def format_young(count: int) -> str:
@@ -250,7 +247,7 @@ def format_young(count: int) -> str:
 def format_left_out(count: int) -> str:
     """Return how many were reverted or repaired before their digest."""
     verb = "was" if count == 1 else "were"
-    return f"{format_count(count, 'pull request')} {verb} left out: already taken back when the digest came."
+    return f"{format_count(count, 'pull request')} {verb} left out: reverted or repaired before the digest."
 
 
 def format_unrated(count: int) -> str:
@@ -260,7 +257,7 @@ def format_unrated(count: int) -> str:
 
 def format_versions(versions: str) -> str:
     """Return that several versions of the rules made the lists."""
-    return f"The rules changed meanwhile: {versions}."
+    return f"The rules changed during this time: {versions}."
 
 
 # figures
@@ -268,7 +265,7 @@ def format_versions(versions: str) -> str:
 
 def _format_share(tally: Tally) -> str:
     """Format the share of a tally that was reverted or repaired."""
-    return f"{_format_percent(tally.taken_back / tally.pulls)} %"
+    return f"{_format_percent(tally.taken_back / tally.pulls)}%"
 
 
 def _format_percent(share: float) -> str:
@@ -283,4 +280,4 @@ def _format_number(expected: float) -> str:
 
 def _format_probability(probability: float) -> str:
     """Format a probability in percent."""
-    return f"{_format_percent(probability)} %"
+    return f"{_format_percent(probability)}%"

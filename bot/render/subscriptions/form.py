@@ -10,13 +10,13 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.digest.view import DigestView
+from bot.domain.digest.view import DigestView, parse_view_level
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.query_options import FILTER_NAMES, QueryOptions
 from bot.domain.subscriptions.models import Subscription
-from bot.domain.subscriptions.request import OWN_ZONE_WORD, SubscriptionRequest, parse_time, parse_view_level
+from bot.domain.subscriptions.request import OWN_ZONE_WORD, SubscriptionRequest, parse_time
 from bot.domain.text.strings import quote_input
 from bot.domain.time.day import parse_zone
 from bot.render.blocks.rich_text import Element, make_plain_text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
@@ -26,6 +27,7 @@ from bot.render.subscriptions.subscription_list import DueSubscription, make_new
 _MAX_DIGESTS = 3
 # characters
 _MAX_LENGTH = 600
+_NUMBER_PATTERN = re.compile(r"#(\d{1,9})\b", re.A)
 _MAX_TICK_AGE = timedelta(minutes=3)
 
 
@@ -56,7 +58,14 @@ def _render_digests(latest: Sequence[LatestDigest]) -> Iterator[Block]:
         yield make_block(make_section([make_text(sentences.NO_DIGESTS)]))
     for each in latest[:_MAX_DIGESTS]:
         link = [make_text(" "), make_link(each.address, sentences.OPEN_LINK)] if each.address else []
-        yield make_block(make_section([*make_prose(_shorten_line(each.text), {}, _MAX_LENGTH), *link]))
+        line = _shorten_line(each.text)
+        yield make_block(make_section([*make_prose(line, _collect_addresses(line, each), _MAX_LENGTH), *link]))
+
+
+def _collect_addresses(line: str, digest: LatestDigest) -> dict[int, str]:
+    """Return the addresses of the pull requests in the text of a digest."""
+    numbers = map(int, _NUMBER_PATTERN.findall(line)) if digest.repository_url else ()
+    return {number: f"{digest.repository_url}/pull/{number}" for number in numbers}
 
 
 def _shorten_line(content: str) -> str:
@@ -106,8 +115,9 @@ def _render_last_runs(health: BotHealth) -> Iterator[Element]:
 
 
 def _render_store_state(health: BotHealth) -> Iterator[Element]:
-    """Yield the state of the store."""
-    yield make_text(f"\n{sentences.format_store_state(health)}", bold=health.is_full)
+    """Yield the state of the store where it needs somebody; how much it uses is for operators."""
+    if health.is_full:
+        yield make_text(f"\n{sentences.format_store_state(health)}", bold=True)
 
 
 def _render_budget(health: BotHealth) -> Iterator[Element]:

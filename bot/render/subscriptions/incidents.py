@@ -70,14 +70,15 @@ def render_channel(channel: str) -> Element:
     )
 
 
-def render_instant(instant: datetime, lead: str = "") -> Element:
+def render_instant(instant: datetime, lead: str = "", tail: str = "") -> Element:
     """Return an instant in the time zone of each reader.
 
-    ``lead`` are the words before it in a sentence: without them Slack begins it with a capital letter.
+    ``lead`` are the words before it in a sentence: without them Slack begins it with a capital letter. ``tail``
+    are words behind it that hold for the reader's zone; where Slack can't show that, it is in UTC without them.
     """
     return {
         "type": "date",
         "timestamp": int(instant.timestamp()),
-        "format": sentences.format_slack_date(lead),
+        "format": sentences.format_slack_date(lead, tail),
         "fallback": f"{lead}{instant:%Y-%m-%d %H:%M} UTC",
     }

@@ -13,9 +13,14 @@ from bot.domain.text.strings import format_count
 # one subscription in a line
 
 SUBSCRIBED = "Subscribed: "
-NEXT_COMES = "The next one comes "
+NEXT_COMES = "The next digest comes "
+COMES_NOW = "The next digest comes in a minute"
 NEXT = "next "
-FROM_SETTINGS = " · from the settings of the bot"
+YOUR_TIME = " your time"
+IN_PLACE = " in "
+SENT_TO_YOU = "Sent to you"
+TO_YOU_ALONE = " in your direct messages with me"
+FROM_SETTINGS = " · set by the bot's admin"
 IS_PAUSED = " · paused"
 
 
@@ -31,8 +36,8 @@ def format_timing(subscription: Subscription, view: str) -> str:
 
 UNSUBSCRIBED, PAUSED, RESUMED = "Unsubscribed", "Paused", "Resumed"
 HAS_CHANGED, HAS_REMOVED, HAS_PAUSED, HAS_RESUMED = "changed", "removed", "paused", "resumed"
-POSTS_STAY = "What was posted stays."
-RESUME_HINT = "/prdigest resume goes on."
+POSTS_STAY = "Posted digests stay."
+RESUME_HINT = "/prdigest resume continues it."
 
 
 def format_subscribed(repository: Repository) -> str:
@@ -57,7 +62,7 @@ def format_change_notification(how: str, repository: Repository) -> str:
 
 # lists
 
-NO_SUBSCRIPTIONS = "No digest comes here regularly: /prdigest subscribe makes one come, /prdigest help says how."
+NO_SUBSCRIPTIONS = "There are no subscriptions here: create one with /prdigest subscribe. See /prdigest help."
 
 
 def format_listing_title(count: int) -> str:
@@ -67,40 +72,46 @@ def format_listing_title(count: int) -> str:
 
 def format_more_subscriptions(count: int) -> str:
     """Return how many more subscriptions there are."""
-    return f"and {count} more: /prdigest list shows those of a channel"
+    return f"and {count} more: /prdigest list shows a channel's subscriptions"
 
 
-LIST_TAKES_NO_WORDS = "The list takes no words: it shows all that comes to this channel."
+WHICH_ONE = "Which one?"
+LIST_TAKES_NO_WORDS = "The list takes no options: it shows all subscriptions of this channel."
 
 # previews
 
-PREVIEW_STARTED = "Looking at yesterday for a preview…"
-PREVIEW_NOTE = "A preview for you alone: nothing was posted."
-
-
-def format_preview_choice(ids: str) -> str:
-    """Return that a channel has several subscriptions, of which one must be named."""
-    return f"There are several here: write test with one of {ids}."
+PREVIEW_STARTED = "Preparing a preview of yesterday's digest…"
+PREVIEW_NOTE = "Preview, visible only to you. Nothing was posted."
 
 
 # refusals
 
-UNKNOWN_VERB = "I don't know that: /prdigest help says what I do."
-IS_GONE = "That subscription is not there any more."
-IS_PERSONAL = "That subscription is somebody's own: only they can change it."
-IS_FIXED = "That digest comes from the settings of the bot: whoever runs me changes it there."
-MEMBERS_ONLY = "Only members of that channel and whoever subscribed it can do that: join it first."
-JOIN_FIRST = "Only members of that channel can have a digest come there: join it first."
-MEMBERS_UNKNOWN = "I can't see who is in that channel: invite me there with /invite, or ask whoever runs me."
-NOT_IN_CHANNEL = "You are not in this channel: ask me in one of yours."
-BOT_NOT_MEMBER = "I am not a member of that channel: invite me with /invite, then subscribe again."
+UNKNOWN_VERB = "I don't understand that: see /prdigest help."
+IS_GONE = "That subscription no longer exists."
+IS_PERSONAL = "That is a personal subscription: only its owner can change it."
+IS_FIXED = "That digest comes from the settings of the bot: only the bot's admin can change it."
+
+
+def format_fixed_already(subscription: Subscription) -> str:
+    """Return that a channel gets a digest already, which people can't change in Slack."""
+    return (
+        f"This channel already gets {subscription.repository}{format_timing(subscription, '')}, "
+        "set by the bot's admin: add a filter, or write me for your own."
+    )
+
+
+MEMBERS_ONLY = "Only members of that channel, or the person who subscribed it, can do that: join it first."
+JOIN_FIRST = "Only members of that channel can subscribe it: join it first."
+MEMBERS_UNKNOWN = "I can't see who is in that channel: invite me with /invite, or ask the bot's admin."
+NOT_IN_CHANNEL = "You are not in this channel: use one that you are in."
+BOT_NOT_MEMBER = "I'm not in that channel: invite me with /invite, then subscribe again."
 CHANNEL_ARCHIVED = "That channel is archived: choose another one."
-OTHER_DIRECT_MESSAGES = "Nobody can subscribe for somebody else's direct messages: write me for your own."
+OTHER_DIRECT_MESSAGES = "You can't subscribe somebody else's direct messages: use me for your own."
 
 
 def format_too_many(limit: int) -> str:
     """Return that a channel has as many subscriptions as it may."""
-    return f"There are {limit} subscriptions here already: remove one first."
+    return f"This channel already has {limit} subscriptions: remove one first."
 
 
 # buttons
@@ -117,69 +128,69 @@ KEEP_LABEL = "Keep it"
 
 def format_removal(name: str) -> str:
     """Return what the removal of a subscription means."""
-    return f"{name} will not be posted there any more. {POSTS_STAY}"
+    return f"{name} will no longer be posted there. {POSTS_STAY}"
 
 
 # the form
 
-FORM_TITLE = "Regular digest"
+FORM_TITLE = "Subscription"
 SAVE_LABEL = "Save"
 CANCEL_LABEL = "Cancel"
 REPOSITORY_LABEL = "Repository"
 WHERE_LABEL = "Where"
 IN_CHANNEL_LABEL = "In a channel"
-TO_ME_LABEL = "To me alone"
+TO_ME_LABEL = "To me only"
 CHANNEL_LABEL = "Channel"
 AT_LABEL = "At"
 ZONE_LABEL = "Time zone"
-OWN_ZONE_LABEL = "My own zone, as Slack knows it"
+OWN_ZONE_LABEL = "My own time zone, as in Slack"
 DAYS_LABEL = "Days"
 DAILY_LABEL = "Every day"
 WEEKDAYS_LABEL = "Monday to Friday"
 SHOW_LABEL = "Show"
 SHOW_ALL_LABEL = "Every pull request"
 SHOW_SUBSTANTIAL_LABEL = "Substantial ones"
-SHOW_RISKY_LABEL = "Risky ones and what was taken back"
-FILTER_LABEL = "Only what fits"
-FILTER_HINT = "path:vllm/v1 label:rocm not-author:bots, as in the command; empty for everything"
+SHOW_RISKY_LABEL = "Risky and reverted ones"
+FILTER_LABEL = "Filter"
+FILTER_HINT = "Such as path:vllm/v1 label:rocm not-author:bots. Leave empty to show everything."
 FORM_TOO_LATE = "The window did not open in time: try again."
-FORM_OUTDATED = "This form is of another version of mine: close it and open it again."
+FORM_OUTDATED = "This form is outdated: close it and open it again."
 FORM_NEEDS_COMMAND = (
-    "Slack opens a form only after a command: type /prdigest schedule, or write me subscribe at 09:00."
+    "Slack opens a form only after a command: type /prdigest schedule, or write subscribe at 09:00."
 )
-FORM_TAKES_NO_WORDS = "The form asks for all there is: write schedule alone, or with an id that the list shows."
-CHANNEL_MISSING = "Choose a channel, or have the digest sent to you alone."
+FORM_TAKES_NO_WORDS = "Write schedule without options, or with an id from /prdigest list."
+CHANNEL_MISSING = "Choose a channel, or send the digest to yourself."
 
 
 def format_unknown_filter(word: str) -> str:
     """Return that a word is no filter; it is quoted."""
-    return f"I don't know {word}: write path:…, author:…, label:… or not-author:… here."
+    return f"I don't understand {word}: write path:…, author:…, label:… or not-author:… here."
 
 
 # App Home
 
-DIGESTS_TITLE = "The last digests"
-NO_DIGESTS = "None was posted yet. The first one comes at the time below."
+DIGESTS_TITLE = "Recent digests"
+NO_DIGESTS = "None yet. The first one comes at the time below."
 OPEN_LINK = "Open it"
 SUBSCRIPTIONS_TITLE = "Subscriptions"
-NONE_YET = "None yet: make one here, or with /prdigest subscribe in a channel that I am in."
-HEALTH_TITLE = "How I am"
+NONE_YET = "None yet: create one here, or with /prdigest subscribe in one of my channels."
+HEALTH_TITLE = "Status"
 HOW_TO_ASK = (
-    "Write to me under Messages, or reply to any message of mine: I answer questions about the changes, with "
-    "links to the lines. /prsummary 35617 explains a pull request, /prrisks 7d lists what may hurt."
+    "Write to me under Messages, or reply to one of my messages. I answer questions about the changes, with "
+    "links to the code. /prsummary 35617 explains a pull request, /prrisks 7d lists risky changes."
 )
 
 # App Home: the health of the bot, a line for each part
 
-CLOCK_OFF = "Clock: not running, nothing is posted by itself"
-CLOCK_STOPPED = "Clock: stopped, "
+CLOCK_OFF = "Schedule: not running, so digests are not posted"
+CLOCK_STOPPED = "Schedule: stopped, "
 LAST_SEEN = "last seen "
-CLOCK_ON = "Clock: running"
+CLOCK_ON = "Schedule: running"
 LAST_DIGEST = "Last digest: "
 NO_LAST_DIGEST = "none yet"
 LAST_FAILURE = "Last failure: "
 NO_LAST_FAILURE = "none"
-NO_MODEL = "Model: none is set up, what you read are facts alone"
+NO_MODEL = "Model: not configured, so digests contain facts only"
 
 
 def format_incomplete(detail: str) -> str:
@@ -207,20 +218,20 @@ def format_budget(health: BotHealth) -> str:
 DIRECT_MESSAGE = "a direct message"
 FOR = " for "
 NEXT_TRY = "Next try "
-NO_MORE_TRIES = "There will be no more tries."
+NO_MORE_TRIES = "I won't try again."
 
 _KIND_WORDS = {
     IncidentKind.MISSING: "is not posted yet",
     IncidentKind.SKIPPED: "will not be posted",
     IncidentKind.INCOMPLETE: "was posted incomplete",
-    IncidentKind.LOST: "was given up",
+    IncidentKind.LOST: "failed for good",
 }
 
 
 def format_incidents_title(*, digests: int, jobs: int) -> str:
     """Return how many digests and jobs need a look."""
     counts = [format_count(digests, "digest")] * bool(digests) + [format_count(jobs, "job")] * bool(jobs)
-    return f"{' and '.join(counts)} {'needs' if digests + jobs == 1 else 'need'} a look"
+    return f"{' and '.join(counts)} {('needs' if digests + jobs == 1 else 'need')} attention"
 
 
 def format_incident(incident: Incident) -> str:
@@ -240,15 +251,15 @@ def format_more_incidents(count: int) -> str:
 
 # incidents: reasons, as clauses, and ends
 
-DEFECT_REASON = "a defect: the log of the worker has it"
-UNFINISHED_REASON = "no worker has finished it: look whether one is running, prdigest doctor says more"
-AWAY_REASON = "nothing was running at its time"
-PAUSED_BY_BOT = "; I paused it: /prdigest resume goes on"
+DEFECT_REASON = "a bug: see the worker's log"
+UNFINISHED_REASON = "no worker has finished it: check that one is running, prdigest doctor says more"
+AWAY_REASON = "the bot was not running at its time"
+PAUSED_BY_BOT = "; I paused it: /prdigest resume continues it"
 
 
 def format_nothing_merged(digests: int) -> str:
     """Return why a digest without merges is suspicious: so many before it had some."""
-    return f"nothing was merged, while each of the last {digests} digests had something"
+    return f"nothing was merged, but each of the last {digests} digests had merges"
 
 
 def format_posted_late(address: str) -> str:
@@ -264,6 +275,6 @@ def format_completed(address: str) -> str:
 # an instant: Slack shows the parts in braces in the time zone and the language of each reader
 
 
-def format_slack_date(lead: str) -> str:
-    """Return the format of an instant for Slack; ``lead`` are the words before it."""
-    return f"{lead}{{date_short_pretty}} at {{time}}"
+def format_slack_date(lead: str, tail: str = "") -> str:
+    """Return the format of an instant for Slack; ``lead`` are the words before it, ``tail`` those behind it."""
+    return f"{lead}{{date_short_pretty}} at {{time}}{tail}"

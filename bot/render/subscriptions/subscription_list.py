@@ -25,6 +25,13 @@ from bot.render.subscriptions.incidents import render_channel, render_instant
 
 PAUSE, RESUME, REMOVE = "subscription_pause", "subscription_resume", "subscription_remove"
 CHANGE, PREVIEW, NEW = "subscription_change", "subscription_preview", "subscription_new"
+_ACTION_LABELS = {
+    PREVIEW: sentences.PREVIEW_LABEL,
+    CHANGE: sentences.CHANGE_LABEL,
+    PAUSE: sentences.PAUSE_LABEL,
+    RESUME: sentences.RESUME_LABEL,
+    REMOVE: sentences.REMOVE_LABEL,
+}
 # two blocks each, of the 45 of a message
 _MAX_SUBSCRIPTIONS = 20
 # characters of the filters of one, and of all in a message
@@ -33,13 +40,14 @@ _MAX_FILTER_LENGTH, _MAX_FILTERS_LENGTH = 300, 1_200
 DueSubscription = tuple[Subscription, datetime]
 
 
-def render_confirmation(subscription: Subscription, due: datetime) -> Post:
-    """Render what a user has just created or changed."""
+def render_confirmation(subscription: Subscription, due: datetime, now: datetime) -> Post:
+    """Render what a user has just created or changed, and where it goes; ``now`` is aware."""
     elements = [
         make_text(sentences.SUBSCRIBED, bold=True),
         *_render_line(subscription),
+        *_render_place(subscription),
         make_text(". "),
-        render_instant(due, sentences.NEXT_COMES),
+        *_render_due(due, now, sentences.NEXT_COMES, sentences.COMES_NOW),
     ]
     row = _make_buttons(subscription)
     return Post(
@@ -79,6 +87,17 @@ def render_listing(subscriptions: Sequence[DueSubscription]) -> Post:
     )
 
 
+def render_choice(subscriptions: Sequence[Subscription], action: str) -> Post:
+    """Render the subscriptions that a command may mean, each with the button of one ``action``."""
+    first = subscriptions[:_MAX_SUBSCRIPTIONS]
+    room = _limit_filter_length(len(first))
+    blocks = [make_block(make_section([make_text(sentences.WHICH_ONE, bold=True)]))]
+    for each in first:
+        row = {"type": "actions", "elements": [_make_action_button(each, action)]}
+        blocks += [make_block(make_section(_render_line(each, room))), row]
+    return Post(sentences.WHICH_ONE, tuple(blocks))
+
+
 def render_resumption(subscriptions: Sequence[DueSubscription]) -> Post:
     """Render the subscriptions that were resumed."""
     title = sentences.format_changes(sentences.RESUMED, [each.repository for each, _ in subscriptions])
@@ -112,13 +131,34 @@ def _render_description(
     subscription: Subscription, due: datetime, room: int, *, with_place: bool
 ) -> list[Element]:
     """Return the line of a subscription with its id and state."""
-    where = [render_channel(subscription.channel), make_text(": ")] if with_place else []
-    elements = [*where, *_render_line(subscription, room), make_text(f" · {subscription.id}")]
+    # in App Home all is done with buttons; elsewhere commands take the id
+    name = [] if with_place else [make_text(f" · {subscription.id}")]
+    where = [_render_owner(subscription), make_text(": ")] if with_place else []
+    elements = [*where, *_render_line(subscription, room), *name]
     if subscription.is_fixed:
         elements.append(make_text(sentences.FROM_SETTINGS, italic=True))
     if subscription.is_paused:
         return [*elements, make_text(sentences.IS_PAUSED, bold=True)]
-    return [*elements, make_text(" · "), render_instant(due, sentences.NEXT)]
+    return [*elements, make_text(" · "), render_instant(due, sentences.NEXT, sentences.YOUR_TIME)]
+
+
+def _render_owner(subscription: Subscription) -> Element:
+    """Return for whom a subscription is: a channel, or the reader."""
+    return make_text(sentences.SENT_TO_YOU) if subscription.is_personal else render_channel(subscription.channel)
+
+
+def _render_place(subscription: Subscription) -> list[Element]:
+    """Return where a subscription is posted, in a sentence."""
+    if subscription.is_personal:
+        return [make_text(f",{sentences.TO_YOU_ALONE}")]
+    return [make_text(f",{sentences.IN_PLACE}"), render_channel(subscription.channel)]
+
+
+def _render_due(due: datetime, now: datetime, lead: str, soon: str) -> list[Element]:
+    """Return when a digest comes, in the zone of the reader; ``soon`` if it is due."""
+    if due <= now:
+        return [make_text(soon)]
+    return [render_instant(due, lead, sentences.YOUR_TIME)]
 
 
 def _limit_filter_length(count: int) -> int:
@@ -135,21 +175,25 @@ def _render_line(subscription: Subscription, room: int = _MAX_FILTER_LENGTH) -> 
 
 def _make_buttons(subscription: Subscription) -> Block:
     """Return the row of buttons of a subscription."""
-    name = truncate_text(str(subscription.repository), 60)
-    turn = (sentences.RESUME_LABEL, RESUME) if subscription.is_paused else (sentences.PAUSE_LABEL, PAUSE)
-    value = write_id(subscription.id)
-    remove = make_button(sentences.REMOVE_LABEL, REMOVE, value)
-    remove["confirm"] = {
-        "title": make_plain_text(sentences.REMOVE_QUESTION, 100),
-        "text": make_plain_text(sentences.format_removal(name), 300),
-        "confirm": make_plain_text(sentences.REMOVE_LABEL, 30),
-        "deny": make_plain_text(sentences.KEEP_LABEL, 30),
-        "style": "danger",
-    }
-    elements = [
-        make_button(sentences.PREVIEW_LABEL, PREVIEW, value),
-        make_button(sentences.CHANGE_LABEL, CHANGE, value),
-        make_button(*turn, value),
-        remove,
-    ]
-    return {"type": "actions", "elements": elements}
+    return {"type": "actions", "elements": _list_buttons(subscription)}
+
+
+def _list_buttons(subscription: Subscription) -> list[Element]:
+    """Return the buttons of a subscription."""
+    turn = RESUME if subscription.is_paused else PAUSE
+    return [_make_action_button(subscription, action) for action in (PREVIEW, CHANGE, turn, REMOVE)]
+
+
+def _make_action_button(subscription: Subscription, action: str) -> Element:
+    """Return the button of a subscription for one of the actions; the removal is asked for twice."""
+    button = make_button(_ACTION_LABELS[action], action, write_id(subscription.id))
+    if action == REMOVE:
+        name = truncate_text(str(subscription.repository), 60)
+        button["confirm"] = {
+            "title": make_plain_text(sentences.REMOVE_QUESTION, 100),
+            "text": make_plain_text(sentences.format_removal(name), 300),
+            "confirm": make_plain_text(sentences.REMOVE_LABEL, 30),
+            "deny": make_plain_text(sentences.KEEP_LABEL, 30),
+            "style": "danger",
+        }
+    return button

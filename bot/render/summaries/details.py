@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, tzinfo
 from typing import Any
 
 from bot.domain.digest.models import Entry
@@ -16,7 +17,6 @@ from bot.render.blocks.rich_text import (
     make_block,
     make_bullets,
     make_context,
-    make_header,
     make_link,
     make_prose,
     make_section,
@@ -25,7 +25,7 @@ from bot.render.blocks.rich_text import (
 from bot.render.conversations.notices import describe_error
 from bot.render.review.findings import render_review
 from bot.render.summaries import sentences
-from bot.render.summaries.post import format_facts, render_key_points
+from bot.render.summaries.post import format_facts, render_key_points, render_title
 from bot.render.summaries.quotes import render_quote
 
 View = dict[str, Any]
@@ -38,27 +38,27 @@ _MAX_FILES = 20
 _MAX_FINDINGS = 12
 
 
-def render_details_view(entry: Entry) -> View:
-    """Render the window of an entry."""
+def render_details_view(entry: Entry, zone: tzinfo = UTC) -> View:
+    """Render the window of an entry; times are in ``zone``."""
     blocks: list[Block] = []
     for section, finding in _SIZES:
-        blocks = _render_blocks(entry, section, finding)
+        blocks = _render_blocks(entry, section, finding, zone)
         if len(json.dumps(blocks)) <= _MAX_VIEW_LENGTH:
             break
     return _build_view(entry.number, blocks)
 
 
-def _render_blocks(entry: Entry, section: int, finding: int) -> list[Block]:
+def _render_blocks(entry: Entry, section: int, finding: int, zone: tzinfo) -> list[Block]:
     """Return the blocks; ``section`` and ``finding`` are the characters of a section and of a finding's texts."""
     pull = entry.pull
     return [
-        make_header(f"#{pull.number} {pull.title}"),
+        render_title(pull),
         *render_key_points(entry),
         *render_review(entry, _MAX_FINDINGS, finding),
         *_render_sections(entry, section),
         *_render_evidence(entry),
         *_render_files(pull),
-        make_context(format_facts(entry)),
+        make_context(format_facts(entry, zone)),
     ]
 
 

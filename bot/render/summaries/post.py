@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, tzinfo
 
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.models import PullRequest
@@ -35,25 +36,30 @@ _MAX_REASONS_LENGTH = 900
 _MAX_FILES = 3
 
 
-def render_summary(entry: Entry) -> Post:
-    """Render headline, risk, action, second reading, the four sections, evidence, files and facts."""
+def render_summary(entry: Entry, zone: tzinfo = UTC) -> Post:
+    """Render all that is known of an entry; times are in ``zone``."""
     pull = entry.pull
-    blocks = choose_fitting_blocks(_render_blocks(entry, length, quotes) for length, quotes in _SIZES)
+    blocks = choose_fitting_blocks(_render_blocks(entry, length, quotes, zone) for length, quotes in _SIZES)
     return Post(escape_mrkdwn(f"#{pull.number} {truncate_text(pull.title, 200)}"), tuple(blocks))
 
 
-def _render_blocks(entry: Entry, length: int, quotes: int) -> list[Block]:
+def _render_blocks(entry: Entry, length: int, quotes: int, zone: tzinfo) -> list[Block]:
     """Return the blocks; a section has up to ``length`` characters."""
     pull = entry.pull
     return [
-        make_header(f"#{pull.number} {pull.title}"),
+        render_title(pull),
         *render_key_points(entry),
         *render_review(entry, _MAX_FINDINGS, _MAX_FINDING_LENGTH),
         *_render_sections(entry, length),
         *_render_evidence(entry, quotes),
         *_render_files(pull),
-        make_context(format_facts(entry)),
+        make_context(format_facts(entry, zone)),
     ]
+
+
+def render_title(pull: PullRequest) -> Block:
+    """Return the heading; the number stands below, where it can be a link."""
+    return make_header(collapse_lines(pull.title) or f"#{pull.number}")
 
 
 def render_key_points(entry: Entry) -> Iterator[Block]:
@@ -108,14 +114,14 @@ def _render_files(pull: PullRequest) -> Iterator[Block]:
         yield make_context(" · ".join([*lines, *more]))
 
 
-def format_facts(entry: Entry) -> str:
-    """Format type, size, author and merge, and what was not read."""
+def format_facts(entry: Entry, zone: tzinfo = UTC) -> str:
+    """Format type, size, author and merge, and what was not read; times are in ``zone``."""
     pull = entry.pull
     clipped = entry.summary.coverage is not Coverage.FULL
     parts = [
         entry.summary.type.lower(),
         sentences.format_size(pull),
-        f"{pull.author.login}, {sentences.format_merge_state(pull)}",
+        f"{pull.author.login}, {sentences.format_merge_state(pull, zone)}",
         *([sentences.format_coverage(entry.summary.coverage)] if clipped else []),
         *([entry.summary.fallback_note] if entry.summary.is_fallback else []),
     ]

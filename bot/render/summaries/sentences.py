@@ -6,6 +6,8 @@ and the search use them too.
 
 from __future__ import annotations
 
+from datetime import UTC, tzinfo
+
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.reference import Reference
@@ -17,15 +19,15 @@ from bot.domain.text.strings import format_count
 
 RISK_LABEL = "Risk: "
 ACTION_LABEL = "May need action: "
-FILES_NOT_READ = "not assessed, its files could not be read"
-IS_REVERT = "not assessed, it takes another change back"
+FILES_NOT_READ = "not assessed because its files could not be read"
+IS_REVERT = "not assessed because it is a revert"
 
 
 def format_band_rate(band: RiskBand) -> str:
     """Return the rate of repairs in a band and of all changes, and where it was measured."""
     return (
-        f"(about 1 in {_invert_percentage(band.repaired)} such changes needed a fix within two weeks; of all, "
-        f"1 in {_invert_percentage(BASE_RATE)}; measured on vLLM, 2025)"
+        f"(about 1 in {_invert_percentage(band.repaired)} such changes needed a fix within two weeks, "
+        f"average 1 in {_invert_percentage(BASE_RATE)}; measured on vLLM, 2025)"
     )
 
 
@@ -65,11 +67,11 @@ def format_lines(change: PullRequest | ChangedFile) -> str:
     return f"+{change.additions:,} −{change.deletions:,}"  # noqa: RUF001 (a minus)
 
 
-def format_merge_state(pull: PullRequest) -> str:
-    """Format when (UTC) and by whom it was merged, or that it is not."""
+def format_merge_state(pull: PullRequest, zone: tzinfo = UTC) -> str:
+    """Format when, in ``zone``, and by whom it was merged, or that it is not."""
     if not pull.is_merged:
         return f"not merged ({pull.state.lower()})"
-    return f"merged {pull.merge_time:%Y-%m-%d %H:%M} UTC by {pull.merged_by.login}"
+    return f"merged {pull.merge_time.astimezone(zone):%Y-%m-%d %H:%M %Z} by {pull.merged_by.login}"
 
 
 def format_coverage(coverage: Coverage) -> str:
@@ -80,7 +82,7 @@ def format_coverage(coverage: Coverage) -> str:
 # the window
 
 CLOSE_LABEL = "Close"
-WINDOW_TOO_LATE = "The window did not open in time: press again."
+WINDOW_TOO_LATE = "The window did not open in time: try again."
 
 
 def format_loading(reference: Reference) -> str:

@@ -18,7 +18,7 @@ from bot.services.digest.records import TrackedDigest
 log = logging.getLogger(__name__)
 
 _MAX_ATTEMPTS = 3
-_MOVED_NOTE = "What stood here is part of the messages above now."
+_MOVED_NOTE = "This text is now part of the messages above."
 
 
 class DigestThread:

@@ -76,7 +76,9 @@ class DigestPoster:
         """
         last = digest.spec.span.days[-1]
         if last.end > self._now():
-            raise UsageError(f"{last.date} is not over in {last.zone}: post it after, or look with --dry-run.")
+            raise UsageError(
+                f"{last.date} is not over in {last.zone}: post it later, or preview it with --dry-run."
+            )
         with self._store.hold_lock(digest.key):
             record = self._store.load(digest.key)
             if record.is_posted:

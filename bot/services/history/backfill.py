@@ -102,7 +102,7 @@ class Backfill:
         """
         over = get_yesterday(self._now(), span.zone).date
         if span.last > over:
-            raise UsageError(f"{span.last} is not over in {span.zone}: fill days up to {over}.")
+            raise UsageError(f"{span.last} is not over in {span.zone}: choose days up to {over}.")
         reading = _PullRequestReader(self._pulls, self._summaries if limit else None, limit or CostLimit(0.0))
         return (self._fill_once(repository, day, reading, say) for day in reversed(span.days))
 
@@ -187,13 +187,13 @@ class _PullRequestReader:
         """Raise BackfillAborted if the money is spent, or the model failed five times in a row."""
         if not self._limit.spent < self._limit.maximum:
             raise BackfillAborted(
-                f"The limit of ${self._limit.maximum:.2f} is reached: run it again to go on, or "
-                "with --facts alone."
+                f"The limit of ${self._limit.maximum:.2f} is reached: run the command again to continue, or "
+                "with --facts."
             )
         if len(self._failures) >= _MAX_FAILURES:
             raise BackfillAborted(
                 f"The model gave no summary {len(self._failures)} times in a row ({self._failures[-1]}): "
-                "run it again later, or with --facts alone."
+                "run the command again later, or with --facts."
             )
 
 

@@ -70,7 +70,7 @@ class Throttle:
         last = max(short, key=lambda allowance: allowance.resets_at)
         seconds = max((last.resets_at - self._now()).total_seconds(), 0.0) + 1  # GitHub tells whole seconds
         self._announce_pause(
-            f"{last.remaining:,} of {last.limit:,} GitHub calls are left for others", seconds, say
+            f"{last.remaining:,} of {last.limit:,} GitHub calls are reserved for others", seconds, say
         )
         self._sleep_and_report(seconds, say)
 
@@ -98,4 +98,4 @@ def _compute_wait(state: RetryCallState) -> float:
 def _describe_reason(state: RetryCallState) -> str:
     """Return the reason for the next attempt, as a clause."""
     error = state.outcome.exception() if state.outcome else None
-    return "GitHub asks for a pause" if isinstance(error, RateLimited) else "GitHub does not answer"
+    return "GitHub limits the rate" if isinstance(error, RateLimited) else "GitHub does not answer"

@@ -97,8 +97,12 @@ def make_command_job_type(
     return JobType(name, CommandPayload[request], read_old, lane, retries)  # type: ignore[valid-type]
 
 
-def answer_once(part: str, make: AnswerMaker[R]) -> JobFunction[CommandPayload[R]]:
+def answer_once(
+    part: str, make: AnswerMaker[R], describe: Callable[[R], str] = lambda request: ""
+) -> JobFunction[CommandPayload[R]]:
     """Return the function of a job with one answer; ``part`` names it in the store and never changes.
+
+    ``describe`` returns what an asker is told while the answer takes longer than most.
 
     A request for a repository that the bot may no longer answer about is refused.
     """
@@ -108,6 +112,6 @@ def answer_once(part: str, make: AnswerMaker[R]) -> JobFunction[CommandPayload[R
             request = payload.request.require_known(services.repositories)
             return make(services, request, payload.asker)
 
-        services.replies.give_answer(payload.asker, part, payload.audience, answer)
+        services.replies.give_answer(payload.asker, part, payload.audience, answer, describe(payload.request))
 
     return run

@@ -22,8 +22,8 @@ from bot.services.operations.billing import name_payer
 
 log = logging.getLogger(__name__)
 
-_DAILY_SPENT = "Today's budget for the model is used up; it begins anew at midnight ({})."
-_PERSONAL_SPENT = "You have used up your budget for today; it begins anew at midnight ({})."
+_DAILY_SPENT = "Today's model budget is used up; it resets at midnight ({})."
+_PERSONAL_SPENT = "You have used up your budget for today; it resets at midnight ({})."
 
 
 class Budget:

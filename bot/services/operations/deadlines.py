@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 # seconds that services may make one attempt of a job wait in all; for a longer wait the job is tried again later
 MAX_WAITS = 60.0
 # what an asker reads when the time is up
-TOO_LONG = "That took too long, so I gave up: try again in a few minutes. What I have read by now is kept."
+TOO_LONG = "That took too long, so I stopped: try again in a few minutes. I keep what I have read so far."
 
 
 class ProcessShutdown(BaseException):

@@ -18,10 +18,8 @@ log = logging.getLogger(__name__)
 
 _SENTENCES = {LossReason.FAILED: GAVE_UP, LossReason.ENDLESS: SET_ASIDE}
 _REASONS = {
-    LossReason.FAILED: "its last try failed too, the log of the worker says why",
-    LossReason.ENDLESS: (
-        "it began three times and never ended, so it is set aside; prdigest doctor lists it for a week"
-    ),
+    LossReason.FAILED: "the last try failed; the worker's log says why",
+    LossReason.ENDLESS: ("it crashed three times and is not run again; prdigest doctor lists it for a week"),
 }
 
 

@@ -10,9 +10,11 @@ from bot.ports import WorkspaceOwner
 
 def describe_conflict(owner: str, workspace: str, prefix: str) -> str:
     """Return one sentence for the operator who uses another workspace's store."""
-    store = f"The store under the prefix {prefix}" if prefix else "The store"
-    own = "another PRDIGEST_STORE_PREFIX" if prefix else "a PRDIGEST_STORE_PREFIX of its own"
-    return f"{store} belongs to the workspace {owner}, and SLACK_BOT_TOKEN is of {workspace}: give this bot {own}."
+    store = f"The store with the prefix {prefix}" if prefix else "The store"
+    own = "another PRDIGEST_STORE_PREFIX" if prefix else "its own PRDIGEST_STORE_PREFIX"
+    return (
+        f"{store} belongs to the workspace {owner}, but SLACK_BOT_TOKEN is for {workspace}: give this bot {own}."
+    )
 
 
 class StoreOwnership:

@@ -19,7 +19,7 @@ from bot.domain.text.redaction import redact_text
 from bot.domain.time.day import TodayProvider
 from bot.ports import AnswerDisplay
 from bot.render.conversations.answers import format_search_answer, label_citation, label_remark, render_footer
-from bot.render.conversations.sentences import format_answer_end
+from bot.render.conversations.sentences import MODEL_NOTE, format_answer_end
 from bot.render.conversations.streaming import Links
 from bot.services.operations.budget import Budget
 from bot.services.questions.agent import AnswerAgent
@@ -145,7 +145,8 @@ class _AnswerWork:
             provenance.gaps,
             len(self._failed),
             is_unproven=is_unproven,
-            stands_in=stands_in,
+            # readers of a thread know it from its first answer
+            author="" if self._memory.answered else stands_in or MODEL_NOTE,
         )
         details = {
             "model": stands_in or model,

@@ -27,7 +27,7 @@ from bot.services.source.code_sources import NO_CODE, CodeSources
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 
-_NO_SUMMARY_REASON = "nobody asked for it before"
+_NO_SUMMARY_REASON = "nobody has asked for it before"
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,8 +105,8 @@ def _select_window(history: MergeHistory, window: EvaluationWindow) -> tuple[Pul
     if not pulls:
         why = f" ({history.caveats[0].rstrip('.')})" if history.caveats else ""
         raise UsageError(
-            f"No pull request was merged in {history.source.repository} from {window.since} to {window.until}"
-            f"{why}: choose other dates or another --branch."
+            f"No pull request was merged into {history.source.repository} from {window.since} to "
+            f"{window.until}{why}: choose other dates or another --branch."
         )
     return pulls
 

@@ -26,7 +26,8 @@ class AnsweredRequest(Record):
     For a question in a thread, ``message`` is the timestamp of the answer that is being written, ``attempts``
     counts the attempts, and ``draft_json`` is the answer of the model. ``refused_at`` is when Slack first
     accepted no answer, ``excused_at`` when the asker was notified of that. Where a service asks for a pause, a
-    separate record has the first postponement of the answer and the time for which it was promised.
+    separate record has the first postponement of the answer and the time for which it was promised. It also has
+    ``started_at``, when the asker was notified that the work began.
     """
 
     begun_at: datetime | None = declare_field("begun", INSTANT)
@@ -38,6 +39,7 @@ class AnsweredRequest(Record):
     excused_at: datetime | None = declare_field("excused", INSTANT)
     postponed_at: datetime | None = declare_field("since", INSTANT)
     promised_at: datetime | None = declare_field("told", INSTANT)
+    started_at: datetime | None = declare_field("started", INSTANT)
 
     @property
     def state(self) -> RequestState:
@@ -82,6 +84,10 @@ class AnsweredRequest(Record):
     def record_postponement(self, at: datetime) -> AnsweredRequest:
         """Return the record after a service asked for a pause for the first time."""
         return replace(self, postponed_at=at)
+
+    def record_start(self, at: datetime) -> AnsweredRequest:
+        """Return the record after the asker was notified that the work began."""
+        return replace(self, started_at=at)
 
     def record_promise(self, at: datetime) -> AnsweredRequest:
         """Return the record after the asker was notified when the answer comes."""

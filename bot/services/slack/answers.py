@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from bot.domain.conversations.commands import (
     MAX_PULL_REQUESTS,
+    CommandRequest,
     DigestRequest,
     RisksRequest,
     ScoreRequest,
     SummaryRequest,
 )
 from bot.domain.conversations.thread_subject import SubjectKind
+from bot.domain.digest.fingerprint import compute_fingerprint
 from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
@@ -21,12 +24,14 @@ from bot.domain.time.day import LocalDay
 from bot.domain.track_record.score import TrackRecordScore
 from bot.ports import Post
 from bot.render.blocks import buttons
+from bot.render.blocks.button_values import write_request
 from bot.render.blocks.rich_text import Element
 from bot.render.digest.multi_day import render_catch_up
 from bot.render.risk.risk_list import render_risk_list
 from bot.render.risk.score import render_score
 from bot.render.summaries.post import render_summary
 from bot.services.risk.risk_lister import RiskLister
+from bot.services.slack.earlier_answer import RepeatableAnswer, compute_content
 from bot.services.slack.replies import Answer
 from bot.services.summaries.entry_cache import EntryCache
 
@@ -60,9 +65,13 @@ class AnswerBuilder:
         entry = self._entry_cache.get_entry(reference)
         request = SummaryRequest((reference,))
         details = buttons.make_details_button(entry.pull)
-        share = buttons.make_share_button(buttons.SHARE_SUMMARY, request)
+        share = _Share(buttons.SHARE_SUMMARY, request)
         return _build_answer(
-            asker, render_summary(entry), share, details, SubjectKind.SUMMARY.format_subject(request)
+            asker,
+            render_summary(entry, self._today().zone),
+            share,
+            details,
+            SubjectKind.SUMMARY.format_subject(request),
         )
 
     def build_risks(self, request: RisksRequest, asker: str) -> Answer:
@@ -72,7 +81,7 @@ class AnswerBuilder:
         menu = buttons.make_details_menu(
             [entry.pull for entry in (*risk_list.riskiest, *risk_list.below)] + taken_back
         )
-        share = buttons.make_share_button(buttons.SHARE_RISKS, request)
+        share = _Share(buttons.SHARE_RISKS, request)
         return _build_answer(
             asker, render_risk_list(risk_list), share, menu, SubjectKind.RISKS.format_subject(request)
         )
@@ -82,7 +91,7 @@ class AnswerBuilder:
         result = self._score(request.repository, request.span)
         hits = [hit.pull for hit in result.hits]
         menu = buttons.make_details_menu(hits)
-        share = buttons.make_share_button(buttons.SHARE_RISKS, request)
+        share = _Share(buttons.SHARE_RISKS, request)
         post = render_score(self._name_of(request.repository), request.span, result)
         return _build_answer(asker, post, share, menu, self._choose_subject(request, hits))
 
@@ -100,18 +109,37 @@ class AnswerBuilder:
 
     def build_overview(self, request: DigestRequest, asker: str, channel: str) -> Answer:
         """Build the overview of several days, for the readers of a channel."""
-        overview = self._days_of(DigestSpec(channel, request.repository, request.span))
+        overview = self._days_of(DigestSpec(channel, request.repository, request.span, request.view))
         menu = buttons.make_details_menu(entry.pull for entry in overview.combined.riskiest_entries)
-        share = buttons.make_share_button(buttons.SHARE_DIGEST, request)
+        # what building it cost is in the message, and differs each time
+        share = _Share(buttons.SHARE_DIGEST, request, compute_fingerprint(overview))
         return _build_answer(
             asker, render_catch_up(overview), share, menu, SubjectKind.DIGEST.format_subject(request)
         )
 
 
-def _build_answer(asker: str, post: Post, share: Element, details: Element | None, about: str) -> Answer:
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """The request of an answer, with the action of the button that repeats it for everybody.
+
+    ``content`` is the fingerprint of what the answer says; without it, that of its message counts.
+    """
+
+    action: str
+    request: CommandRequest
+    content: str = ""
+
+
+def _build_answer(asker: str, post: Post, share: _Share, details: Element | None, about: str) -> Answer:
     """Return the message for everybody and the one for the asker alone.
 
     Only the public one says who asked, and has a thread for questions.
     """
     public = buttons.add_buttons(buttons.add_asker(post, asker), details, buttons.make_ask_button())
-    return Answer(public, buttons.add_buttons(post, details, share), about)
+    private = buttons.add_buttons(post, details, buttons.make_share_button(share.action, share.request))
+    repeatable = RepeatableAnswer(
+        write_request(share.request),
+        share.content or compute_content(post),
+        buttons.make_repeat_button(share.action, share.request),
+    )
+    return Answer(public, private, about, repeatable=repeatable)

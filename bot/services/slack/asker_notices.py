@@ -6,12 +6,12 @@ import logging
 import math
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import RateLimited, SlackUnavailable
+from bot.domain.errors import RateLimited, SlackUnavailable, StoreUnavailable
 from bot.domain.keyspace.keys import ANSWER_PROGRESS
 from bot.ports import EphemeralMessenger, RecordStore
 from bot.render.conversations import sentences
@@ -27,6 +27,8 @@ class ResponseTimes:
     """Times at which an asker gets a response, in seconds.
 
     - ``first_response``: the latest time of a first response.
+    - ``started_notice``: when a request that is not answered yet gets a notice that the work began. Such a notice
+      can't be removed later, so a quick answer comes without one.
     - ``progress_notice``: when a request that may take longer gets a notice that it is in progress.
     - ``reply_reserve``: the part of a request's time that is reserved for posting the answer or an error.
     - ``apology_reserve``: the part of ``reply_reserve`` for the notice that Slack accepts no post.
@@ -39,6 +41,7 @@ class ResponseTimes:
     """
 
     first_response: float = 120.0
+    started_notice: float = 3.0
     progress_notice: float = 100.0
     reply_reserve: float = 25.0
     apology_reserve: float = 10.0
@@ -139,15 +142,31 @@ class AskerNotices:
             self._records.save(key, record, record.record_excuse(self._now()))
 
     @contextmanager
-    def report_progress(self, slack_request: SlackRequest) -> Iterator[None]:
-        """Notify the asker of the progress if the block takes long and there is a ``response_url``."""
-        if (
-            not slack_request.response_url
-            or not self._response_times.first_response < deadlines.get_seconds_left() < math.inf
-        ):
+    def report_progress(self, slack_request: SlackRequest, started: str = "") -> Iterator[None]:
+        """Notify the asker of the progress while the block takes, if there is a ``response_url``.
+
+        ``started`` is the sentence for a block that is not as quick as most; empty for none.
+        """
+        with ExitStack() as timers:
+            if slack_request.response_url and started:
+                wait = self._response_times.started_notice
+                timers.enter_context(self._run_later(wait, self._send_started, slack_request, started))
+            if (
+                slack_request.response_url
+                and self._response_times.first_response < deadlines.get_seconds_left() < math.inf
+            ):
+                wait = self._response_times.progress_notice
+                timers.enter_context(
+                    self._run_later(wait, self._send_progress, slack_request, sentences.STILL_WORKING)
+                )
             yield
-            return
-        timer = threading.Timer(self._response_times.progress_notice, self._send_progress, [slack_request])
+
+    @contextmanager
+    def _run_later(
+        self, wait: float, send: Callable[[SlackRequest, str], None], slack_request: SlackRequest, sentence: str
+    ) -> Iterator[None]:
+        """Send a notice after ``wait`` seconds unless the block has ended by then."""
+        timer = threading.Timer(wait, send, [slack_request, sentence])
         timer.daemon = True
         timer.start()
         try:
@@ -157,9 +176,20 @@ class AskerNotices:
             # the notice must not arrive after the answer
             timer.join(self._response_times.reply_reserve)
 
-    def _send_progress(self, slack_request: SlackRequest) -> None:
-        """Send the notice that the work is in progress. A failure is only logged."""
+    def _send_started(self, slack_request: SlackRequest, sentence: str) -> None:
+        """Send the notice that the work began, once for all attempts. A failure is only logged."""
+        key = ANSWER_PROGRESS.build_key(slack_request.key, "later")
         try:
-            self._messenger.send(slack_request, render_notice(sentences.STILL_WORKING))
+            record = self._records.load(key)
+            if record.started_at is None:
+                self._records.save(key, record, record.record_start(self._now()))
+                self._send_progress(slack_request, sentence)
+        except StoreUnavailable as error:
+            log.info("the asker is not told that it began [%s]: %s", slack_request.reference, error)
+
+    def _send_progress(self, slack_request: SlackRequest, sentence: str) -> None:
+        """Send a notice that the work is in progress. A failure is only logged."""
+        try:
+            self._messenger.send(slack_request, render_notice(sentence))
         except SlackUnavailable as error:
             log.info("the asker is not told that it is worked on [%s]: %s", slack_request.reference, error)

@@ -9,6 +9,7 @@ from datetime import datetime
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused
 from bot.domain.operations.bot_health import LatestDigest
+from bot.domain.pull_requests.models import GITHUB_WEB
 from bot.domain.subscriptions.models import Subscription
 from bot.ports.workspace_directory import HomePublisher
 from bot.render.subscriptions.home import render_home
@@ -20,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class AppHome:
-    """Service that publishes App Home."""
+    """Service that publishes App Home. ``web`` is the address of GitHub's pages."""
 
     def __init__(
         self,
@@ -29,12 +30,14 @@ class AppHome:
         health_reader: HealthReader,
         publisher: HomePublisher,
         now: Callable[[], datetime],
+        web: str = GITHUB_WEB,
     ) -> None:
         self._editor = editor
         self._digests = digests
         self._health_reader = health_reader
         self._publisher = publisher
         self._now = now
+        self._web = web
 
     def open_home(self, slack_request: SlackRequest) -> None:
         """Publish App Home for a user who opens it, if they may ask. Raises what ``show_home`` raises."""
@@ -77,5 +80,5 @@ class AppHome:
             due = subscription.timing.find_last_before(due)
             record = self._digests.find_digest(subscription.build_digest_spec(due)).record
             if record.is_posted and record.text:
-                return LatestDigest(record.text, record.permalink, due)
+                return LatestDigest(record.text, record.permalink, due, f"{self._web}/{subscription.repository}")
         return None

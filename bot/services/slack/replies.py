@@ -15,7 +15,6 @@ from enum import Enum
 
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import (
-    DayUnavailable,
     PostingInProgress,
     PrdigestError,
     RateLimited,
@@ -27,12 +26,21 @@ from bot.domain.keyspace.keys import ANSWER_PROGRESS
 from bot.domain.time.day import LocalDay
 from bot.ports import EphemeralMessenger, Messenger, Post, RecordStore
 from bot.ports.slack import CLOCK_SKEW
+from bot.render.blocks.buttons import add_buttons
 from bot.render.conversations import sentences
-from bot.render.conversations.notices import render_budget_notice, render_error, render_notice
+from bot.render.conversations.notices import (
+    is_user_mistake,
+    render_ask_hint,
+    render_budget_notice,
+    render_earlier_answer,
+    render_error,
+    render_notice,
+)
 from bot.services.operations import deadlines
 from bot.services.operations.billing import name_payer
 from bot.services.slack.answered_request import AnsweredRequest
 from bot.services.slack.asker_notices import DEFAULT_TIMES, AskerNotices, ResponseTimes
+from bot.services.slack.earlier_answer import EarlierAnswers, RepeatableAnswer
 
 log = logging.getLogger(__name__)
 
@@ -46,13 +54,15 @@ class Answer:
     """A message as everybody sees it and as the asker alone does; they differ in their buttons.
 
     ``about`` is the subject of a thread below it (see :mod:`bot.domain.conversations.thread_subject`).
-    ``is_private``: only the asker may read it, also where it was meant for others.
+    ``is_private``: only the asker may read it, also where it was meant for others. ``repeatable`` says which later
+    answers are the same; None if there are none.
     """
 
     public: Post
     private: Post
     about: str = ""
     is_private: bool = False
+    repeatable: RepeatableAnswer | None = None
 
     @classmethod
     def for_asker(cls, post: Post, *, is_private: bool = False) -> Answer:
@@ -78,7 +88,10 @@ class _Route:
 
 
 class ReplySender:
-    """Sender of answers to requests. ``on_posted`` is called after each answer that was posted."""
+    """Sender of answers to requests. ``on_posted`` is called after each answer that was posted.
+
+    With ``earlier_answers``, an asker gets a link to the same answer if the channel got it within the last hour.
+    """
 
     def __init__(
         self,
@@ -88,20 +101,28 @@ class ReplySender:
         now: Callable[[], datetime],
         on_posted: Callable[[SlackRequest, Answer], None] = lambda slack_request, answer: None,
         response_times: ResponseTimes = DEFAULT_TIMES,
+        earlier_answers: EarlierAnswers | None = None,
     ) -> None:
         self._messenger = messenger
         self._ephemeral_messenger = ephemeral_messenger
         self._records = records
         self._now = now
         self._on_posted = on_posted
+        self._earlier_answers = earlier_answers
         self._notices = AskerNotices(ephemeral_messenger, records, now, response_times)
         self.response_times = response_times
 
     def give_answer(
-        self, slack_request: SlackRequest, part: str, audience: Audience, make: Callable[[], Answer | None]
+        self,
+        slack_request: SlackRequest,
+        part: str,
+        audience: Audience,
+        make: Callable[[], Answer | None],
+        started: str = "",
     ) -> None:
         """Answer one part of a request. ``make`` is called only if there is no answer yet; None needs no message.
 
+        ``started`` is what the asker is told after some seconds without an answer; empty for nothing.
         The asker gets an error as a sentence with the request's reference, which the log has too. While Slack
         accepts no answer, the asker is notified through the ``response_url``, if there is one.
 
@@ -114,7 +135,7 @@ class ReplySender:
             record = self._records.load(key)
             if record.is_answered:
                 return
-            self._give_once(slack_request, key, record, audience, make)
+            self._give_once(slack_request, key, record, audience, make, started)
             self._records.save(key, record, record.complete(self._now()))
 
     def _give_once(
@@ -124,19 +145,40 @@ class ReplySender:
         record: AnsweredRequest,
         audience: Audience,
         make: Callable[[], Answer | None],
+        started: str,
     ) -> None:
         earlier = (
             self._find_earlier_post(slack_request, key, record.begun_at)
             if record.begun_at
             else _EarlierPost.NOT_TRIED
         )
-        answer = self._make_answer(slack_request, key, make) if earlier is not _EarlierPost.POSTED else None
+        answer = None
+        if earlier is not _EarlierPost.POSTED:
+            answer = self._make_answer(slack_request, key, make, started)
         if answer:
             self._deliver_answer(slack_request, key, audience, answer, earlier)
 
     def tell_asker(self, slack_request: SlackRequest, sentence: str) -> None:
         """Send the asker a sentence. Raises SlackUnavailable, StoreUnavailable."""
         self.give_answer(slack_request, "tell", Audience.ASKER, lambda: Answer.for_asker(render_notice(sentence)))
+
+    def explain_asking(self, slack_request: SlackRequest) -> None:
+        """Tell the asker how to ask about the message whose button they pressed. Raises what tell_asker raises.
+
+        The hint appears at the end of the channel, so it has the address of the message, if Slack gives it.
+        """
+
+        def make() -> Answer:
+            return Answer.for_asker(render_ask_hint(self._find_address(slack_request)))
+
+        self.give_answer(slack_request, "tell", Audience.ASKER, make)
+
+    def _find_address(self, slack_request: SlackRequest) -> str:
+        try:
+            return self._messenger.fetch_permalink(slack_request.channel, slack_request.message)
+        except (SlackCallRefused, SlackUnavailable) as error:
+            log.info("no address of the message [%s]: %s", slack_request.reference, error)
+            return ""
 
     def end_job(self, slack_request: SlackRequest, job: str, sentence: str) -> None:
         """Notify the asker, once, that a job is given up. Raises SlackUnavailable, StoreUnavailable."""
@@ -166,12 +208,12 @@ class ReplySender:
         )
 
     def _make_answer(
-        self, slack_request: SlackRequest, key: str, make: Callable[[], Answer | None]
+        self, slack_request: SlackRequest, key: str, make: Callable[[], Answer | None], started: str
     ) -> Answer | None:
         try:
             with (
                 self._notices.excuse_failures(slack_request, key),
-                self._notices.report_progress(slack_request),
+                self._notices.report_progress(slack_request, started),
                 deadlines.reserve_time(self.response_times.reply_reserve),
             ):
                 return make()
@@ -193,6 +235,21 @@ class ReplySender:
     def _deliver_answer(
         self, slack_request: SlackRequest, key: str, audience: Audience, answer: Answer, earlier: _EarlierPost
     ) -> None:
+        same, channel = answer.repeatable, slack_request.channel
+        if same is None or self._earlier_answers is None or audience not in _PUBLIC_AUDIENCES:
+            self._deliver_once(slack_request, key, audience, answer, earlier)
+            return
+        with self._earlier_answers.hold_lock(channel, same):
+            # a button that posts the answer for everybody does so
+            link = self._earlier_answers.find_link(channel, same) if audience is Audience.CHANNEL else ""
+            if link:
+                pointer = add_buttons(render_earlier_answer(link, answer.public.text), same.button)
+                answer, audience = Answer.for_asker(pointer), Audience.ASKER
+            self._deliver_once(slack_request, key, audience, answer, earlier)
+
+    def _deliver_once(
+        self, slack_request: SlackRequest, key: str, audience: Audience, answer: Answer, earlier: _EarlierPost
+    ) -> None:
         route = _choose_route(slack_request, audience, answer)
         # without a search for an earlier post, another could be a duplicate; the asker gets the answer in any case
         if not route.is_posted or earlier is _EarlierPost.UNKNOWN:
@@ -210,7 +267,7 @@ class ReplySender:
         post, began = answer.public if audience in _PUBLIC_AUDIENCES else answer.private, self._now()
         try:
             with deadlines.reserve_time(self.response_times.apology_reserve):
-                self._messenger.post_message(
+                message = self._messenger.post_message(
                     slack_request.channel, post.build_payload(), key, thread or None, answer.about
                 )
         except SlackCallRefused as error:
@@ -234,6 +291,8 @@ class ReplySender:
                 slack_request, render_error(error, slack_request.reference) if is_shared else answer.private
             )
         else:
+            if self._earlier_answers and answer.repeatable and audience in _PUBLIC_AUDIENCES:
+                self._earlier_answers.note_answer(slack_request.channel, answer.repeatable, message)
             if thread == slack_request.thread:
                 self._on_posted(slack_request, answer)
 
@@ -281,8 +340,8 @@ def _list_threads(slack_request: SlackRequest) -> tuple[str, ...]:
 
 
 def log_refusal(slack_request: SlackRequest, error: PrdigestError) -> None:
-    """Log for operators that there is no answer, as a warning unless it could not be avoided."""
-    level = logging.INFO if isinstance(error, DayUnavailable) else logging.WARNING
+    """Log for operators that there is no answer, as a warning unless the asker can do something about it."""
+    level = logging.INFO if is_user_mistake(error) else logging.WARNING
     log.log(level, "no answer [%s]: %s", slack_request.reference, error)
 
 

@@ -83,7 +83,7 @@ class SubscriptionEditor:
         subscription = self._build_subscription(slack_request, request, target, is_open=channel_info.is_open)
         existing = self._repository.get(subscription.id)
         if existing and existing.is_fixed:
-            raise UsageError(sentences.IS_FIXED)
+            raise UsageError(sentences.format_fixed_already(existing))
         previous = replaced or existing
         if not is_personal:
             self._permissions.require_member(slack_request.user, target, previous, is_open=channel_info.is_open)
@@ -213,10 +213,18 @@ class SubscriptionEditor:
     def select_subscriptions(
         self, slack_request: SlackRequest, selector: SubscriptionSelector
     ) -> Sequence[Subscription]:
-        """Return the selected subscriptions of the channel, or one of another channel that the user may see."""
+        """Return the selected subscriptions of the channel, or one of another channel that the user may see.
+
+        Raises AmbiguousSelection if several match.
+        """
+        return selector.require_clear(self._list_matching(slack_request, selector))
+
+    def _list_matching(
+        self, slack_request: SlackRequest, selector: SubscriptionSelector
+    ) -> tuple[Subscription, ...]:
         subscription = self._repository.get(selector.id) if selector.id else None
         if subscription is None or not self._permissions.can_see(slack_request.user, subscription):
-            return selector.select_from(tuple(self.list_here(slack_request)))
+            return selector.list_matching(tuple(self.list_here(slack_request)))
         if refusal := self._access_control.explain_exclusion(replace(slack_request, channel=subscription.channel)):
             raise UsageError(refusal)
         return (subscription,)
@@ -228,18 +236,21 @@ class SubscriptionEditor:
     def _select_changeable(
         self, slack_request: SlackRequest, selector: SubscriptionSelector, *, stops: bool
     ) -> Sequence[Subscription]:
-        """Return the selected subscriptions that the user may change, at least one."""
-        selected = self.select_subscriptions(slack_request, selector)
+        """Return the selected subscriptions that the user may change, at least one.
+
+        Raises AmbiguousSelection for several, unless all were asked for.
+        """
+        selected = self._list_matching(slack_request, selector)
         refusals = {
             each: sentences.IS_FIXED
             if each.is_fixed
             else self._permissions.find_refusal(slack_request.user, each, stops=stops)
             for each in selected
         }
-        changeable = [each for each, refusal in refusals.items() if not refusal]
+        changeable = tuple(each for each, refusal in refusals.items() if not refusal)
         if not changeable:
             raise UsageError(next(reversed(refusals.values())))
-        return changeable
+        return selector.require_clear(changeable)
 
     def _save_subscription(self, subscription: Subscription, previous: Subscription | None) -> None:
         """Save a subscription and plan its next digest.

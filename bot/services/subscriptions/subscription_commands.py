@@ -13,18 +13,19 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import UsageError
 from bot.domain.keyspace.keys import COMMAND_RESULT
 from bot.domain.subscriptions.models import DigestSpec, Subscription
-from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
+from bot.domain.subscriptions.request import AmbiguousSelection, SubscriptionRequest, SubscriptionSelector
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import get_yesterday
 from bot.ports import Cache, Post
 from bot.ports.cached_json import load_or_none
 from bot.render.blocks.buttons import add_buttons
-from bot.render.subscriptions import sentences
+from bot.render.subscriptions import sentences, subscription_list
 from bot.render.subscriptions.subscription_list import (
     DueSubscription,
     make_new_button,
     render_change_notice,
     render_changes,
+    render_choice,
     render_confirmation,
     render_listing,
     render_resumption,
@@ -34,6 +35,13 @@ from bot.services.slack.replies import Answer, ReplySender
 from bot.services.subscriptions.editor import SubscriptionChange, SubscriptionEditor
 
 SUBSCRIBE, UNSUBSCRIBE, PAUSE, RESUME, LIST = "subscribe", "unsubscribe", "pause", "resume", "list"
+
+# the button of each verb that needs one subscription
+_CHOICE_ACTIONS = {
+    UNSUBSCRIBE: subscription_list.REMOVE,
+    PAUSE: subscription_list.PAUSE,
+    RESUME: subscription_list.RESUME,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +113,11 @@ class SubscriptionCommands:
 
         It is the subscription with the id ``name``, the one of a request, or the only one of the channel.
         """
-        spec = self._build_previewed_spec(slack_request, name, request)
+        try:
+            spec = self._build_previewed_spec(slack_request, name, request)
+        except AmbiguousSelection as error:
+            choice = render_choice(error.subscriptions, subscription_list.PREVIEW)
+            return _build_answer(slack_request, error.subscriptions, choice)
         return Answer.for_asker(self._composer.compose_messages(spec, [sentences.PREVIEW_NOTE]).lead)
 
     def _run_verb(
@@ -118,7 +130,8 @@ class SubscriptionCommands:
     ) -> _CommandResult:
         if isinstance(request, SubscriptionRequest):
             change = self._editor.subscribe(slack_request, request, channel, replaces)
-            post = render_confirmation(change.current, self._editor.get_next_due(change.current))
+            due = self._editor.get_next_due(change.current)
+            post = render_confirmation(change.current, due, self._now())
             return _CommandResult(
                 _build_answer(slack_request, [change.current], post),
                 tuple(_iterate_move_notices(slack_request, change)),
@@ -133,6 +146,16 @@ class SubscriptionCommands:
                 )
             )
         selector = request or SubscriptionSelector()
+        try:
+            return self._change_selected(slack_request, verb, selector)
+        except AmbiguousSelection as error:
+            choice = render_choice(error.subscriptions, _CHOICE_ACTIONS[verb])
+            return _CommandResult(_build_answer(slack_request, error.subscriptions, choice))
+
+    def _change_selected(
+        self, slack_request: SlackRequest, verb: str, selector: SubscriptionSelector
+    ) -> _CommandResult:
+        """Pause, resume or remove what was selected. Raises AmbiguousSelection if several match."""
         if verb == UNSUBSCRIBE:
             removed = self._editor.unsubscribe(slack_request, selector)
             post = render_changes(removed, sentences.UNSUBSCRIBED, sentences.POSTS_STAY)
@@ -170,8 +193,7 @@ class SubscriptionCommands:
         """Return yesterday's digest for one of the channel's subscriptions, or for a request."""
         listed = self._editor.list_here(slack_request)
         if not name and request is None and len(listed) > 1:
-            ids = ", ".join(each.id for each in listed)
-            raise UsageError(sentences.format_preview_choice(ids))
+            raise AmbiguousSelection(tuple(listed))
         is_existing = name or (request is None and listed)
         subscription = (
             self._editor.select_subscriptions(slack_request, SubscriptionSelector(name))[0]

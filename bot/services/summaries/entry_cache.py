@@ -117,7 +117,7 @@ class EntryCache:
     def _fetch_pull_request(self, reference: Reference) -> PullRequest:
         pull = self._pulls.fetch_pull_request(reference.repository, reference.number)
         if not pull.is_merged and pull.state == "CLOSED":
-            raise UsageError(f"#{pull.number} was closed without being merged: there is nothing to summarise.")
+            raise UsageError(f"#{pull.number} was closed without being merged: there is nothing to summarize.")
         return pull
 
     def _build_key(self, reference: Reference) -> str:

@@ -159,7 +159,7 @@ class _AttemptSeries:
             problem = describe_validation_error(error)
             log.info("model answer refused: %s", problem)
             self._next = replace(self._next, user=f"{self._first.user}\n\n{_RETRY_NOTE.format(problem)}")
-            raise ModelAnswerInvalid(f"the model's answer was not usable ({problem})") from error
+            raise ModelAnswerInvalid(f"the model's answer can't be used ({problem})") from error
         except ModelError as error:
             self.usage += error.usage
             if isinstance(error, ModelAnswerTruncated):

@@ -9,7 +9,17 @@ from typing import Any
 from localslack.errors import SlackError, raise_error
 from localslack.rules.blocks import BLOCK
 from localslack.rules.elements import HOME_INPUTS, MODAL_INPUTS, USER, count_focused, input_block, plain_text
-from localslack.rules.schema import Check, Shape, has_unique_values, is_boolean, items, one_of_types, shape, string
+from localslack.rules.schema import (
+    Check,
+    Demand,
+    Shape,
+    has_unique_values,
+    is_boolean,
+    items,
+    one_of_types,
+    shape,
+    string,
+)
 from localslack.state.element_values import ElementState, add_default_ids, add_emoji_flags, carry_over_settings
 from localslack.state.identity import APP_ID, BOT_ID
 from localslack.state.workspace import Json, Workspace
@@ -30,8 +40,7 @@ VIEW_DEFAULTS: Json = {
 
 def make_blocks_check(inputs: dict[str, Shape]) -> Check:
     """Return a check of a view's blocks: those of messages, and input blocks with these elements."""
-    is_input = input_block(inputs)
-    return items(lambda block: BLOCK(block) or is_input(block), 0, 100)
+    return items(BLOCK | input_block(inputs), 0, 100)
 
 
 def is_consistent(view: Json) -> bool:
@@ -42,12 +51,15 @@ def is_consistent(view: Json) -> bool:
     return has_unique_values("block_id", blocks) and count_focused(blocks) <= 1 and sendable
 
 
+IS_CONSISTENT = Demand(
+    is_consistent, "must have block_ids that differ, one focus_on_load at most, and submit if it has an input"
+)
 NAMES = {"private_metadata": string(3_000, 0), "callback_id": string(255, 0), "external_id": string(255, 0)}
 VIEW = one_of_types(
     {
         "modal": shape(
             {"title": plain_text(24), "blocks": make_blocks_check(MODAL_INPUTS)},
-            is_consistent,
+            IS_CONSISTENT,
             submit=plain_text(24),
             close=plain_text(24),
             clear_on_close=is_boolean,
@@ -55,7 +67,7 @@ VIEW = one_of_types(
             submit_disabled=is_boolean,
             **NAMES,
         ),
-        "home": shape({"blocks": make_blocks_check(HOME_INPUTS)}, is_consistent, title=plain_text(24), **NAMES),
+        "home": shape({"blocks": make_blocks_check(HOME_INPUTS)}, IS_CONSISTENT, title=plain_text(24), **NAMES),
     }
 )
 

@@ -27,15 +27,16 @@ class Fact:
 class About:
     """The page's texts about itself. ``line`` is always visible; it opens the ``facts``.
 
-    ``program`` is the name of the program that serves the page, and ``command`` the command that started it.
-    ``without_script`` is a sentence for browsers without JavaScript, ``example`` the mrkdwn with which the preview
-    begins, and ``icon`` the page's icon as SVG, if it has its own.
+    ``workspace`` is the name above the channels, ``program`` the name of the program that serves the page, and
+    ``command`` the command that started it. ``without_script`` is a sentence for browsers without JavaScript,
+    ``example`` the mrkdwn with which the preview begins, and ``icon`` the page's icon as SVG, if it has its own.
     """
 
     title: str
     line: str = "The bot is yours. Slack is a local one: nothing leaves this machine."
     facts: tuple[Fact, ...] = ()
     tries: tuple[Suggestion, ...] = ()
+    workspace: str = "Local workspace"
     program: str = "local Slack"
     command: str = "python -m localslack"
     without_script: str = ""

@@ -7,11 +7,11 @@ from typing import Any
 
 from localslack.blockkit import Names, render_message, render_view
 from localslack.methods.views import VIEW
-from localslack.rules.messages import check_message
+from localslack.rules.messages import check_message, find_blocks_fault
+from localslack.rules.schema import Fault, find_fault
 from localslack.state.element_values import ElementState, add_default_ids, get_initial_settings
 
 _NO_JSON = "This is no JSON ({}): paste a list of blocks, a message or a view."
-_REFUSAL = "Slack would refuse it: {}"
 
 
 class Preview:
@@ -34,16 +34,24 @@ class Preview:
         if not isinstance(message, dict):
             return {"error": _NO_JSON.format("neither a list nor an object")}
         if refusal := check_message(message):
-            return {"error": _REFUSAL.format(refusal)}
+            fault = find_blocks_fault(message) if refusal == "invalid_blocks" else None
+            return {"error": _format_refusal(refusal, fault)}
         blocks = add_default_ids(message.get("blocks") or [])
         shown = {"type": "message", "ts": "0", **message, "blocks": blocks}
         return {"html": str(render_message(shown, self._names))}
 
     def _render_view(self, view: dict[str, Any]) -> dict[str, str]:
         if not VIEW(view):
-            return {"error": _REFUSAL.format("invalid_arguments")}
+            return {"error": _format_refusal("invalid_arguments", find_fault(VIEW, view))}
         blocks = add_default_ids(view["blocks"])
         state = ElementState(settings=get_initial_settings(blocks, None)).state
         return {
             "html": str(render_view({**view, "id": "VPREVIEW", "blocks": blocks, "state": state}, self._names))
         }
+
+
+def _format_refusal(code: str, fault: Fault | None) -> str:
+    """Return Slack's error code and, if it is known, the place and the problem."""
+    return f"Slack would refuse it: {code}" + (
+        f" \N{EM DASH} {fault.pointer or '/'} {fault.problem}." if fault else ""
+    )

@@ -28,11 +28,16 @@ _WINDOW = TEMPLATES.get_template("window.html")
 
 @dataclass(frozen=True, slots=True)
 class PageConversation:
-    """A conversation on the page. ``mark`` stands before its name."""
+    """A conversation on the page. ``mark`` stands before its name; direct messages have the avatar there."""
 
     id: str
     name: str
     mark: str = "#"
+
+    @property
+    def title(self) -> str:
+        """The name with its mark."""
+        return f"{self.mark} {self.name}".lstrip()
 
 
 class Screen:

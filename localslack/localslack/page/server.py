@@ -9,6 +9,7 @@ import json
 import mimetypes
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from importlib.resources import files
 from typing import Any
 from urllib.parse import quote
@@ -21,7 +22,8 @@ from localslack.page.access import Access
 from localslack.page.preview import Preview
 from localslack.page.screen import HOME, TEMPLATES, Screen
 from localslack.page.visitor import ActionResult, Visitor
-from localslack.server.local_slack import LocalSlack
+from localslack.rules.messages import find_blocks_fault
+from localslack.server.local_slack import LocalSlack, LoggedCall, Refusal
 from localslack.state.identity import TEAM_URL
 from localslack.state.workspace import Json
 
@@ -40,7 +42,6 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _ICON = "icon.svg"
-_MAX_CALLS = 200  # on the page of calls
 
 
 class Page(Loopback):
@@ -109,6 +110,7 @@ class Page(Loopback):
             "index.html",
             places=self._screen.places,
             commands=self._visitor.commands,
+            bot=self._slack.bot_name,
         )
 
     def _render_page(self, template: str, **values: Any) -> Response:
@@ -166,9 +168,24 @@ class Page(Loopback):
         return self._render_page("preview.html")
 
     def _show_calls(self, _: Request, __: str) -> Response:
-        calls = [(method, _format_json(arguments)) for method, arguments in self._slack.calls[-_MAX_CALLS:]]
-        refused = [(each.method, each.error, _format_json(each.arguments)) for each in self._slack.refusals]
-        return self._render_page("calls.html", calls=calls[::-1], refused=refused[::-1])
+        calls = [self._describe_call(call) for call in self._slack.log]
+        refused = [
+            {"method": each.method, "error": _format_refusal(each), "text": _format_json(each.arguments)}
+            for each in reversed(self._slack.refusals)
+        ]
+        return self._render_page("calls.html", calls=calls, refused=refused)
+
+    def _describe_call(self, call: LoggedCall) -> dict[str, str]:
+        """Return a call for the list: what, when, where, and with what result."""
+        channel = str(call.arguments.get("channel") or call.arguments.get("channel_id") or "")
+        names = {place.id: f"{place.mark}{place.name}" for place in self._screen.places}
+        return {
+            "method": call.method,
+            "at": f"{datetime.fromtimestamp(call.at, self._screen.names.zone):%H:%M:%S}",
+            "place": names.get(channel, channel) + (" (thread)" if call.arguments.get("thread_ts") else ""),
+            "error": call.error,
+            "text": _format_json(call.arguments),
+        }
 
     # actions
 
@@ -242,6 +259,12 @@ def _respond_refusal(notice: str, status: int = 200) -> Response:
 
 def _respond_plain(status: int, text: str) -> Response:
     return Response(status, text.encode(), {"Content-Type": "text/plain; charset=utf-8", **_HEADERS})
+
+
+def _format_refusal(refusal: Refusal) -> str:
+    """Return the error code of a refused call, with the place of the fault in its blocks if there is one."""
+    fault = find_blocks_fault(refusal.arguments) if refusal.error == "invalid_blocks" else None
+    return f"{refusal.error}: {fault.pointer} {fault.problem}" if fault else refusal.error
 
 
 def _format_json(value: Json) -> str:

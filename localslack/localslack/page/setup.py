@@ -54,7 +54,7 @@ def make_page(
     slack.get_channel(visitor.direct)
     places = (
         PageConversation(slack.home, slack.get_channel(slack.home).name),
-        PageConversation(visitor.direct, slack.bot_name, "●"),
+        PageConversation(visitor.direct, slack.bot_name, mark=""),
     )
     users = {reader.id: reader.name, BOT_USER: slack.bot_name}
     names = Names(users, {place.id: place.name for place in places}, reader.zone, reader.now, reader.id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from localslack.rules.elements import (
@@ -12,13 +11,15 @@ from localslack.rules.elements import (
     CONTEXT_ACTIONS,
     CONTEXT_IMAGE,
     CONTEXT_TEXT,
+    HAS_ONE_SOURCE,
     IDENTIFIER,
     IMAGE,
-    has_one_source,
+    match_pattern,
     plain_text,
     text_object,
 )
 from localslack.rules.schema import (
+    Demand,
     Shape,
     has_unique_values,
     integer,
@@ -61,7 +62,7 @@ INLINE = LITERAL | {
     "channel": shape({"channel_id": string()}, style=NAME_STYLE),
     "usergroup": shape({"usergroup_id": string()}, style=NAME_STYLE),
     "broadcast": shape({"range": one_of("here", "channel", "everyone")}, style=NAME_STYLE),
-    "color": shape({"value": lambda v: isinstance(v, str) and re.fullmatch(r"#[0-9a-fA-F]{6}", v) is not None}),
+    "color": shape({"value": match_pattern(r"#[0-9a-fA-F]{6}")}),
     "date": shape({"timestamp": integer(), "format": string()}, url=is_link_url, fallback=string(), style=STYLE),
 }
 UNLIMITED = 2**31  # no limit is documented; an empty list is accepted here
@@ -106,7 +107,7 @@ def has_valid_rows(block: Json) -> bool:
 BLOCKS: dict[str, Shape] = {
     "section": shape(
         {},
-        lambda block: "text" in block or "fields" in block,
+        Demand(lambda block: "text" in block or "fields" in block, "needs text or fields"),
         text=text_object(3_000),
         fields=items(text_object(2_000), 1, 10),
         accessory=ACCESSORY,
@@ -114,23 +115,30 @@ BLOCKS: dict[str, Shape] = {
     ),
     "header": shape({"text": plain_text(150)}),
     "divider": shape({}),
-    "context": shape({"elements": items(lambda v: CONTEXT_TEXT(v) or CONTEXT_IMAGE(v), 1, 10)}),
+    "context": shape({"elements": items(CONTEXT_TEXT | CONTEXT_IMAGE, 1, 10)}),
     "actions": shape(
-        {"elements": items(ACTIONS, 1, 25)}, lambda block: has_unique_values("action_id", block["elements"])
+        {"elements": items(ACTIONS, 1, 25)},
+        Demand(lambda block: has_unique_values("action_id", block["elements"]), "repeats an action_id"),
     ),
     "context_actions": shape({"elements": items(CONTEXT_ACTIONS, 1, 5)}),
-    "image": Shape(IMAGE.required, {**IMAGE.optional, "title": plain_text(2_000)}, has_one_source),
+    "image": Shape(IMAGE.required, {**IMAGE.optional, "title": plain_text(2_000)}, HAS_ONE_SOURCE),
     "markdown": shape({"text": string(MARKDOWN_TEXT)}),
     "rich_text": RICH_TEXT_BLOCK,
     "table": shape(
         {"rows": items(items(CELL, 1, 20), 1, 100)},
-        lambda block: count_characters(block["rows"]) <= TABLE_TEXT,
+        Demand(
+            lambda block: count_characters(block["rows"]) <= TABLE_TEXT,
+            f"must have at most {TABLE_TEXT:,} characters",
+        ),
         column_settings=items(lambda v: v is None or COLUMN(v), 0, 20),
     ),
     # 200 rows below the header; an older copy of the documentation has 100
     "data_table": shape(
         {"caption": string(), "rows": items(items(CELL, 1, 20), 2, 201)},
-        lambda block: has_valid_rows(block) and count_characters(block["rows"]) <= DATA_TABLE_TEXT,
+        Demand(
+            lambda block: has_valid_rows(block) and count_characters(block["rows"]) <= DATA_TABLE_TEXT,
+            f"needs a header without rich text, rows as wide as it, and {DATA_TABLE_TEXT:,} characters at most",
+        ),
         page_size=integer(1, 100),
         row_header_column_index=integer(0, 19),
     ),

@@ -11,7 +11,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from localslack.rules.schema import (
     Check,
+    Demand,
     Shape,
+    TypedShapes,
     has_unique_values,
     integer,
     is_boolean,
@@ -38,12 +40,12 @@ def is_zone(value: object) -> bool:
         return False
 
 
-def plain_text(maximum: int) -> Check:
+def plain_text(maximum: int) -> TypedShapes:
     """Return a check of plain text objects with at most this many characters."""
     return one_of_types({"plain_text": shape({"text": string(maximum)}, emoji=is_boolean)})
 
 
-def text_object(maximum: int) -> Check:
+def text_object(maximum: int) -> TypedShapes:
     """Return a check of plain text and mrkdwn objects with at most this many characters."""
     mrkdwn = shape({"text": string(maximum)}, verbatim=is_boolean)
     return one_of_types({"plain_text": shape({"text": string(maximum)}, emoji=is_boolean), "mrkdwn": mrkdwn})
@@ -59,16 +61,14 @@ CONFIRM = shape(
     style=one_of("primary", "danger"),
 )
 FEEDBACK = shape({"text": plain_text(75), "value": string(2_000)}, accessibility_label=string(75))
-SLACK_FILE = shape({}, lambda value: len(value) == 1, id=string(), url=string())
+SLACK_FILE = shape({}, Demand(lambda value: len(value) == 1, "needs either id or url"), id=string(), url=string())
 CONVERSATION, USER = match_pattern(r"[CDG][A-Z0-9]+"), match_pattern(r"[UW][A-Z0-9]+")
 
 
-def has_one_source(value: Json) -> bool:
-    """Return whether an image has an address or a Slack file, not both."""
-    return ("image_url" in value) != ("slack_file" in value)
-
-
-IMAGE = shape({"alt_text": string(2_000)}, has_one_source, image_url=is_link_url, slack_file=SLACK_FILE)
+HAS_ONE_SOURCE = Demand(
+    lambda image: ("image_url" in image) != ("slack_file" in image), "needs either image_url or slack_file"
+)
+IMAGE = shape({"alt_text": string(2_000)}, HAS_ONE_SOURCE, image_url=is_link_url, slack_file=SLACK_FILE)
 
 # Options
 
@@ -109,6 +109,14 @@ def has_valid_menu(menu: Json) -> bool:
     return ("options" in menu) != ("option_groups" in menu) and has_valid_options(menu)
 
 
+HAS_VALID_OPTIONS = Demand(
+    has_valid_options, "must have options with values of their own, and initial options that are among them"
+)
+HAS_VALID_MENU = Demand(
+    has_valid_menu,
+    "needs either options or option_groups, with values of their own, and initial options that are among them",
+)
+
 # Elements
 
 ACTION_KEYS: dict[str, Check] = {"action_id": IDENTIFIER, "confirm": CONFIRM}
@@ -121,7 +129,7 @@ STATIC_MENU_KEYS: dict[str, Check] = {
 }
 FILTER = shape(
     {},
-    lambda value: len(value) > 0,
+    Demand(lambda value: len(value) > 0, "must not be empty"),
     include=items(one_of("im", "mpim", "private", "public"), 1, 4),
     exclude_external_shared_channels=is_boolean,
     exclude_bot_users=is_boolean,
@@ -139,11 +147,11 @@ BUTTON = shape(
     **ACTION_KEYS,
 )
 OVERFLOW = shape(
-    {"options": items(option_shape(plain_text(75), url=is_link_url), 1, 5)}, has_valid_options, **ACTION_KEYS
+    {"options": items(option_shape(plain_text(75), url=is_link_url), 1, 5)}, HAS_VALID_OPTIONS, **ACTION_KEYS
 )
-SELECT = shape({}, has_valid_menu, initial_option=OPTION, **STATIC_MENU_KEYS)
+SELECT = shape({}, HAS_VALID_MENU, initial_option=OPTION, **STATIC_MENU_KEYS)
 MULTI_SELECT = shape(
-    {}, has_valid_menu, initial_options=items(OPTION, 1, 100), max_selected_items=integer(1), **STATIC_MENU_KEYS
+    {}, HAS_VALID_MENU, initial_options=items(OPTION, 1, 100), max_selected_items=integer(1), **STATIC_MENU_KEYS
 )
 # the limits of min_query_length are not documented
 EXTERNAL_SELECT = shape({}, initial_option=OPTION, min_query_length=integer(0), **MENU_KEYS)
@@ -166,12 +174,12 @@ TIMEPICKER = shape(
 # Slack refuses an empty list of initial options, as others have observed
 CHECKBOXES = shape(
     {"options": items(TICK_OPTION, 1, 10)},
-    has_valid_options,
+    HAS_VALID_OPTIONS,
     initial_options=items(TICK_OPTION, 1, 10),
     **INPUT_KEYS,
 )
 RADIO_BUTTONS = shape(
-    {"options": items(TICK_OPTION, 1, 10)}, has_valid_options, initial_option=TICK_OPTION, **INPUT_KEYS
+    {"options": items(TICK_OPTION, 1, 10)}, HAS_VALID_OPTIONS, initial_option=TICK_OPTION, **INPUT_KEYS
 )
 FIELD = shape(
     {},
@@ -220,7 +228,7 @@ CONTEXT_ACTIONS = one_of_types(
 )
 
 
-def input_block(inputs: dict[str, Shape]) -> Check:
+def input_block(inputs: dict[str, Shape]) -> TypedShapes:
     """Return a check of input blocks with these elements."""
     return one_of_types(
         {

@@ -12,9 +12,9 @@ from typing import Any
 
 from localslack.rules.blocks import BLOCK, MARKDOWN_TEXT, TABLES, TEXT, Json, count_characters, parse_blocks
 from localslack.rules.live_text import find_links, find_mentions
-from localslack.rules.schema import has_unique_values, shape, string
+from localslack.rules.schema import Fault, find_fault, has_unique_values, shape, string
 
-__all__ = ["METADATA_BYTES", "UPDATE_TEXT", "check_message", "find_links", "find_mentions"]
+__all__ = ["METADATA_BYTES", "UPDATE_TEXT", "check_message", "find_blocks_fault", "find_links", "find_mentions"]
 
 MESSAGE_BLOCKS = 50
 ATTACHMENTS = 100
@@ -34,6 +34,19 @@ def check_message(arguments: Json, *, text_limit: int = TEXT) -> str | None:
         or check_blocks(blocks)
         or check_metadata(arguments.get("metadata"))
     )
+
+
+def find_blocks_fault(arguments: Json) -> Fault | None:
+    """Return what is wrong with the blocks of a post, and where; None if nothing is or it can't be said."""
+    try:
+        blocks = parse_blocks(arguments.get("blocks"))
+    except ValueError:
+        return None
+    if len(blocks) > MESSAGE_BLOCKS:
+        return Fault("/blocks", f"must have at most {MESSAGE_BLOCKS} items")
+    faults = (find_fault(BLOCK, block, f"/blocks/{place}") for place, block in enumerate(blocks))
+    found = next(filter(None, faults), None)
+    return found or (None if has_unique_values("block_id", blocks) else Fault("/blocks", "repeats a block_id"))
 
 
 def check_metadata(metadata: object) -> str | None:

@@ -7,6 +7,8 @@ control over the team in the other modules of this package, the methods of the W
 
 from __future__ import annotations
 
+import json
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -23,6 +25,19 @@ from localslack.state.workspace import Json
 _BROWSER_HEADERS = frozenset({"origin", "sec-fetch-site"})
 GENERAL = ("C0GENERAL", "general")
 UPLOAD = "upload"  # the name of an upload in ``calls``
+LOGGED_CALLS = 200
+_NO_ANSWER = "no answer"
+_FAILURE_START = b'{"ok": false'
+
+
+@dataclass(frozen=True)
+class LoggedCall:
+    """A call with the Unix time of its answer. ``error`` is Slack's error code, empty if it succeeded."""
+
+    at: float
+    method: str
+    arguments: Json
+    error: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,6 +79,7 @@ class LocalSlack(SlackTeam):
         self.app_token = app_token
         self._clock = times.clock
         self._calls: list[tuple[str, Json]] = []
+        self._log: deque[LoggedCall] = deque(maxlen=LOGGED_CALLS)
         self._refusals: list[Refusal] = []
         self._post_limiter = PostRateLimiter()
         self.home, name = channel
@@ -74,6 +90,12 @@ class LocalSlack(SlackTeam):
         """All calls so far as (method, arguments), refused and failed ones included."""
         with self._lock:
             return list(self._calls)
+
+    @property
+    def log(self) -> list[LoggedCall]:
+        """The last calls that were answered, newest first."""
+        with self._lock:
+            return list(reversed(self._log))
 
     def list_calls_to(self, method: str) -> list[Json]:
         """Return the arguments of every call to one method."""
@@ -96,9 +118,12 @@ class LocalSlack(SlackTeam):
         except (TypeError, ValueError):
             return self._refuse_unreadable(request)
         self._record_call(method, arguments)
+        answer: Response | None = None
         try:
-            return self._handle_call(request, method, arguments)
+            answer = self._handle_call(request, method, arguments)
+            return answer
         finally:
+            self._log_call(method, arguments, answer)
             self.changes.notify()
 
     def _handle_call(self, request: Request, method: str, arguments: Json) -> Response:
@@ -120,7 +145,13 @@ class LocalSlack(SlackTeam):
 
     def _record_call(self, method: str, arguments: Json) -> None:
         with self._lock:
-            self._calls.append((method, {key: value for key, value in arguments.items() if key != "token"}))
+            self._calls.append((method, _remove_token(arguments)))
+
+    def _log_call(self, method: str, arguments: Json, answer: Response | None) -> None:
+        """Keep a call with its result; without an answer the connection was dropped."""
+        error = _find_error(answer) if answer else _NO_ANSWER
+        with self._lock:
+            self._log.append(LoggedCall(self.workspace.now(), method, _remove_token(arguments), error))
 
     def _answer_call(self, request: Request, method: str, arguments: Json) -> Response:
         with self._settle_streams():
@@ -168,6 +199,18 @@ class LocalSlack(SlackTeam):
             return Response(404, b"no such upload")
         file["content"] = content
         return Response(200, f"OK - {len(content)}".encode())
+
+
+def _remove_token(arguments: Json) -> Json:
+    """Return arguments without the token."""
+    return {key: value for key, value in arguments.items() if key != "token"}
+
+
+def _find_error(answer: Response) -> str:
+    """Return the error code of an answer, empty if the call succeeded."""
+    if answer.body.startswith(_FAILURE_START):
+        return str(json.loads(answer.body).get("error", _NO_ANSWER))
+    return "" if answer.status == 200 else f"{answer.status}"
 
 
 def make_failure(error: str, status: int = 200, retry_after: int | None = None, **more: str) -> Response:

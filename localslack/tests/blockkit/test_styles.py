@@ -22,7 +22,7 @@ COLOURS = {
 GROUNDS = ("bg", "bg-side", "hover")
 TEXTS = [
     *((text, ground) for text in ("fg", "muted", "link", "error", "good") for ground in GROUNDS),
-    *((f"{name}-fg", name) for name in ("accent", "primary", "danger")),
+    *((f"{name}-fg", name) for name in ("accent", "primary", "danger", "rail", "rail-on")),
     *((f"{name}-fg", f"{name}-bg") for name in ("code", "mention", "mine")),
     ("fg", "code-bg"),
     ("bg", "link"),

@@ -93,7 +93,7 @@ def stage() -> Iterator[Stage]:
         slack.get_channel(DIRECT)
         names = Names({YOU: "You", BOT_USER: "helper"}, {HOME: "general"}, ZoneInfo("UTC"), reader=YOU)
         screen = Screen(
-            slack, YOU, [PageConversation(HOME, "general"), PageConversation(DIRECT, "helper", "●")], names
+            slack, YOU, [PageConversation(HOME, "general"), PageConversation(DIRECT, "helper", mark="")], names
         )
         about = About(
             "A title",

@@ -14,13 +14,14 @@ from localslack.page.about import About
 from localslack.page.server import Page
 from tests.client import client_of
 from tests.page.conftest import HOME, TOKEN, YOU, Stage
-from tests.parts import actions, button, entry, home, modal, section
+from tests.parts import actions, button, entry, home, menu, modal, mrkdwn, plain, section
 
 STATIC = [
     "app.js",
     "page.js",
     "pieces.js",
     "forms.js",
+    "complete.js",
     "preview.js",
     "app.css",
     "blocks.css",
@@ -144,8 +145,26 @@ def test_every_message_has_its_json(stage: Stage) -> None:
 def test_what_slack_refused_is_listed_with_its_error(stage: Stage) -> None:
     with pytest.raises(Exception, match="invalid_blocks"):
         bot_of(stage).chat_postMessage(channel=HOME, text="x", blocks=[{"type": "marquee"}])
-    assert "invalid_blocks" in stage.ask("GET", "/calls").text
+    shown = stage.ask("GET", "/calls").text
+    assert "invalid_blocks: /blocks/0/type must be section or header or " in shown
     assert stage.screen.render_place(HOME)["refused"] == 1
+
+
+def test_calls_are_listed_with_time_place_and_result(stage: Stage) -> None:
+    bot = bot_of(stage)
+    root = bot.chat_postMessage(channel=HOME, text="x")["ts"]
+    bot.chat_postMessage(channel=HOME, text="y", thread_ts=root)
+    with pytest.raises(Exception, match="channel_not_found"):
+        bot.chat_postMessage(channel="C0NO", text="x")
+    rows = re.findall(r"<summary>(.*?)</summary>", stage.ask("GET", "/calls").text)
+    plain = [re.sub(r"<[^>]+>", "", row).split(" ", 1) for row in rows]
+    assert all(re.fullmatch(r"\d\d:\d\d:\d\d", at) for at, _ in plain[1:])
+    assert [" ".join(row) for row in plain[:1]] == ["chat.postMessage channel_not_found"]
+    assert [rest for _, rest in plain[1:]] == [
+        "chat.postMessage C0NO channel_not_found",
+        "chat.postMessage #general (thread) ok",
+        "chat.postMessage #general ok",
+    ]
 
 
 def test_the_page_says_what_it_is_and_what_there_is_to_try(stage: Stage) -> None:
@@ -167,10 +186,19 @@ PREVIEWS = [
     ({"text": "_a_"}, "html", "<em"),
     (modal(entry({"type": "plain_text_input"})), "html", "data-input"),
     (home(actions(button(action_id="go"))), "html", 'data-action="go"'),
-    ([{"type": "section"}], "error", "invalid_blocks"),
-    ([section("x")] * 51, "error", "invalid_blocks"),
+    ([{"type": "section"}], "error", "invalid_blocks \N{EM DASH} /blocks/0 needs text or fields."),
+    ([section("x")] * 51, "error", "invalid_blocks \N{EM DASH} /blocks must have at most 50 items."),
+    ([{"type": "header", "text": mrkdwn("x")}], "error", " /blocks/0/text/type must be plain_text."),
+    ([{"type": "divider", "block_id": "a"}] * 2, "error", " /blocks repeats a block_id."),
+    ([section("x", **{"a/b": 1})], "error", " /blocks/0/a~1b is not allowed here."),
+    ([actions(button(text=plain("x" * 76)))], "error", " /blocks/0/elements/0/text/text must be text of 1 to 75 "),
+    ([actions(*[button()] * 26)], "error", " /blocks/0/elements must have 1 to 25 items."),
+    ([actions(button(style="big"))], "error", " /blocks/0/elements/0/style must be primary or danger."),
+    ([actions(menu())], "error", " /blocks/0/elements/0 needs either options or option_groups"),
+    ([3], "error", " /blocks/0 must be an object."),
     ({"text": ""}, "error", "no_text"),
-    ({"type": "modal", "blocks": []}, "error", "invalid_arguments"),
+    ({"type": "modal", "blocks": []}, "error", "invalid_arguments \N{EM DASH} / lacks title."),
+    ({"type": "home", "blocks": 3}, "error", "invalid_arguments \N{EM DASH} /blocks must be a list."),
     (3, "error", "neither"),
 ]
 

@@ -137,10 +137,10 @@ def test_a_wrong_key_names_its_setting_to_the_operator_alone(
 ) -> None:
     error = failure(claude, key="sk-ant-wrong")
     assert [record.getMessage() for record in caplog.records if record.name == "bot.adapters.claude.errors"] == [
-        "Claude refuses the key: check ANTHROPIC_API_KEY."
+        "Claude rejected the key: check ANTHROPIC_API_KEY."
     ]
     assert isinstance(error, ModelRequestRejected)
-    assert str(error) == "the model's API key is refused"
+    assert str(error) == "the model's API key was rejected"
     assert "sk-ant-wrong" not in str(error)
 
 
@@ -150,7 +150,7 @@ def test_an_unknown_model_names_its_settings_to_the_operator_alone(
     error = failure(claude, prompt=replace(PROMPT, model="claude-none-9"))
     assert "PRDIGEST_SUMMARY_MODEL" in caplog.text
     assert isinstance(error, ModelRequestRejected)
-    assert str(error) == "there is no model of that name"
+    assert str(error) == "there is no model with that name"
 
 
 def test_a_dropped_connection_is_busy(claude: ClaudeEmulator) -> None:

@@ -241,11 +241,11 @@ def test_something_else_than_claude_is_busy_and_named_to_the_operator_alone(
 ) -> None:
     with Else(body, kind) as world, chat_at(world.url) as model:
         for _ in range(2):
-            with pytest.raises(ModelBusy, match="something else") as caught:
+            with pytest.raises(ModelBusy, match="another server") as caught:
                 converse(model, CHAT, Ear())
     assert caught.value.usage == NO_USAGE
     assert [record.getMessage() for record in caplog.records if "ANTHROPIC" in record.getMessage()] == [
-        "Something else than Claude answers: check ANTHROPIC_BASE_URL."
+        "The server is not Claude: check ANTHROPIC_BASE_URL."
     ]
 
 

@@ -67,11 +67,11 @@ def _example() -> str:
     return "\n".join(line.removeprefix("#   ") for line in lines if line.startswith("#   "))
 
 
-def _readme() -> str:
-    return (ROOT / "README.md").read_text(encoding="utf-8").partition("```toml\n")[2].partition("```")[0]
+def _page() -> str:
+    return (ROOT / "docs" / "risk.md").read_text(encoding="utf-8").partition("```toml\n")[2].partition("```")[0]
 
 
-@pytest.mark.parametrize("text", [_example(), _readme()], ids=[".env.example", "README"])
+@pytest.mark.parametrize("text", [_example(), _page()], ids=[".env.example", "docs/risk.md"])
 def test_the_examples_can_be_used(file: Path, text: str) -> None:
     classes = read(file, text).get_path_classes(Repository("vllm-project", "vllm"))
     kinds = [classes.classify_path(f"examples/online_serving/{name}") for name in ("a.py", "b/c.py", "README.md")]
@@ -123,9 +123,9 @@ def test_escaped_brackets_are_letters_of_a_name(file: Path) -> None:
     assert kinds == [PathClass.OTHER, PathClass.PRODUCT]
 
 
-EMPTY = "names nothing: write a file or folder, such as docs/."
+EMPTY = "is empty: write a file or folder, such as docs/."
 BLANK = "begins or ends with a blank, or has invisible characters: write it without."
-BRACKETS = "has brackets that can't be read: write them as [a-z], or \\[ and \\] for a name."
+BRACKETS = "has brackets that are not closed or empty: write them as [a-z], or \\[ and \\] for a name."
 FROM_ROOT = "matches no path: write it from the root of the repository, without ./, ../ or //."
 STARS = "has too many stars: write up to 4, 3 in one name, 2 times **."
 PATTERNS: dict[str, str] = {
@@ -170,37 +170,40 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     "cut": ('["octo/engine"', NO_TOML),
     "nested": ("x = " + "[" * 50_000, NO_TOML),
     "a number too long": ("x = " + "9" * 9_999, NO_TOML),
-    "not UTF-8": (b'["*"]\ndocs = ["gr\xf6\xdfe/"]', ": it is no UTF-8 text: save it as such."),
+    "not UTF-8": (b'["*"]\ndocs = ["gr\xf6\xdfe/"]', ": it is not UTF-8 text: save it as UTF-8."),
     "too large": ("#" * 100_001, ": it is larger than 100 KB: name folders instead of files."),
-    "no table": ('docs = ["a/"]', ": 'docs' stands in no table: write [\"owner/name\"] above it."),
+    "no table": ('docs = ["a/"]', ": 'docs' is not in a table: write [\"owner/name\"] above it."),
     "no owner": (
         '[engine]\ndocs = ["a/"]',
-        ', table ["engine"]: it is no repository: write it as ["owner/name"], with quotes.',
+        ', table ["engine"]: it is not a repository: write it as ["owner/name"], with quotes.',
     ),
     "a table in a table": (
         '[octo.engine]\ndocs = ["a/"]',
-        ', table ["octo"]: it is no repository: write it as ["owner/name"], with quotes.',
+        ', table ["octo"]: it is not a repository: write it as ["owner/name"], with quotes.',
     ),
     "twice": (
         '["octo/engine"]\n["Octo/engine"]',
-        ', table ["Octo/engine"]: it is there twice: write one table for each repository.',
+        ', table ["Octo/engine"]: it appears twice: write one table for each repository.',
     ),
     "almost a class": (
         '["octo/engine"]\ndoc = ["a/"]',
-        ", table [\"octo/engine\"]: 'doc' is no class: write docs instead.",
+        ", table [\"octo/engine\"]: 'doc' is not a class: write docs instead.",
     ),
     "no class": (
         '["*"]\nxyzzy = ["a/"]',
-        f", table [\"*\"]: 'xyzzy' is no class: write one of {CLASSES}, other, critical, without_defaults.",
+        f", table [\"*\"]: 'xyzzy' is not a class: write one of {CLASSES}, other, critical, without_defaults.",
     ),
-    "a text": ('["*"]\ndocs = "a/"', ', table ["*"]: docs is no list of texts: write it as docs = ["design/"].'),
+    "a text": (
+        '["*"]\ndocs = "a/"',
+        ', table ["*"]: docs is not a list of texts: write it as docs = ["design/"].',
+    ),
     "a number": (
         '["*"]\ndocs = ["a/", 7]',
-        ', table ["*"]: docs is no list of texts: write it as docs = ["design/"].',
+        ', table ["*"]: docs is not a list of texts: write it as docs = ["design/"].',
     ),
     "without, but no list": (
         '["*"]\nwithout_defaults = true',
-        ', table ["*"]: without_defaults is no list of texts: write it as without_defaults = ["critical"].',
+        ', table ["*"]: without_defaults is not a list of texts: write it as without_defaults = ["critical"].',
     ),
     "without what has none": (
         '["*"]\nwithout_defaults = ["other"]',

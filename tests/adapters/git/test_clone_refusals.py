@@ -37,19 +37,19 @@ class TestRefusals:
         return str(caught.value)
 
     def test_no_folder(self, tmp_path: Path) -> None:
-        assert "is no folder" in self.refused(GitClone(tmp_path / "nothing"))
+        assert "is not a readable folder" in self.refused(GitClone(tmp_path / "nothing"))
 
     def test_a_file(self, tmp_path: Path) -> None:
         (tmp_path / "file").touch(0o700)
-        assert "is no folder" in self.refused(GitClone(tmp_path / "file"))
+        assert "is not a readable folder" in self.refused(GitClone(tmp_path / "file"))
 
     def test_no_clone(self, tmp_path: Path) -> None:
-        assert "is no git clone" in self.refused(GitClone(tmp_path))
+        assert "is not a git clone" in self.refused(GitClone(tmp_path))
 
     def test_a_folder_inside_of_a_clone(self, made: Path, tmp_path: Path) -> None:
         git(tmp_path, "clone", "-q", "--no-checkout", str(made), "copy")
         (tmp_path / "copy" / "inside").mkdir()
-        assert "is no git clone" in self.refused(GitClone(tmp_path / "copy" / "inside"))
+        assert "is not a git clone" in self.refused(GitClone(tmp_path / "copy" / "inside"))
 
     def test_no_commits(self, tmp_path: Path) -> None:
         git(tmp_path, "init", "-q", "empty")

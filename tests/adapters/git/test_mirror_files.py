@@ -204,7 +204,7 @@ class TestUses:
 
     @pytest.mark.parametrize("name", ["", "  ", "a\nb", "a\0b", "a" * 201, "\udce9"])
     def test_what_is_no_name_is_refused(self, search: GitMirrorSearch, commit: str, name: str) -> None:
-        with pytest.raises(UsageError, match="is no name to search for"):
+        with pytest.raises(UsageError, match="is not a name to search for"):
             search.find_uses(ENGINE, commit, name, 9)
 
     def test_a_search_that_takes_too_long_says_what_it_has(self, root: Path, commit: str, tmp_path: Path) -> None:
@@ -240,5 +240,5 @@ class TestChanges:
 
     @pytest.mark.parametrize("path", ["", "/a.py", "../a.py", "a\0", "\udce9"])
     def test_what_is_no_path_is_refused(self, search: GitMirrorSearch, commit: str, path: str) -> None:
-        with pytest.raises(UsageError, match="is no path"):
+        with pytest.raises(UsageError, match="is not a path"):
             search.list_changes(ENGINE, commit, path, 9)

@@ -32,7 +32,7 @@ MARK: ContextVar[str] = ContextVar("mark", default="")
 
 @contextmanager
 def streaming(claude: ClaudeEmulator, seconds: float = 30.0) -> Iterator[Generator[ChatEvent, None, None]]:
-    """A turn of the model's of which the first words are heard; what is still to come is not waited for."""
+    """A turn of the model's of which the first words are heard; what is in the future is not waited for."""
     claude.script(SLOW)
     with make_claude_client("sk-ant-test", claude.url) as client:
         events = ClaudeChat(client).stream_turn(replace(CHAT, seconds=seconds))

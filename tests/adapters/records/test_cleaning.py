@@ -199,4 +199,4 @@ class TestAnswers:
         github.after = stranger
         found = github.pulls().list_merged(REPOSITORY, DAY)
         assert len(found.pulls) == 119
-        assert "incomplete?" in found.caveat
+        assert "possibly incomplete" in found.caveat

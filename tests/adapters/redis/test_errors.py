@@ -101,7 +101,7 @@ def test_each_fault_is_named_by_every_write_and_by_the_doctor(name: str) -> None
 def test_a_cluster_is_refused_at_the_start(name: str) -> None:
     with client_of(FAULTS[name]) as client:
         assert said_of(require_durable, client) == (
-            "The store is a Redis Cluster, which prdigest can't use: set REDIS_URL to a single server."
+            "The store is a Redis Cluster, which prdigest doesn't support: set REDIS_URL to a single server."
         )
         assert checked(client)[0][0].startswith("! Store: can't be used -> The store is a Redis Cluster")
 

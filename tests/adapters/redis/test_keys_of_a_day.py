@@ -26,11 +26,16 @@ from bot.container.history import build_backfill
 from bot.domain.keyspace.keys import FAMILIES, JOBS_NAMESPACE, find_family
 from bot.domain.operations.budget import BudgetHold
 from bot.domain.operations.lost_job import LossReason, LostJob
-from bot.domain.pull_requests.models import Repository
+from bot.domain.operations.usage import NO_PRICES
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.review.models import BugReview
 from bot.domain.time.date_range import Span
 from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
+from bot.services.review.conversation import ReviewCost
+from bot.services.review.kept_reviews import BugReviews
+from bot.services.review.reviewer import BugReviewer, ReviewResult
 from tests.emulators.slack.server import SlackEmulator
-from tests.helpers.builders import REPOSITORY
+from tests.helpers.builders import REPOSITORY, pull
 from tests.helpers.sample_team import ZONE, SampleTeam, start_bot
 from tests.services.doubles import FileTree
 
@@ -138,6 +143,15 @@ def pay_and_lose(store: Redis) -> None:
     RedisLostJobStore(store).add(LostJob("7f", "summary", LossReason.ENDLESS, datetime.now(UTC)))
     RedisProbe(store).check_writing()
     SourceFileCache(FileTree(), RedisCache(store)).read_files(REPOSITORY, "c0ffee", ["a.py"])
+    reviews = BugReviews(cast("BugReviewer", NothingFound()), RedisCache(store), "test")
+    reviews.review_pull_request(pull(7), ReviewCost("none", NO_PRICES))
+
+
+class NothingFound:
+    """A reviewer that finds no bug."""
+
+    def review_pull_request(self, pull: PullRequest, cost: ReviewCost) -> ReviewResult:
+        return ReviewResult(BugReview())
 
 
 @pytest.fixture(scope="module")

@@ -644,10 +644,10 @@ def test_a_status_is_shown_until_the_first_words(scene: Scene) -> None:
     display = scene.open()
     display.show_status("is reading 3 diffs…")
     assert shown_status(scene) == "is reading 3 diffs…"
-    display.show_status("is searching the diffs…")
+    display.show_status("is searching diffs…")
     display.append_text(PIECE)
     assert shown_status(scene) == ""
-    assert [each["status"] for each in scene.slack.statuses] == ["is reading 3 diffs…", "is searching the diffs…"]
+    assert [each["status"] for each in scene.slack.statuses] == ["is reading 3 diffs…", "is searching diffs…"]
 
 
 def test_a_status_is_gone_with_an_answer_that_was_never_streamed(scene: Scene) -> None:

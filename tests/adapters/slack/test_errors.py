@@ -151,7 +151,7 @@ def test_a_web_page_in_place_of_an_answer_is_unavailable_and_not_shown() -> None
 # --- another token than the bot's
 
 
-APP_TOKEN = "SLACK_APP_TOKEN to the app's token (xapp-…)"
+APP_TOKEN = "SLACK_APP_TOKEN to an app-level token (xapp-…)"
 WRONG = {"xapp-wrong": "invalid_auth", "xoxb-test": "not_allowed_token_type", "": "not_authed"}
 
 

@@ -1,4 +1,4 @@
-"""Posts take turns in each channel, and none waits longer than a job may."""
+"""Posts take turns in each channel, and none waiting longer than a job may."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ EVERY = set(
 )
 PROCESSES = ("run", "web", "worker", "clock")
 TAKEN = (
-    f"The store belongs to the workspace {THEIRS}, and SLACK_BOT_TOKEN is of {OURS}: give this bot a"
-    " PRDIGEST_STORE_PREFIX of its own."
+    f"The store belongs to the workspace {THEIRS}, but SLACK_BOT_TOKEN is for {OURS}: give this bot its "
+    "own PRDIGEST_STORE_PREFIX. Run `prdigest doctor` for the full list."
 )
 
 
@@ -88,7 +88,7 @@ def test_the_sentence_names_the_prefix_that_is_shared(sites: tuple[Site, Site]) 
     ours = prefixed(sites[0], "team-a")
     RedisWorkspaceOwner(store, Keyspace("team-a")).claim_workspace(THEIRS)
     done = Caught("worker", settings=ours.world.settings, folder=ours.folder).ended(60)
-    assert "The store under the prefix team-a belongs to the workspace T0OTHER" in done.stderr
+    assert "The store with the prefix team-a belongs to the workspace T0OTHER" in done.stderr
     assert "give this bot another PRDIGEST_STORE_PREFIX." in done.stderr
 
 

@@ -133,7 +133,7 @@ def killed_in_calls_to_slack(site: Site, *, is_there: bool) -> None:
         found = site.answers(delivery)
         assert len(found) in MOMENTS[name].answers, (name, found)
         assert not any("is being read" in shown for shown in found)
-    assert "press" in site.answers(asked["108"])[0], "it is too late to open this window"
+    assert "did not open in time" in site.answers(asked["108"])[0], "it is too late to open this window"
     assert len(site.times_asked()) == sum(site.times_asked()), "what was read before the kill is not read again"
 
 

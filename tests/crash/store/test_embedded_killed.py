@@ -73,7 +73,7 @@ def ask_until_taken(site: Site, web: Web, number: str) -> None:
 
     def is_taken() -> bool:
         asked = site.person(web).send_command("/prsummary", number)
-        if not asked.ack.text.startswith("Looking at"):
+        if (asked.ack.status, asked.ack.text) != (200, ""):
             return False
         eventually(lambda: site.answers(asked), BACK)
         return True

@@ -27,7 +27,7 @@ class Asked:
 
     @property
     def is_taken(self) -> bool:
-        return self.delivery.ack.text.startswith("Looking at")
+        return (self.delivery.ack.status, self.delivery.ack.text) == (200, "")
 
 
 def _ask(site: Site, web: Web, number: int) -> Asked:

@@ -13,7 +13,7 @@ _BUILD = "None of the 18 pull requests of 28 February 2026 changes the image bui
 _ONLY = "The sample holds 28 February 2026 only; today is 1 March 2026."
 _WEAK = "together."
 _NO_WORD = "is in no title, summary or path of the 18 pull requests"
-_UNCLEAR = "I can't tell from this question what to look for"
+_UNCLEAR = "I don't understand what to look for"
 _NO_LIST = "I don't know which list you mean"
 _CODE = "There are no diffs in the sample, so rules can't show code."
 _DAY = "18 pull requests of 28 February 2026**, by area: "
@@ -51,10 +51,11 @@ ASKED: dict[str, tuple[set[int], str]] = {
     "what was reverted today?": (set(), _ONLY),
     "which of these touched ROCm on 2026-02-20..2026-02-22?": (set(), _ONLY),
     "what merged last week?": (OF_DAY, _ONLY),
+    "and over the last week?": (OF_DAY, "18 pull requests that the sample has of 23 February"),
     "what was reverted last week?": (set(), _ONLY),
     "what merged in the last 3 days?": (OF_DAY, _ONLY),
     "what merged this month?": (set(), "30 days are too many at once: ask for up to 14."),
-    "what comes tomorrow?": (set(), "2026-03-02 is still to come: name a day up to 2026-03-01."),
+    "what comes tomorrow?": (set(), "2026-03-02 is in the future: choose a day up to 2026-03-01."),
     "what merged yesterday?": (OF_DAY, _DAY),
     "what was merged on 28 February?": (OF_DAY, _DAY),
     "what should I do today?": (ACTING, "may require changes on your side"),
@@ -64,6 +65,7 @@ ASKED: dict[str, tuple[set[int], str]] = {
     "will my code still work?": (ACTING, "**To do:**"),
     "should I upgrade?": (ACTING, "**To do:**"),
     "do I have to do anything?": (ACTING, "**To do:**"),
+    "is it backwards compatible?": (ACTING, "**To do:**"),
     "any breaking changes?": (ACTING, "**To do:**"),
     "what needs action for kubernetes?": (ACTING, f"“kubernetes” {_NO_WORD}"),
     "do I need to do anything for 35600?": ({35600}, "**To do:**"),
@@ -121,8 +123,13 @@ ASKED: dict[str, tuple[set[int], str]] = {
     "which issue does 35617 close?": (set(), "Issues are not in the sample."),
     "can you revert 35441?": (set(), "I only answer questions here"),
     "what do you recommend?": (set(), "Rules have no opinion"),
-    "what can you do?": (set(), "by rules, without a model"),
-    "are you an AI?": (set(), "by rules, without a model"),
+    "can we skip this release?": (set(), "Rules have no opinion"),
+    "should we roll back?": (set(), "Rules have no opinion"),
+    "what can you do?": (set(), "with rules, without a model"),
+    "what does the band mean?": (set(), "about 20% needed a fix within two weeks; of all changes, 7%."),
+    "what does high risk mean?": (set(), "about 20% needed a fix"),
+    "how is the risk computed?": (set(), "about 20% needed a fix"),
+    "are you an AI?": (set(), "with rules, without a model"),
     "what?": (set(), _UNCLEAR),
     "really?": (set(), _UNCLEAR),
     "why?": ({35617}, "I don't know what you mean"),
@@ -140,6 +147,17 @@ FOLLOWED: dict[tuple[str, ...], tuple[set[int], str]] = {
     (ASKS_ROCM, "which one is risky?"): ({33762}, "Most likely to cause trouble"),
     (ASKS_ROCM, "why?"): ({34931}, "Which one?"),
     (ASKS_ROCM, "tell me more"): ({34931}, "Which one?"),
+    (ASKS_ROCM, "is it risky?"): ({34931}, "Which one?"),
+    (ASKS_ROCM, "what about it?"): ({34931}, "Which one?"),
+    (ASKS_ROCM, "summarize the second in short"): ({33762}, "small-batch matrix kernels"),
+    (ASKS_ROCM, "when was the third merged?"): ({35571}, "UTC"),
+    (ASKS_ROCM, "why the second?"): ({33762}, "rated high risk"),
+    (ASKS_ROCM, "#2?"): ({33762}, "small-batch matrix kernels"),
+    (ASKS_ROCM, "number 3, who wrote it?"): ({35571}, "AndreasKaratzas"),
+    (ASKS_ROCM, "compare the first and the third"): ({34931, 35571}, "vision scoring tests"),
+    (ASKS_ROCM, "is it safe to upgrade?"): (ACTING, "**To do:**"),
+    (ASKS_ROCM, "And the second one?", "and the next one?"): ({35571}, "vision scoring tests"),
+    (ASKS_ROCM, "And the third one?", "and the next one?"): (ROCM, "The last list has 3: "),
     (ASKS_ROCM, "And the second one?", "why?"): ({33762}, "rated high risk"),
     (ASKS_ROCM, "And the second one?", "and the third?"): ({35571}, "vision scoring tests"),
     (ASKS_ROCM, "And the second one?", "is it risky?"): ({33762}, "rated high risk"),

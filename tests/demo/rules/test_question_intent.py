@@ -62,7 +62,19 @@ THREADS: dict[str, tuple[list[str], str, tuple[int, ...], tuple[int, ...]]] = {
     "them": (["x", "which of them?"], "#7 and #8", (), (7, 8)),
     "them, of nothing": (["which of them?"], "", (), ()),
     "it, of the last question": (["why #35441?", "who wrote it?"], "#35441 and #8", (), (35441,)),
-    "it, of the last answer": (["x", "who wrote it?"], "#7 and #8", (), (7,)),
+    "it, of the last answer": (["x", "who wrote it?"], "**#7: Waits.** Unlike #8.", (), (7,)),
+    "it, of several": (["x", "who wrote it?"], "#7 and #8", (), (7,)),
+    "it, of a list": (["x", "is it risky?"], LIST, (), ()),
+    "that one, of a list": (["x", "who wrote that one?"], LIST, (), ()),
+    "it that stands for nothing": (["x", "is it safe to upgrade?"], LIST, (), ()),
+    "the second, short": (["x", "second?"], LIST, (), (8,)),
+    "the second, by its place": (["x", "#2?"], LIST, (), (8,)),
+    "the third, by its place": (["x", "tell me about number 3"], LIST, (), (9,)),
+    "a digit alone": (["x", "2"], LIST, (), (8,)),
+    "a number that is listed": (["x", "what about #8?"], LIST, (), (8,)),
+    "a place of no list": (["what does #2 do?"], "", (), (2,)),
+    "two of them": (["x", "compare the first with the third"], LIST, (), (7, 9)),
+    "one of two too many": (["x", "compare the first and the fifth"], LIST, (), ()),
     "the second": (["x", "and the second one?"], LIST, (), (8,)),
     "the last, though others are named below": (["x", "tell me about the last one"], LIST, (), (9,)),
     "the first two": (["x", "the first two?"], LIST, (), (7, 8)),
@@ -89,6 +101,23 @@ def test_what_is_meant_is_what_was_spoken_of(
     assert parse_question(questions, [answer], subject).numbers == meant
 
 
+def test_the_neighbour_in_a_list_is_that_of_the_last_answer() -> None:
+    meant = {
+        question: parse_question(["x", "and the second one?", question], [LIST, "**#8: x.**"], ()).numbers
+        for question in (
+            "and the next one?",
+            "the next",
+            "the previous one?",
+            "and the one before?",
+            "the one after it?",
+        )
+    }
+    assert list(meant.values()) == [(9,), (9,), (7,), (7,), (9,)], meant
+    # after the list itself there is no neighbour, nor after its end
+    assert parse_question(["x", "and the next one?"], [LIST], ()).kind is QuestionKind.UNRESOLVED
+    assert parse_question(["x", "y", "and the next?"], [LIST, "**#9: x.**"], ()).kind is QuestionKind.UNRESOLVED
+
+
 def test_the_list_before_the_last_answer_is_meant_where_that_was_about_one() -> None:
     questions = ["x", "and the second one?", "and the third?"]
     assert parse_question(questions, [LIST, "**#8: x.** Unlike #8."], ()).numbers == (9,)
@@ -104,7 +133,20 @@ def test_what_is_not_in_the_list_is_told_with_what_is(question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a.", "#1", "a-/", "://", "x://a", "and ", "the second ", "please ", "last 3 days ", "what time "]
+    "text",
+    [
+        "a.",
+        "#1",
+        "a-/",
+        "://",
+        "x://a",
+        "and ",
+        "the second ",
+        "please ",
+        "last 3 days ",
+        "what time ",
+        "how is risk ",
+    ],
 )
 def test_a_very_long_question_is_read_at_once(text: str) -> None:
     began = time.process_time()

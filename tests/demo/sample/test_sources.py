@@ -158,7 +158,7 @@ def test_an_unknown_number_is_told_with_some_that_there_are(sample: SampleSource
 
 def test_it_is_of_one_repository_whose_name_may_be_written_in_any_case(sample: SampleSources) -> None:
     assert sample.fetch_pull_request(Repository("VLLM-project", "vLLM"), 35617).number == 35617
-    with pytest.raises(RepositoryNotFound, match="vllm-project/vllm alone"):
+    with pytest.raises(RepositoryNotFound, match="vllm-project/vllm only"):
         sample.list_merged(REPOSITORY, day("2026-02-28"))
 
 
@@ -181,7 +181,7 @@ def test_it_is_an_outside_that_says_that_no_model_writes(sample: SampleSources) 
     outside: Sources = sample
     assert (list(outside.list_allowances()), outside.has_model) == ([], True)
     assert outside.source_files is None
-    assert "No model is asked" in outside.stands_in
+    assert "uses no model" in outside.stands_in
     assert is_one_sentence(outside.stands_in)
 
 

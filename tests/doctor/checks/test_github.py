@@ -44,21 +44,21 @@ def test_a_token_its_limit_and_each_repository_are_told(github: GitHubEmulator) 
     lines, ahead = checked(github.url, ENGINE, OTHER)
     assert lines == [
         "+ GitHub token: accepted",
-        "+ GitHub rate limit: 5,000 calls left, all of them again in 70 min",
-        "+ GitHub octo/engine: pull requests and contents can be read",
-        "+ GitHub octo/other: pull requests and contents can be read",
+        "+ GitHub rate limit: 5,000 calls left, resets in 70 min",
+        "+ GitHub octo/engine: the token can read pull requests and contents",
+        "+ GitHub octo/other: the token can read pull requests and contents",
     ]
     assert ahead is not None
     assert abs(ahead - LATE) < timedelta(seconds=3)
 
 
-ELSEWHERE = "Something else than GitHub answers: check GITHUB_API_URL."
+ELSEWHERE = "The server is not GitHub: check GITHUB_API_URL."
 UNCHECKED = "- GitHub octo/engine: not checked: see GitHub token above"
 
 
 def test_a_token_that_is_refused_is_the_one_failure(github: GitHubEmulator) -> None:
     lines, ahead = checked(github.url, ENGINE, token="ghp_wrong")
-    said = "GitHub refused the token: set GITHUB_TOKEN to one that is valid."
+    said = "GitHub rejected the token: set GITHUB_TOKEN to a valid one."
     assert (lines, ahead) == ([f"! GitHub token: refused -> {said}", UNCHECKED], None)
 
 
@@ -85,8 +85,8 @@ def test_a_github_that_hangs_is_left_soon(github: GitHubEmulator) -> None:
 def test_a_repository_that_is_not_there_does_not_hide_the_next(github: GitHubEmulator) -> None:
     lines, _ = checked(github.url, OTHER, ENGINE)
     assert lines[2:] == [
-        "! GitHub octo/other: not found -> GitHub has no repository octo/other, or the token may not see it.",
-        "+ GitHub octo/engine: pull requests and contents can be read",
+        "! GitHub octo/other: not found -> GitHub has no repository octo/other, or the token may not read it.",
+        "+ GitHub octo/engine: the token can read pull requests and contents",
     ]
 
 
@@ -100,16 +100,16 @@ def test_a_github_that_falls_silent_is_asked_no_more(github: GitHubEmulator) -> 
 def test_few_calls_left_are_noted(github: GitHubEmulator) -> None:
     github.set_limit("graphql", 199)
     lines, _ = checked(github.url)
-    advice = "Give the bot a token of its own if others use this one: each pull request takes a call."
-    assert lines[1] == f"- GitHub rate limit: 199 calls left, all of them again in 70 min -> {advice}"
+    advice = "If other programs use this token, give the bot its own: each pull request takes a call."
+    assert lines[1] == f"- GitHub rate limit: 199 calls left, resets in 70 min -> {advice}"
 
 
 def test_no_call_left_is_a_failure_and_the_only_one(github: GitHubEmulator) -> None:
     github.set_limit("graphql", 0)
-    said = "Wait until then, or give the bot a token of its own."
+    said = "Wait until then, or give the bot its own token."
     lines, _ = checked(github.url, ENGINE)
     assert lines[1:] == [
-        f"! GitHub rate limit: 0 calls left, all of them again in 70 min -> {said}",
+        f"! GitHub rate limit: 0 calls left, resets in 70 min -> {said}",
         "- GitHub octo/engine: not checked: see GitHub rate limit above",
     ]
 
@@ -131,8 +131,8 @@ def test_graphql_that_is_not_there_names_the_setting(github: GitHubEmulator) -> 
     github.fail_next("404", match="/graphql")
     lines, _ = checked(github.url, ENGINE, OTHER)
     said = (
-        "GitHub's GraphQL is not where GITHUB_API_URL says: set it to https://api.github.com, or to "
-        "https://HOST/api/v3 for GitHub Enterprise."
+        "GITHUB_API_URL has no GraphQL API: set it to https://api.github.com, or to https://HOST/api/v3 for "
+        "GitHub Enterprise."
     )
     assert lines[2:] == [
         f"! GitHub octo/engine: not set up -> {said}",
@@ -167,8 +167,8 @@ def test_contents_that_can_not_be_read_are_noted() -> None:
     with _Enterprise({"repository": {"pullRequests": {"nodes": []}, "defaultBranchRef": None}}) as world:
         lines, _ = checked(world.url, ENGINE)
     assert lines[2] == (
-        "- GitHub octo/engine: pull requests can be read, contents can't: digests will say that the count is not "
-        "checked -> Give the token read access to contents."
+        "- GitHub octo/engine: the token can read pull requests, but not contents: digests will say that the "
+        "count is not checked -> Give the token read access to contents."
     )
 
 
@@ -179,7 +179,7 @@ def test_pull_requests_that_can_not_be_read_are_a_failure() -> None:
         lines, _ = checked(world.url, ENGINE)
     assert lines[2] == (
         "! GitHub octo/engine: refused -> "
-        "GitHub does not let this token read octo/engine: give it read access to pull requests."
+        "The token may not read octo/engine: give it read access to pull requests."
     )
 
 

@@ -17,7 +17,7 @@ from tests.helpers.clones import needs_git
 
 ENGINE = Repository("octo", "engine")
 GOOD = MirrorStatus(exists=True, problem="", size=212_000_000, updated_at=NOW - timedelta(hours=3), failure="")
-FACTS, WAIT = "212.0 MB, updated 3 h ago", "Wait for the next digest, which makes it again."
+FACTS, WAIT = "212.0 MB, updated 3 h ago", "Wait for the next digest: it creates the mirror again."
 NONE = MirrorStatus(exists=False, problem="there is no mirror yet", size=0, updated_at=None, failure="")
 
 
@@ -48,14 +48,17 @@ def test_without_the_setting_there_is_a_note() -> None:
     [
         (GOOD, "+ Mirror octo/engine: 212.0 MB, updated 3 h ago"),
         (replace(GOOD, size=4_100_000_000), "+ Mirror octo/engine: 4.1 GB, updated 3 h ago"),
-        (NONE, "- Mirror octo/engine: none yet: the next digest makes it"),
+        (NONE, "- Mirror octo/engine: none yet: the next digest creates it"),
         (
             replace(GOOD, updated_at=NOW - timedelta(days=9)),
-            "- Mirror octo/engine: 212.0 MB, updated 9 days ago -> See that digests are posted: each updates it.",
+            (
+                "- Mirror octo/engine: 212.0 MB, updated 9 days ago -> Check that digests are posted: each one "
+                "updates the mirror."
+            ),
         ),
         (
             replace(GOOD, problem="it is damaged"),
-            f"- Mirror octo/engine: {FACTS}; not used, as it is damaged -> {WAIT}",
+            f"- Mirror octo/engine: {FACTS}; not used because it is damaged -> {WAIT}",
         ),
         (
             replace(GOOD, failure="It is full."),

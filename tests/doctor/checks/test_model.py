@@ -15,7 +15,10 @@ from tests.helpers.checks import closed_port
 
 MODELS = {"claude-haiku-5-5": "PRDIGEST_SUMMARY_MODEL", "claude-sonnet-5-5": "PRDIGEST_ANSWER_MODEL"}
 UNCHECKED = [f"- Model {name}: not checked: see Claude key above" for name in MODELS]
-AWAY = "Check ANTHROPIC_BASE_URL and the network, or try again in a few minutes: summaries are facts until then."
+AWAY = (
+    "Check ANTHROPIC_BASE_URL and the network, or try again in a few minutes: until then, summaries contain "
+    "facts only."
+)
 
 
 def checked(url: str, models: dict[str, str] = MODELS, key: str = "sk-ant-test") -> list[str]:
@@ -25,19 +28,19 @@ def checked(url: str, models: dict[str, str] = MODELS, key: str = "sk-ant-test")
 def test_the_key_and_both_models_are_told_with_what_they_cost(claude: ClaudeEmulator) -> None:
     assert checked(claude.url) == [
         "+ Claude key: accepted",
-        "+ Model claude-haiku-5-5: known, $0.10 in and $0.50 out for a million tokens",
-        "+ Model claude-sonnet-5-5: known, $2.00 in and $10.00 out for a million tokens",
+        "+ Model claude-haiku-5-5: available, $0.10 in and $0.50 out per million tokens",
+        "+ Model claude-sonnet-5-5: available, $2.00 in and $10.00 out per million tokens",
     ]
     assert claude.requests == []
 
 
 def test_without_a_key_it_says_what_that_means() -> None:
-    reason = "no model: summaries are made of facts alone"
+    reason = "no model: summaries contain facts only"
     assert told(check_models(reason, MODELS, CLAUDE)) == [f"- Claude: {reason}"]
 
 
 def test_a_key_that_is_refused_is_the_one_failure(claude: ClaudeEmulator) -> None:
-    said = "Set ANTHROPIC_API_KEY to a key that is valid, or leave it empty for summaries made of facts alone."
+    said = "Set ANTHROPIC_API_KEY to a valid key, or leave it empty for facts-only summaries."
     expected = [f"! Claude key: refused -> {said}", *UNCHECKED]
     assert checked(claude.url, key="sk-ant-wrong") == expected
 
@@ -51,14 +54,14 @@ def test_a_model_that_does_not_exist_names_the_setting(claude: ClaudeEmulator) -
     lines = checked(claude.url, {"claude-haiku-9": "PRDIGEST_SUMMARY_MODEL", "claude-sonnet-5-5": "x"})
     assert lines[:2] == [
         "+ Claude key: accepted",
-        f"! Model claude-haiku-9: Claude has none of that name -> {said}",
+        f"! Model claude-haiku-9: Claude has no model with that name -> {said}",
     ]
     assert lines[2].startswith("+ Model claude-sonnet-5-5")
 
 
 def test_a_model_without_a_known_price_is_noted(claude: ClaudeEmulator) -> None:
     assert checked(claude.url, {"claude-fable-5-1": "PRDIGEST_ANSWER_MODEL"})[1:] == [
-        "- Model claude-fable-5-1: known, cost unknown: budgets count it as the dearest model there is"
+        "- Model claude-fable-5-1: available, price unknown: budgets assume the price of the most expensive model"
     ]
 
 
@@ -106,8 +109,8 @@ def _error(kind: str, message: str) -> dict[str, object]:
 
 
 HERE = (
-    "can't be checked here: what is at ANTHROPIC_BASE_URL does not tell of models -> "
-    "Try `prdigest summary` with the number of a pull request: it shows whether a model answers."
+    "not checked: the server at ANTHROPIC_BASE_URL does not list its models -> "
+    "Try `prdigest summary` with the number of a pull request to see whether a model answers."
 )
 
 
@@ -144,7 +147,7 @@ def test_a_model_that_is_not_there_is_told_from_a_route_that_is_not_there() -> N
     with _Gateway(404, _error("not_found_error", "model: claude-haiku-9")) as world:
         lines = checked(world.url, {"claude-haiku-9": "PRDIGEST_SUMMARY_MODEL"})
     assert lines[0] == "+ Claude key: accepted"
-    assert lines[1].startswith("! Model claude-haiku-9: Claude has none of that name")
+    assert lines[1].startswith("! Model claude-haiku-9: Claude has no model with that name")
 
 
 def test_a_question_that_is_not_understood_is_no_refusal_of_the_key() -> None:

@@ -10,11 +10,13 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.due_queue import RedisRunLog
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.keyspace import UNPREFIXED
 from bot.doctor.checks.processes import check_clock_skew, check_processes, format_duration
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.lost_job import LossReason, LostJob
+from bot.domain.operations.run import Run, RunOutcome
 from bot.jobs import DramatiqJobQueue
 from bot.services.jobs.job_types import ANSWER_QUESTIONS, REPAIR_DIGEST, SEND_PRIVATE_NOTICE
 from bot.services.jobs.payloads import DigestPayload, NoticePayload, ThreadPayload
@@ -35,12 +37,12 @@ def test_jobs_that_were_set_aside_are_listed_for_a_week(store: Redis) -> None:
         RedisLostJobStore(store).add(job)
     RedisLostJobStore(store).add(LostJob("one more", "watch", LossReason.ENDLESS, NOW))
     lines = told(check_processes(records_of(store), now, lambda _: None))
-    found = [line for line in lines if "set aside" in line]
+    found = [line for line in lines if "Failed job" in line]
     assert len(found) == 6
-    assert found[0].startswith("- Job set aside: the job watch, ")
+    assert found[0].startswith("- Failed job: the job watch, ")
     assert "the job summary [abc]" in found[1] + found[2]
-    assert ", asked by U1 in C1: it began three times and never ended" in found[2]
-    assert found[5] == "- Job set aside: and 2 more"
+    assert ", asked by U1 in C1: it crashed three times" in found[2]
+    assert found[5] == "- Failed job: and 2 more"
 
 
 # --- the time
@@ -53,8 +55,10 @@ def test_clocks_that_agree_are_told_with_how_far_apart_they_are() -> None:
     ]
 
 
-SLACK = "Set this machine's clock by NTP: Slack's signatures are refused when it is five minutes off."
-STORE = "Set the clocks of this machine and of the store's by NTP: what expires and waits goes by both."
+SLACK = "Set this machine's clock by NTP: the bot rejects Slack's signatures if it is five minutes off."
+STORE = (
+    "Set the clocks of this machine and of the store's machine by NTP: expiry and waiting times depend on both."
+)
 APART = [
     ("Slack", 61 * SECOND, f"61 s behind -> {SLACK}"),
     ("Slack", -7_300 * SECOND, f"2 h ahead -> {SLACK}"),
@@ -74,7 +78,7 @@ def test_one_clock_of_the_world_outside_is_enough() -> None:
 
 def test_without_any_other_clock_nothing_is_known() -> None:
     assert told(check_clock_skew({"Slack": None})) == [
-        "- Time of this machine: not checked: nobody else told the time"
+        "- Time of this machine: not checked: no other clock to compare with"
     ]
 
 
@@ -99,7 +103,7 @@ TICKS = {
     "before that": ((NOW - 181 * SECOND).isoformat(), f"! Clock process: last ticked 3 min ago -> {START}"),
     "hours ago": ((NOW - 8_000 * SECOND).isoformat(), f"! Clock process: last ticked 2 h ago -> {START}"),
     "without a zone": ("2026-03-01T17:20:00", "+ Clock process: last ticked 0 s ago"),
-    "nonsense": ("tick", f"! Clock process: no clock has run in the last day -> {START}"),
+    "nonsense": ("tick", f"! Clock process: not running in the last day -> {START}"),
 }
 
 
@@ -109,8 +113,26 @@ def test_when_a_clock_last_ticked_is_told(store: Redis, tick: str, said: str) ->
     assert clock_line(store) == said
 
 
-def test_a_clock_that_never_ticked_is_a_failure(store: Redis) -> None:
-    assert clock_line(store) == f"! Clock process: no clock has run in the last day -> {START}"
+def test_before_the_first_start_nothing_is_wrong_with_processes(store: Redis) -> None:
+    assert told(check_processes(records_of(store), now, lambda _: None)) == [
+        "- Clock process: not running (never started)",
+        "- Worker: not running (never started)",
+        "+ Jobs: none waiting",
+    ]
+
+
+def beat_once(store: Redis) -> None:
+    Fixture(store).beat("worker", NOW - timedelta(days=2))
+
+
+def run_once(store: Redis) -> None:
+    RedisRunLog(store).add_run(Run(NOW - timedelta(days=2), "digest", RunOutcome.POSTED))
+
+
+@pytest.mark.parametrize("leave_trace", [beat_once, run_once])
+def test_a_clock_that_has_stopped_is_a_failure(store: Redis, leave_trace: Callable[[Redis], None]) -> None:
+    leave_trace(store)
+    assert clock_line(store) == f"! Clock process: not running in the last day -> {START}"
 
 
 # --- workers and jobs
@@ -141,17 +163,18 @@ def test_a_worker_whose_heart_beats_lives_whatever_its_clock_says(fixture: Fixtu
     beats = iter(range(100))
     fixture.beat("worker", NOW - timedelta(hours=1))
     lines = fixture.lines(lambda: fixture.beat("worker", NOW - timedelta(hours=1) + next(beats) * SECOND))
-    assert lines == ["+ Worker: alive", "+ Jobs: none waits"]
+    assert lines == ["+ Worker: running", "+ Jobs: none waiting"]
 
 
 def test_without_any_heartbeat_there_never_was_one(fixture: Fixture) -> None:
-    assert fixture.lines() == [f"! Worker: none is alive, never heard of one -> {WORKER}", "+ Jobs: none waits"]
+    RedisCache(fixture.store).put(LAST_TICK.build_key(), NOW.isoformat(), timedelta(days=1))
+    assert fixture.lines() == [f"! Worker: not running (never started) -> {WORKER}", "+ Jobs: none waiting"]
 
 
 def test_a_worker_that_died_is_told_with_when(fixture: Fixture) -> None:
     fixture.beat("worker", NOW - timedelta(minutes=40))
     fixture.beat("another", NOW - timedelta(minutes=9))
-    assert fixture.lines()[0] == f"! Worker: none is alive, last heard of 9 min ago -> {WORKER}"
+    assert fixture.lines()[0] == f"! Worker: not running (last seen 9 min ago) -> {WORKER}"
 
 
 def test_whoever_only_puts_jobs_on_a_queue_is_no_worker(fixture: Fixture) -> None:
@@ -163,7 +186,7 @@ def test_whoever_only_puts_jobs_on_a_queue_is_no_worker(fixture: Fixture) -> Non
         if next(enqueued, False):
             fixture.beat("another web", NOW)
 
-    assert fixture.lines(put)[0] == f"! Worker: none is alive, last heard of 0 s ago -> {WORKER}"
+    assert fixture.lines(put)[0] == f"! Worker: not running (last seen 0 s ago) -> {WORKER}"
 
 
 def test_jobs_are_counted_on_every_queue_that_there_is(fixture: Fixture) -> None:
@@ -174,11 +197,11 @@ def test_jobs_are_counted_on_every_queue_that_there_is(fixture: Fixture) -> None
         jobs.send(ANSWER_QUESTIONS, ThreadPayload(""))
     assert fixture.lines()[1] == (
         "! Jobs: 4 waiting (prdigest 1, prdigest-long 2, prdigest-questions 1) -> "
-        "Start `prdigest worker` or `prdigest run`: it takes them up."
+        "Start `prdigest worker` or `prdigest run` to run them."
     )
 
 
-FURTHER = "Start further workers, or raise PRDIGEST_WORKER_THREADS."
+FURTHER = "Start more workers, or raise PRDIGEST_WORKER_THREADS."
 COUNTS = [
     (1_000, "- Jobs: 1,000 waiting (prdigest 1,000)"),
     (1_001, f"! Jobs: 1,001 waiting (prdigest 1,001) -> {FURTHER}"),

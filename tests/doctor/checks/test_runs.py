@@ -66,16 +66,14 @@ def test_the_last_five_are_told_with_local_times(store: Redis) -> None:
 def test_a_subscription_whose_last_run_failed_says_how_to_post_it(store: Redis) -> None:
     assert lines(store, runs=(run(FAILED, GONE),))[0] == (
         f"! Run of 2026-03-01 09:01 PST: octo/engine of 2026-02-28 for C0DIGEST: failed, {GONE} -> "
-        "Mend what it names: it is tried again every quarter of an hour, or at once with `prdigest digest "
+        "Fix the problem: the bot tries again every 15 minutes, or at once with `prdigest digest "
         "--repo octo/engine --date 2026-02-28 --timezone America/Los_Angeles --channel C0DIGEST`."
     )
 
 
 def test_a_filtered_digest_is_not_posted_by_hand(store: Redis) -> None:
     found = lines(store, RISKY, runs=(run(FAILED, "x", RISKY),))[0]
-    assert found.endswith(
-        "for C0OTHER: failed, x -> Mend what it names: it is tried again every quarter of an hour."
-    )
+    assert found.endswith("for C0OTHER: failed, x -> Fix the problem: the bot tries again every 15 minutes.")
 
 
 def test_a_failure_that_is_not_among_the_last_five_is_told_all_the_same(store: Redis) -> None:
@@ -109,7 +107,7 @@ def test_a_run_of_something_else_is_told_by_its_key(store: Redis) -> None:
 
 
 def test_without_runs_it_says_so(store: Redis) -> None:
-    assert lines(store)[0] == "- Runs: none yet: no digest has been due"
+    assert lines(store)[0] == "- Runs: none yet: no digest was due"
 
 
 # --- what is due
@@ -119,7 +117,7 @@ def last(store: Redis, *subscriptions: Subscription) -> list[str]:
     return lines(store, *subscriptions)[1:]
 
 
-LATE = "See the clock, the worker and the runs above: it is posted as soon as nothing stands in its way."
+LATE = "Check the clock, the worker and the runs above: the bot posts it as soon as it can."
 
 
 def test_a_digest_that_did_not_come_is_named(store: Redis) -> None:
@@ -147,12 +145,12 @@ def test_repairs_and_what_nobody_wants_any_more_are_no_digests(store: Redis) -> 
 
 
 def test_what_no_clock_has_planned_is_noted(store: Redis) -> None:
-    assert last(store) == ["- Schedule: nothing is planned yet: a clock plans when it runs"]
+    assert last(store) == ["- Schedule: nothing is planned yet: the clock plans digests when it runs"]
 
 
 def test_without_subscriptions_it_says_so(store: Redis) -> None:
     found = told(check_runs(records_of(store), (), PACIFIC, now()))
-    assert found[1:] == ["- Schedule: nothing: PRDIGEST_CHANNEL is not set and nobody has subscribed"]
+    assert found[1:] == ["- Schedule: nothing: PRDIGEST_CHANNEL is not set, and there are no subscriptions"]
 
 
 def test_without_a_store_nothing_is_a_failure() -> None:

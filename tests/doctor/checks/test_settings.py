@@ -34,13 +34,13 @@ def test_good_settings_are_counted_with_where_they_come_from() -> None:
 def test_a_value_that_can_not_be_used_is_told_as_every_command_tells_it() -> None:
     reason = "write it as owner/name, such as vllm-project/vllm"
     assert lines({"PRDIGEST_REPO": "nonsense"}, PRDIGEST_REPO=reason) == [
-        f"! Settings: PRDIGEST_REPO can't be used: {reason} -> Set PRDIGEST_REPO as `prdigest env` explains."
+        f"! Settings: PRDIGEST_REPO can't be used: {reason} -> Set PRDIGEST_REPO as described in `prdigest env`."
     ]
 
 
 def test_of_a_file_that_can_not_be_read_nothing_is_said_to_be_missing() -> None:
     found = told(check_settings(SettingsSnapshot({}, {".env": "save it as UTF-8 text"}, KNOWN, HOLD_TOKENS, "")))
-    assert found == ["! Settings: .env can't be used: save it as UTF-8 text -> Mend the file and look again."]
+    assert found == ["! Settings: .env can't be used: save it as UTF-8 text -> Fix the file and run doctor again."]
 
 
 UNKNOWN = {
@@ -52,12 +52,12 @@ UNKNOWN = {
 
 @pytest.mark.parametrize(("name", "said"), UNKNOWN.items())
 def test_a_misspelt_variable_of_ours_is_named_with_the_right_one(name: str, said: str) -> None:
-    assert lines({name: "x"}) == [f"! Settings: {name} is no setting: {said}"]
+    assert lines({name: "x"}) == [f"! Settings: {name} is not a setting: {said}"]
 
 
 def test_a_variable_of_ours_that_resembles_nothing_is_named_too() -> None:
     assert lines({"PRDIGEST_ZZZ": "x"}) == [
-        "! Settings: PRDIGEST_ZZZ is no setting -> Remove it, or find the right name in `prdigest env`."
+        "! Settings: PRDIGEST_ZZZ is not a setting -> Remove it, or find the right name in `prdigest env`."
     ]
 
 
@@ -73,7 +73,7 @@ CLOSE = {
 @pytest.mark.parametrize(("name", "meant"), CLOSE.items())
 def test_what_may_belong_to_another_tool_is_only_noted(name: str, meant: str) -> None:
     found = lines({name: "x"})
-    assert found[1:] == [f"- Settings: {name} is no setting: did you mean {meant}?"]
+    assert found[1:] == [f"- Settings: {name} is not a setting: did you mean {meant}?"]
 
 
 def test_a_close_name_is_not_worth_a_word_where_the_setting_is_set() -> None:
@@ -98,9 +98,7 @@ def test_variables_of_other_tools_are_left_alone() -> None:
 
 
 MISSING = {
-    "PRDIGEST_REPO": (
-        "PRDIGEST_REPO is not set -> Set PRDIGEST_REPO to the repository that the bot speaks of, as owner/name."
-    ),
+    "PRDIGEST_REPO": ("PRDIGEST_REPO is not set -> Set PRDIGEST_REPO to your repository, as owner/name."),
     "SLACK_APP_TOKEN": (
         "SLACK_APP_TOKEN is not set, nor is SLACK_SIGNING_SECRET -> "
         "Set SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for requests over HTTP."
@@ -118,15 +116,18 @@ def test_a_signing_secret_stands_in_for_the_apps_token() -> None:
 
 
 BOT, APP = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"
-ODD = "has blanks or letters in it that no token has"
+ODD = "contains blanks or letters that no token has"
 TOKENS = {
-    "xapp-1-MARK": (BOT, "is the app's token -> Set SLACK_BOT_TOKEN to the one that begins with xoxb- instead."),
-    "xoxp-MARK": (BOT, "is a person's token -> Set SLACK_BOT_TOKEN to the one that begins with xoxb- instead."),
-    "xoxb-MARK": (APP, "is the bot's token -> Set SLACK_APP_TOKEN to the one that begins with xapp- instead."),
-    "MARK": (APP, "is another kind of secret -> Set SLACK_APP_TOKEN to the one that begins with xapp- instead."),
-    "ghp_MARK\n": ("GITHUB_TOKEN", f"{ODD} -> Copy GITHUB_TOKEN anew without blanks."),
-    " sk-MARK": ("ANTHROPIC_API_KEY", f"{ODD} -> Copy ANTHROPIC_API_KEY anew without blanks."),
-    "xoxb-MARKü": (BOT, f"{ODD} -> Copy SLACK_BOT_TOKEN anew without blanks."),
+    "xapp-1-MARK": (
+        BOT,
+        "is an app-level token -> Set SLACK_BOT_TOKEN to the token that begins with xoxb- instead.",
+    ),
+    "xoxp-MARK": (BOT, "is a user token -> Set SLACK_BOT_TOKEN to the token that begins with xoxb- instead."),
+    "xoxb-MARK": (APP, "is the bot's token -> Set SLACK_APP_TOKEN to the token that begins with xapp- instead."),
+    "MARK": (APP, "is another kind of secret -> Set SLACK_APP_TOKEN to the token that begins with xapp- instead."),
+    "ghp_MARK\n": ("GITHUB_TOKEN", f"{ODD} -> Copy GITHUB_TOKEN again without blanks."),
+    " sk-MARK": ("ANTHROPIC_API_KEY", f"{ODD} -> Copy ANTHROPIC_API_KEY again without blanks."),
+    "xoxb-MARKü": (BOT, f"{ODD} -> Copy SLACK_BOT_TOKEN again without blanks."),
 }
 
 

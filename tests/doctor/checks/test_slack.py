@@ -29,7 +29,7 @@ def checked(url: str, token: str = GOOD) -> tuple[list[str], tuple[SlackProbe | 
 
 def test_the_token_its_workspace_and_its_scopes_are_told(slack: SlackEmulator) -> None:
     lines, (found, ahead) = checked(slack.url)
-    assert lines == ["+ Slack token: accepted, the workspace is Emulated", "+ Slack scopes: all there"]
+    assert lines == ["+ Slack token: accepted, the workspace is Emulated", "+ Slack scopes: complete"]
     assert not isinstance(found, str)
     assert ahead is not None
     assert abs(ahead) < timedelta(seconds=3)
@@ -39,13 +39,15 @@ def test_the_token_its_workspace_and_its_scopes_are_told(slack: SlackEmulator) -
 def test_a_scope_that_is_missing_is_named_with_what_it_stops(scope: str) -> None:
     with SlackEmulator(scopes=SCOPES - {scope}) as slack:
         lines, _ = checked(slack.url)
-    advice = f"Add {scope} to the app, or give it what `prdigest manifest` prints, and install it again."
+    advice = (
+        f"Add {scope} to the app, or update its manifest from `prdigest manifest`, then install the app again."
+    )
     assert lines[1:] == [f"! Slack scope {scope}: missing: {NEEDED[scope]} -> {advice}"]
 
 
 REFUSED = {
-    "xoxb-wrong": "Slack refused the token: set SLACK_BOT_TOKEN to the bot's token (xoxb-…).",
-    "xapp-test": "That is another kind of token: set SLACK_BOT_TOKEN to the bot's token (xoxb-…).",
+    "xoxb-wrong": "Slack rejected the token: set SLACK_BOT_TOKEN to the bot's token (xoxb-…).",
+    "xapp-test": "That is the wrong kind of token: set SLACK_BOT_TOKEN to the bot's token (xoxb-…).",
 }
 
 
@@ -82,7 +84,7 @@ class _Terse(Loopback):
 def test_a_slack_that_does_not_tell_the_scopes_is_believed() -> None:
     with _Terse() as world:
         lines, _ = checked(world.url)
-    assert lines[1:] == ["- Slack scopes: not checked: Slack does not tell them"]
+    assert lines[1:] == ["- Slack scopes: not checked: Slack does not send them"]
 
 
 def test_where_there_is_no_token_to_try_the_reason_stands() -> None:
@@ -100,12 +102,12 @@ def test_the_apps_token_opens_a_connection(slack: SlackEmulator) -> None:
 
 def test_the_apps_token_is_tried_where_the_bots_is_refused(slack: SlackEmulator) -> None:
     found = told(check_app_token(lambda: SocketModeProbe("xapp-wrong", slack.url, 2), "see Slack token above"))
-    said = "Slack refused the token: set SLACK_APP_TOKEN to the app's token (xapp-…)."
+    said = "Slack rejected the token: set SLACK_APP_TOKEN to the app's token (xapp-…)."
     assert found == [f"! Slack app token: refused -> {said}"]
 
 
 def test_an_apps_token_that_is_not_in_use_is_noted() -> None:
-    reason = "not in use: requests come over HTTP"
+    reason = "not used: requests come over HTTP"
     assert told(check_app_token(reason, "see Slack above")) == [f"- Slack app token: {reason}"]
 
 
@@ -120,21 +122,21 @@ def test_a_channel_with_the_bot_in_it_is_fine(slack: SlackEmulator) -> None:
     slack.add_channel("G0CLOSED", "closed", private=True)
     slack.add_message("D0HUMAN", "hello")
     assert channels(slack, "C0DIGEST", "G0CLOSED", "D0HUMAN") == [
-        "+ Channel C0DIGEST (PRDIGEST_CHANNEL): #digest, open to the bot",
-        "+ Channel G0CLOSED (PRDIGEST_CHANNEL): #closed, open to the bot",
-        "+ Channel D0HUMAN (PRDIGEST_CHANNEL): direct messages, open to the bot",
+        "+ Channel C0DIGEST (PRDIGEST_CHANNEL): #digest, the bot can post there",
+        "+ Channel G0CLOSED (PRDIGEST_CHANNEL): #closed, the bot can post there",
+        "+ Channel D0HUMAN (PRDIGEST_CHANNEL): direct messages, the bot can post there",
     ]
 
 
 CLOSED = {
     "not a member": (
         {"member": False},
-        "the bot is not in it -> The bot is not in channel C0ELSE: invite it there with /invite.",
+        "the bot is not in it -> The bot is not in channel C0ELSE: invite it there with /invite @prdigest.",
     ),
     "archived": ({"archived": True}, "archived -> Channel C0ELSE is archived: choose another one."),
     "private without the bot": (
         {"private": True, "member": False},
-        "not found -> Slack knows no channel C0ELSE, or it is private and without the bot: check its id.",
+        "not found -> Slack has no channel C0ELSE, or it is private and the bot is not in it: check its id.",
     ),
 }  # fmt: skip
 
@@ -151,14 +153,14 @@ def test_a_channel_that_is_closed_to_the_bot_does_not_hide_the_next(
 
 @pytest.mark.parametrize("name", ["C0NOWHERE", "D0NOBODY", "general"])
 def test_a_channel_that_does_not_exist_is_not_found(slack: SlackEmulator, name: str) -> None:
-    said = f"Slack knows no channel {name}, or it is private and without the bot: check its id."
+    said = f"Slack has no channel {name}, or it is private and the bot is not in it: check its id."
     assert channels(slack, name) == [f"! Channel {name} (PRDIGEST_CHANNEL): not found -> {said}"]
 
 
 def test_a_scope_that_is_missing_is_no_second_failure() -> None:
     with SlackEmulator(scopes=SCOPES - {"channels:read"}) as slack:
         found = channels(slack, "C0DIGEST")
-    assert found == ["- Channel C0DIGEST (PRDIGEST_CHANNEL): not checked: the bot lacks a scope, see above"]
+    assert found == ["- Channel C0DIGEST (PRDIGEST_CHANNEL): not checked: the bot lacks a scope (see above)"]
 
 
 def test_every_kind_of_channel_is_looked_at_with_the_scopes_that_the_bot_has() -> None:
@@ -172,8 +174,8 @@ def test_a_pause_that_slack_asks_for_is_no_failure(slack: SlackEmulator) -> None
     slack.add_channel("C0ELSE", "else")
     slack.fail_next("conversations.info", retry_after=30)
     assert channels(slack, "C0DIGEST", "C0ELSE") == [
-        "- Channel C0DIGEST (PRDIGEST_CHANNEL): not checked: Slack asks for a pause",
-        "- Channel C0ELSE (PRDIGEST_CHANNEL): not checked: Slack asks for a pause",
+        "- Channel C0DIGEST (PRDIGEST_CHANNEL): not checked: Slack limits the rate",
+        "- Channel C0ELSE (PRDIGEST_CHANNEL): not checked: Slack limits the rate",
     ]
 
 

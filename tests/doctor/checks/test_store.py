@@ -62,9 +62,9 @@ def test_a_good_store_is_told_in_six_lines_and_handed_on(store: Redis) -> None:
     used = lines.pop(2)
     assert lines == [
         "+ Store: redis://localhost:6379/0 answers",
-        "+ Store policy: noeviction: nothing is dropped that has to stay",
+        "+ Store policy: noeviction: permanent data is safe",
         "+ Store persistence: append-only file",
-        "+ Store writes: taken",
+        "+ Store writes: accepted",
         "+ Store schema: version 1, migrated when the bot starts",
     ]
     assert used.startswith("+ Store memory: ")
@@ -82,7 +82,7 @@ def test_what_was_written_soon_expires(store: Redis) -> None:
 def test_a_policy_that_drops_records_is_a_failure(store: Redis) -> None:
     with configured(store, maxmemory_policy="allkeys-lru"):
         lines, _ = checked(store)
-    said = "The store may drop records (maxmemory-policy allkeys-lru): set it to noeviction or volatile-lru."
+    said = "The store may evict records (maxmemory-policy allkeys-lru): set it to noeviction or volatile-lru."
     assert lines[1] == f"! Store policy: refused -> {said}"
 
 
@@ -111,7 +111,7 @@ def test_a_store_that_is_full_refuses_what_is_written(store: Redis) -> None:
 SCHEMAS = {
     str(CURRENT_SCHEMA): f"+ Store schema: version {CURRENT_SCHEMA}",
     "99": (
-        "! Store schema: refused -> The store was written by a newer prdigest (schema 99, this one knows "
+        "! Store schema: refused -> A newer prdigest wrote this store (schema 99, this version supports "
         f"{CURRENT_SCHEMA}): upgrade, or use another REDIS_URL."
     ),
     "importing 1": (
@@ -135,11 +135,11 @@ def test_a_replica_takes_no_writes(store: Redis) -> None:
         lines, _ = checked(store)
     finally:
         store.replicaof("NO", "ONE")
-    said = "The store is a replica that takes no writes: set REDIS_URL to its primary."
+    said = "The store is a read-only replica: set REDIS_URL to its primary."
     assert lines[4] == f"! Store writes: refused -> {said}"
 
 
-FORGETS = "a restart of the server forgets subscriptions and what was posted"
+FORGETS = "a restart of the server loses subscriptions and the record of posts"
 KEPT = {
     "snapshots": ("3600 1", "+ Store persistence: snapshots"),
     "nothing": ("", f"- Store persistence: none: {FORGETS} -> Set appendonly to yes on the server."),
@@ -175,12 +175,14 @@ def user(store: Redis, store_url: str) -> Iterator[Connect]:
 def test_a_server_that_hides_its_configuration_is_no_failure(store: Redis, user: Connect) -> None:
     with configured(store, appendonly="no"):
         lines, _ = checked(user("-config", "right"))
-    assert lines[3] == "- Store persistence: not checked: the server does not tell"
+    assert lines[3] == "- Store persistence: not checked: the server does not say"
 
 
 REFUSED = {
-    "wrong": "The store refuses the password: check the user and the password in REDIS_URL.",
-    "right": ("The store's user lacks a right: in its ACL, allow all commands (+@all) and the keys of prdigest."),
+    "wrong": "The store rejected the password: check the user and the password in REDIS_URL.",
+    "right": (
+        "The store's user lacks a permission: in its ACL, allow all commands (+@all) and the keys of prdigest."
+    ),
 }
 
 
@@ -196,16 +198,16 @@ def test_what_a_user_may_not_do_is_told_apart_from_a_store_that_is_away(
 def test_a_store_that_is_not_there_is_the_one_failure() -> None:
     with connect_server(f"redis://127.0.0.1:{closed_port()}", timeouts=HASTY) as client:
         lines, (found, ahead) = checked(client)
-    said = "The store does not answer: start Redis or check REDIS_URL (unset it to use the embedded one)."
+    said = "The store does not answer: start Redis or check REDIS_URL (unset it to use the embedded store)."
     assert (lines, found, ahead) == ([f"! Store: can't be used -> {said}", *UNCHECKED], "see Store above", None)
 
 
 def test_an_address_that_is_none_is_the_one_failure() -> None:
     def opened() -> StoreRecords:
-        raise StoreUnavailable("REDIS_URL is no address: write it as redis://host:6379/0.")
+        raise StoreUnavailable("REDIS_URL is not an address: write it as redis://host:6379/0.")
 
     lines, _ = outcome(check_store(opened, PLACE, lambda: datetime.now(UTC)))
-    assert lines[0] == "! Store: can't be used -> REDIS_URL is no address: write it as redis://host:6379/0."
+    assert lines[0] == "! Store: can't be used -> REDIS_URL is not an address: write it as redis://host:6379/0."
 
 
 PLACES = {

@@ -19,6 +19,7 @@ from bot.domain.conversations.commands import (
     SummaryRequest,
     is_score_request,
 )
+from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
@@ -92,6 +93,12 @@ def own(*numbers: int) -> tuple[Reference, ...]:
         pytest.param('"7"', own(7), id="in-quotes"),
         pytest.param("“7”", own(7), id="in-curly-quotes"),
         pytest.param("999999999", own(999_999_999), id="the-largest"),
+        pytest.param("PR 35617", own(35617), id="a-word-before"),
+        pytest.param("35617 please", own(35617), id="a-word-behind"),
+        pytest.param("of the pull requests #7 and #8, please!", own(7, 8), id="words-around"),
+        pytest.param("35,617", own(35617), id="grouped-digits"),
+        pytest.param("#1,234,567,8", own(1, 234, 567, 8), id="digits-that-are-not-grouped"),
+        pytest.param("35617,35618", own(35617, 35618), id="commas-without-blanks"),
     ],
 )
 def test_pull_requests_are_named(text: str, expected: tuple[Reference, ...]) -> None:
@@ -164,6 +171,11 @@ def test_risks_are_asked_for(text: str, expected: RisksRequest) -> None:
             "Private 2026-02-24..2026-02-28", digest("2026-02-24..2026-02-28", is_private=True), id="all"
         ),
         pytest.param("2026-02-24 tz:Europe/Berlin", in_zone("2026-02-24", "Europe/Berlin"), id="another-zone"),
+        pytest.param(
+            "only:risky path:vllm/v1 today",
+            digest("today", view=DigestView(Filters(("vllm/v1",)), ViewLevel.RISKY)),
+            id="a-view",
+        ),
         pytest.param("TZ:UTC 2026-02-24", in_zone("2026-02-24", "UTC"), id="the-name-of-an-option-in-any-case"),
         pytest.param("2026-02-24 tz:Asia/Tokyo tz:UTC", in_zone("2026-02-24", "UTC"), id="of-two-zones-the-last"),
         pytest.param(
@@ -234,7 +246,9 @@ def test_the_first_word_says_whether_a_score_is_asked_for(text: str, expected: b
     assert is_score_request(text) is expected
 
 
-@pytest.mark.parametrize(("text", "wish"), [("7", False), ("7 private", True), ("PRIVATE,7", True)])
+@pytest.mark.parametrize(
+    ("text", "wish"), [("7", False), ("7 private", True), ("PRIVATE,7", True), ("7 private.", True)]
+)
 def test_a_summary_may_be_kept_to_oneself(text: str, wish: bool) -> None:
     assert summary_of(text) == SummaryRequest(own(7), is_private=wish)
 
@@ -246,68 +260,84 @@ def test_a_summary_may_be_kept_to_oneself(text: str, wish: bool) -> None:
         pytest.param("summary", " , ,", "Which pull request", id="only-commas"),
         pytest.param("summary", "private", "Which pull request", id="only-private"),
         pytest.param("summary", "1 2 3 4 5 6", "6 are too many", id="six-numbers"),
-        pytest.param("summary", "1234567890", "names no pull request", id="ten-digits"),
-        pytest.param("summary", "9" * 1_000, "names no pull request", id="a-thousand-digits"),
-        pytest.param("summary", "7 today", "'today' names no pull request", id="a-word"),
+        pytest.param("summary", "1234567890", "I couldn't find a pull request number", id="ten-digits"),
+        pytest.param("summary", "9" * 1_000, "I couldn't find a pull request number", id="a-thousand-digits"),
+        pytest.param("summary", "7 today", "I couldn't find a pull request number in 'today'", id="a-word"),
         pytest.param(
-            "summary", "https://github.com/acme/web.app/issues/7", "names no pull request", id="an-issue"
+            "summary",
+            "https://github.com/acme/web.app/issues/7",
+            "I couldn't find a pull request number",
+            id="an-issue",
         ),
         pytest.param(
-            "summary", "vllm-project/vllm#7", "I don't speak of vllm-project/vllm", id="unknown-of-a-number"
+            "summary", "vllm-project/vllm#7", "I'm not set up for vllm-project/vllm", id="unknown-of-a-number"
         ),
         pytest.param(
-            "summary", "https://github.com/a/b/pull/7", "I don't speak of a/b", id="unknown-of-an-address"
+            "summary", "https://github.com/a/b/pull/7", "I'm not set up for a/b", id="unknown-of-an-address"
         ),
-        pytest.param("summary", "../..#7", "is no repository", id="dots"),
-        pytest.param("summary", '7 "8', "quotation mark is open", id="an-open-quote"),
+        pytest.param("summary", "../..#7", "is not a repository", id="dots"),
+        pytest.param("summary", '7 "8', "quotation mark is not closed", id="an-open-quote"),
         pytest.param("summary", "7 " * 501, "too long", id="too-long-a-summary"),
-        pytest.param("risks", "tomorrow", "names no days", id="no-days"),
-        pytest.param("risks", "7d today", "'7d today' names no days", id="two-days"),
+        pytest.param("risks", "tomorrow", "I don't recognize the date", id="no-days"),
+        pytest.param("risks", "7d today", "I don't recognize the date '7d today'", id="two-days"),
         pytest.param("risks", "32d", "up to 31", id="a-day-too-many-for-risks"),
-        pytest.param("risks", "top:0", "top:'0' can't be used", id="none"),
+        pytest.param("risks", "top:0", "I don't understand top:'0'", id="none"),
         pytest.param("risks", "top:11", "from 1 to 10", id="too-many"),
-        pytest.param("risks", "top:-1", "top:'-1' can't be used", id="negative"),
-        pytest.param("risks", "top:5.0", "can't be used", id="a-fraction"),
-        pytest.param("risks", "top:five", "can't be used", id="a-numeral"),
-        pytest.param("risks", "top:٣", "can't be used", id="a-digit-of-another-script"),
-        pytest.param("risks", "top:²", "can't be used", id="a-raised-digit"),
-        pytest.param("risks", "top:" + "9" * 900, "can't be used", id="hundreds-of-digits"),
+        pytest.param("risks", "top:-1", "I don't understand top:'-1'", id="negative"),
+        pytest.param("risks", "top:5.0", "I don't understand top:", id="a-fraction"),
+        pytest.param("risks", "top:five", "I don't understand top:", id="a-numeral"),
+        pytest.param("risks", "top:٣", "I don't understand top:", id="a-digit-of-another-script"),
+        pytest.param("risks", "top:²", "I don't understand top:", id="a-raised-digit"),
+        pytest.param("risks", "top:" + "9" * 900, "I don't understand top:", id="hundreds-of-digits"),
         pytest.param("risks", "path:", "path: needs a value", id="no-value"),
         pytest.param("risks", "path: vllm", "path: needs a value", id="a-blank-after-the-colon"),
         pytest.param("risks", 'path:""', "path: needs a value", id="an-empty-value"),
         pytest.param("risks", 'path:" \n"', "path: needs a value", id="a-blank-value"),
-        pytest.param("risks", "paths:vllm", "I don't know paths:", id="an-unknown-option"),
-        pytest.param("risks", "https://github.com/acme/web.app", "names no days", id="a-bare-address"),
-        pytest.param("risks", "repo:vllm", "'vllm' is no repository", id="no-owner"),
-        pytest.param("risks", "repo:../..", "is no repository", id="dots-for-a-repository"),
+        pytest.param("risks", "paths:vllm", "I don't understand paths:", id="an-unknown-option"),
+        pytest.param(
+            "risks", "https://github.com/acme/web.app", "I don't recognize the date", id="a-bare-address"
+        ),
+        pytest.param("risks", "repo:vllm", "'vllm' is not a repository", id="no-owner"),
+        pytest.param("risks", "repo:../..", "is not a repository", id="dots-for-a-repository"),
         pytest.param(
             "risks",
             "repo:a/b",
-            "I don't speak of a/b here: ask about octo/engine, Acme/web.app",
+            "I'm not set up for a/b: ask about octo/engine, Acme/web.app",
             id="an-unknown-repository",
         ),
-        pytest.param("risks", 'label:"good first', "quotation mark is open", id="an-open-quote-in-a-value"),
-        pytest.param("risks", "label:“good first", "quotation mark is open", id="an-open-curly-quote"),
+        pytest.param("risks", 'label:"good first', "quotation mark is not closed", id="an-open-quote-in-a-value"),
+        pytest.param("risks", "label:“good first", "quotation mark is not closed", id="an-open-curly-quote"),
         pytest.param("risks", " ".join(f"path:{n}" for n in range(11)), "more than 10 filters", id="11-filters"),
         pytest.param("risks", "x" * 1_001, "too long", id="too-long-a-text"),
         pytest.param("risks", " " * 1_001, "too long", id="too-long-a-blank"),
         pytest.param("score", "score 366d", "up to 365", id="a-day-too-many-for-a-score"),
-        pytest.param("score", "score score", "'score' names no days", id="the-word-twice"),
-        pytest.param("score", "score\u00a07d", "names no days", id="a-blank-that-is-none"),
-        pytest.param("score", "score 0d", "0d is no day", id="no-day-at-all"),
-        pytest.param("score", "score top:3", "I don't know top: here, use repo:… instead", id="no-top-of-a-score"),
-        pytest.param("score", "score repo:a/b", "I don't speak of a/b", id="a-score-of-an-unknown-repository"),
+        pytest.param("score", "score score", "I don't recognize the date 'score'", id="the-word-twice"),
+        pytest.param("score", "score\u00a07d", "I don't recognize the date", id="a-blank-that-is-none"),
+        pytest.param("score", "score 0d", "0d is not a day", id="no-day-at-all"),
+        pytest.param(
+            "score", "score top:3", "I don't understand top: here, use repo:… instead", id="no-top-of-a-score"
+        ),
+        pytest.param("score", "score repo:a/b", "I'm not set up for a/b", id="a-score-of-an-unknown-repository"),
         pytest.param("digest", "15d", "up to 14", id="a-day-too-many-for-an-overview"),
-        pytest.param("digest", "path:vllm", "I don't know path: here, use repo:… tz:… instead", id="no-filters"),
-        pytest.param("digest", "top:3", "I don't know top:", id="no-top"),
-        pytest.param("digest", "repo:a/b", "I don't speak of a/b", id="no-such-repository"),
-        pytest.param("digest", "<!channel>", "names no days", id="a-broadcast"),
-        pytest.param("digest", "tz:Berlin", "'Berlin' is no time zone", id="a-city-alone"),
+        pytest.param("digest", "only:all", "I don't understand only:'all'", id="no-such-view"),
+        pytest.param("summary", "#0", "I couldn't find a pull request number", id="zero"),
+        pytest.param("summary", "octo/engine#00", "find a pull request number", id="zero-of-a-repository"),
+        pytest.param("summary", "please", "Which pull request?", id="words-beside-no-number"),
+        pytest.param(
+            "summary",
+            "nonsense 7",
+            "I couldn't find a pull request number in 'nonsense'",
+            id="a-word-that-may-matter",
+        ),
+        pytest.param("digest", "top:3", "I don't understand top:", id="no-top"),
+        pytest.param("digest", "repo:a/b", "I'm not set up for a/b", id="no-such-repository"),
+        pytest.param("digest", "<!channel>", "I don't recognize the date", id="a-broadcast"),
+        pytest.param("digest", "tz:Berlin", "'Berlin' is not a time zone", id="a-city-alone"),
         pytest.param("digest", "tz:", "tz: needs a value", id="no-zone"),
-        pytest.param("digest", "tz:../../etc/passwd", "is no time zone", id="a-path-for-a-zone"),
-        pytest.param("digest", "tz:\ud800", "is no time zone", id="half-a-character-for-a-zone"),
-        pytest.param("risks", "tz:UTC", "I don't know tz:", id="no-zone-of-risks"),
-        pytest.param("digest", "2026-03-01 tz:UTC", "is still to come", id="still-to-come-in-that-zone"),
+        pytest.param("digest", "tz:../../etc/passwd", "is not a time zone", id="a-path-for-a-zone"),
+        pytest.param("digest", "tz:\ud800", "is not a time zone", id="half-a-character-for-a-zone"),
+        pytest.param("risks", "tz:UTC", "I don't understand tz:", id="no-zone-of-risks"),
+        pytest.param("digest", "2026-03-01 tz:UTC", "is in the future", id="still-to-come-in-that-zone"),
     ],
 )
 def test_what_cant_be_used_is_refused_in_one_sentence_with_a_hint(name: str, text: str, hint: str) -> None:
@@ -328,7 +358,7 @@ def test_a_known_repository_is_spelt_as_in_the_settings(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["octo/engine2", "octo/engin", "acme/engine", "octo-engine/octo"])
 def test_only_a_repository_of_the_settings_is_known(text: str) -> None:
-    with pytest.raises(UsageError, match="I don't speak of"):
+    with pytest.raises(UsageError, match="I'm not set up for"):
         KNOWN.require_known(Repository.parse(text))
 
 
@@ -350,6 +380,11 @@ def test_with_one_repository_a_refusal_names_that_one() -> None:
             id="risks-in-full",
         ),
         pytest.param(digest("today", is_private=True), "2026-02-28 repo:octo/engine", id="digest"),
+        pytest.param(
+            digest("today", view=DigestView(Filters(("a",)), ViewLevel.RISKY)),
+            "2026-02-28 repo:octo/engine path:a only:risky",
+            id="digest-of-a-part",
+        ),
         pytest.param(
             score("30d", is_private=True), "score 2026-01-30..2026-02-28 repo:octo/engine", id="score-in-dates"
         ),

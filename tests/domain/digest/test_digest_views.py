@@ -130,12 +130,12 @@ WHERE = "the commits of main"
         pytest.param(digest(), [], id="nothing-merged"),
         pytest.param(
             digest(*facts_of(of=2), count=CountCheck(3, WHERE)),
-            ["incomplete? the commits of main name 3 merges, not 2"],
+            ["possibly incomplete: the commits of main show 3 merges, not 2"],
             id="the-count-is-another",
         ),
         pytest.param(
             digest(count=CountCheck(1, WHERE)),
-            ["incomplete? the commits of main name 1 merge, not 0"],
+            ["possibly incomplete: the commits of main show 1 merge, not 0"],
             id="an-empty-day-that-is-none",
         ),
         pytest.param(digest(*facts_of(of=2), count=CountCheck(None, WHERE)), [], id="no-count-to-be-had"),
@@ -172,7 +172,7 @@ WHERE = "the commits of main"
         pytest.param(
             digest(*facts_of(3), overview=Overview("", fallback=BUSY), count=CountCheck(9, WHERE)),
             [
-                "incomplete? the commits of main name 9 merges, not 8",
+                "possibly incomplete: the commits of main show 9 merges, not 8",
                 f"facts alone of #3 ({BUSY})",
                 f"no overview by the model ({BUSY})",
             ],
@@ -195,7 +195,7 @@ def test_the_gaps_of_several_days_say_of_which() -> None:
     found = several(digest(*facts_of(2)), digest(), digest(count=CountCheck(1, WHERE)))
     assert found.gaps == (
         f"2026-02-28: facts alone of #2 ({BUSY})",
-        "2026-03-02: incomplete? the commits of main name 1 merge, not 0",
+        "2026-03-02: possibly incomplete: the commits of main show 1 merge, not 0",
     )
 
 

@@ -64,7 +64,7 @@ def test_more_areas_of_one_are_put_together_newest_first() -> None:
     entries = [at(1, "D"), at(2, "C"), at(3, "B"), at(4, "A"), at(5, "Big"), at(6, "Big"), at(7, "Documentation")]
     assert grouped(*reversed(entries)) == [
         ("Big", [6, 5]),
-        (OTHER_PRODUCT_AREA, [1, 2, 3, 4]),
+        ("Other areas: A, B, C, D", [1, 2, 3, 4]),
         ("Documentation", [7]),
     ]
 

@@ -39,9 +39,9 @@ def test_the_lower_end_decides(positives: int, auc: tuple[float, float, float], 
 @pytest.mark.parametrize(
     ("gain", "said"),
     [
-        pytest.param((0.07, 0.01, 0.15), "better than chance and than lines added", id="better"),
-        pytest.param((0.02, -0.01, 0.05), "not clearly better than the same list by lines added", id="as-good"),
-        pytest.param((-0.07, -0.1, -0.01), "worse than the same list by lines added", id="worse"),
+        pytest.param((0.07, 0.01, 0.15), "better than chance and than a list by lines added", id="better"),
+        pytest.param((0.02, -0.01, 0.05), "not clearly better than a list by lines added", id="as-good"),
+        pytest.param((-0.07, -0.1, -0.01), "worse than a list by lines added", id="worse"),
         pytest.param((math.nan, math.nan, math.nan), "not clearly better", id="not-defined"),
     ],
 )

@@ -211,7 +211,7 @@ def test_the_history_of_its_files_counts_and_is_told() -> None:
     assert risk.reasons == (
         "was open for at least 7 days",
         "2 of its files were in a reverted change in the last 180 days",
-        "performance or concurrency change by its title",
+        "title mentions performance or concurrency",
         "its files needed 3 fixes in 14 days",
     )
     without = assess_pull_request(one)

@@ -85,7 +85,7 @@ def test_a_repository_is_read(text: str, owner: str, name: str) -> None:
 def test_what_is_no_repository_is_refused_in_one_sentence(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         Repository.parse(text)
-    assert "is no repository" in str(caught.value)
+    assert "is not a repository" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -79,7 +79,7 @@ def test_an_address_is_one_of_the_github_that_is_asked() -> None:
 
 @pytest.mark.parametrize("text", ["7", "#7"])
 def test_a_bare_number_needs_a_repository(text: str) -> None:
-    with pytest.raises(UsageError, match="Of which repository"):
+    with pytest.raises(UsageError, match="No repository"):
         parse_reference(text, None)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from localslack.rules.messages import find_mentions
 
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.digest.view import DigestView, ViewLevel
+from bot.domain.digest.view import DigestView, ViewLevel, parse_view_level
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
@@ -22,7 +22,6 @@ from bot.domain.subscriptions.request import (
     SubscriptionRequest,
     SubscriptionSelector,
     parse_time,
-    parse_view_level,
 )
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from tests.domain.refusals import refusal
@@ -127,16 +126,16 @@ def test_the_address_of_a_repository_is_understood(text: str) -> None:
 
 
 HOW = "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, weekdays or daily, me, path:… or only:risky."
-NO_TIME = "is no time: write it as 09:00 or 9am."
-NO_ZONE = "is no time zone: use an IANA name, as America/Los_Angeles."
-TWICE = "leave one of them out."
+NO_TIME = "is not a time: write it as 09:00 or 9am."
+NO_ZONE = "is not a time zone: use an IANA name, such as America/Los_Angeles."
+TWICE = "leave one out."
 REFUSED: dict[str, str] = {
-    "please": f"I don't know 'please': {HOW}",
-    "09:00": f"I don't know '09:00': {HOW}",
-    "9am": f"I don't know '9am': {HOW}",
-    "octo/engine risky": f"I don't know 'risky': {HOW}",
-    "weekend": f"I don't know 'weekend': {HOW}",
-    "<!channel> @here": f"I don't know '<!channel>': {HOW}",
+    "please": f"I don't understand 'please': {HOW}",
+    "09:00": f"I don't understand '09:00': {HOW}",
+    "9am": f"I don't understand '9am': {HOW}",
+    "octo/engine risky": f"I don't understand 'risky': {HOW}",
+    "weekend": f"I don't understand 'weekend': {HOW}",
+    "<!channel> @here": f"I don't understand '<!channel>': {HOW}",
     "at": f"'' {NO_TIME}",
     "at noon": f"'noon' {NO_TIME}",
     "at 24:00": f"'24:00' {NO_TIME}",
@@ -154,28 +153,30 @@ REFUSED: dict[str, str] = {
     "tz Mars/Base": f"'Mars/Base' {NO_ZONE}",
     "tz ../../etc/passwd": f"'../../etc/passwd' {NO_ZONE}",
     "tz:UTC+2": f"'UTC+2' {NO_ZONE}",
-    "other/secret": "I don't speak of other/secret here: ask about octo/engine, Acme/web.app.",
-    "repo:other/secret": "I don't speak of other/secret here: ask about octo/engine, Acme/web.app.",
-    "repo": "'' is no repository: write it as owner/name, such as vllm-project/vllm.",
-    "repo:https://evil.example/a/b": "'https://evil.example/a/b' is no repository: write it as owner/name,",
-    "a/b/c": "'a/b/c' is no repository: write it as owner/name,",
-    "octo/engine acme/web.app": f"You named 'octo/engine' and 'acme/web.app': {TWICE}",
-    "repo:octo/engine acme/web.app": f"You named 'octo/engine' and 'acme/web.app': {TWICE}",
-    "at 9 at 10": f"You named '9' and '10': {TWICE}",
-    "at:9 at 10": f"You named '9' and '10': {TWICE}",
-    "tz UTC tz mine": f"You named 'UTC' and 'mine': {TWICE}",
-    "weekdays daily": f"You named 'weekdays' and 'daily': {TWICE}",
-    "path:": "path: needs a value right after the colon.",
-    "at:": "at: needs a value right after the colon.",
-    "team:x": "I don't know team: here, use repo:… at:… tz:… path:… author:… label:… not-author:… only:… instead.",
-    "top:3": "I don't know top: here, use repo:…",
-    "only:trivial": "only:'trivial' can't be used: write only:substantial or only:risky.",
+    "other/secret": "I'm not set up for other/secret: ask about octo/engine, Acme/web.app.",
+    "repo:other/secret": "I'm not set up for other/secret: ask about octo/engine, Acme/web.app.",
+    "repo": "'' is not a repository: write it as owner/name, such as vllm-project/vllm.",
+    "repo:https://evil.example/a/b": "'https://evil.example/a/b' is not a repository: write it as owner/name,",
+    "a/b/c": "'a/b/c' is not a repository: write it as owner/name,",
+    "octo/engine acme/web.app": f"You wrote both 'octo/engine' and 'acme/web.app': {TWICE}",
+    "repo:octo/engine acme/web.app": f"You wrote both 'octo/engine' and 'acme/web.app': {TWICE}",
+    "at 9 at 10": f"You wrote both '9' and '10': {TWICE}",
+    "at:9 at 10": f"You wrote both '9' and '10': {TWICE}",
+    "tz UTC tz mine": f"You wrote both 'UTC' and 'mine': {TWICE}",
+    "weekdays daily": f"You wrote both 'weekdays' and 'daily': {TWICE}",
+    "path:": "path: needs a value directly after the colon.",
+    "at:": "at: needs a value directly after the colon.",
+    "team:x": (
+        "I don't understand team: here, use repo:… at:… tz:… path:… author:… label:… not-author:… only:… instead."
+    ),
+    "top:3": "I don't understand top: here, use repo:…",
+    "only:trivial": "I don't understand only:'trivial': write only:substantial or only:risky.",
     "path:[a]": "path:'[a]' can't be used: write vllm/v1, *.cu or csrc/**/moe instead.",
     "path:a****b": "path:'a****b' can't be used:",
-    'label:"open': "A quotation mark is open: close it, or leave it out.",
+    'label:"open': "A quotation mark is not closed: close it, or leave it out.",
     "label:a " * 11: "That is more than 10 filters: leave some out.",
-    "x" * 1_001: "That is too long to be a command: use up to 1,000 characters.",
-    "path:" + "x" * 990: "That is too long to be a command: use up to 1,000 characters.",
+    "x" * 1_001: "That command is too long: use up to 1,000 characters.",
+    "path:" + "x" * 990: "That command is too long: use up to 1,000 characters.",
 }
 
 
@@ -254,14 +255,14 @@ def test_a_wish_reads_back_as_the_same(made: SubscriptionRequest, is_mine: bool)
 
 
 def test_a_wish_of_the_form_is_no_longer_than_a_command() -> None:
-    with pytest.raises(UsageError, match="too long to be a command"):
+    with pytest.raises(UsageError, match="command is too long"):
         wish(view=seen(labels=("x" * 500, "y" * 500)))
 
 
 @pytest.mark.parametrize("text", ["", "x", "all", "ALL"])
 def test_how_much_is_shown_is_one_of_two(text: str) -> None:
     assert refusal(parse_view_level, text) == (
-        "" if not text else f"only:{text!r} can't be used: write only:substantial or only:risky."
+        "" if not text else f"I don't understand only:{text!r}: write only:substantial or only:risky."
     )
 
 
@@ -304,14 +305,14 @@ def test_without_a_word_it_is_the_only_one() -> None:
     assert which_of("").select_from((SITE,)) == (SITE,)
 
 
-AMBIGUOUS = "write one of these ids, or all."
+AMBIGUOUS = "Several subscriptions match: write an id as the list shows it, or all."
 UNMEANT: dict[str, tuple[str, tuple[Subscription, ...]]] = {
-    "": (f"That could be any of {ENGINE.id}, {RISKY.id}, {SITE.id}: {AMBIGUOUS}", ALL),
-    "octo/engine": (f"That could be any of {ENGINE.id}, {RISKY.id}: {AMBIGUOUS}", ALL),
-    "acme/web.app": ("There is no such subscription here: /prdigest list shows those there are.", (ENGINE,)),
-    "0000": ("There is no such subscription here: /prdigest list shows those there are.", ALL),
-    "all": ("There is no subscription here: /prdigest subscribe makes one.", ()),
-    "deadbeef": ("There is no subscription here: /prdigest subscribe makes one.", ()),
+    "": (AMBIGUOUS, ALL),
+    "octo/engine": (AMBIGUOUS, ALL),
+    "acme/web.app": ("There is no such subscription here: /prdigest list shows all subscriptions.", (ENGINE,)),
+    "0000": ("There is no such subscription here: /prdigest list shows all subscriptions.", ALL),
+    "all": ("There is no subscription here: create one with /prdigest subscribe.", ()),
+    "deadbeef": ("There is no subscription here: create one with /prdigest subscribe.", ()),
 }
 
 
@@ -326,14 +327,14 @@ def test_where_it_is_not_clear_which_one_is_asked_for(
 
 
 UNREAD = {
-    "abc": "I don't know 'abc': write a repository, an id as the list shows it, or all.",
-    "everything": "I don't know 'everything': write a repository, an id as the list shows it, or all.",
-    "<!here>": "I don't know '<!here>': write a repository,",
-    "0123456789": "I don't know '0123456789': write a repository,",
-    "x" * 1_000: "I don't know 'xxx",
-    "the first one": "Which one? Write its repository, its id as the list shows it, or all.",
-    "a/b/c": "'a/b/c' is no repository: write it as owner/name,",
-    "other/secret": "I don't speak of other/secret here: ask about octo/engine, Acme/web.app.",
+    "abc": "I don't understand 'abc': write a repository, an id from /prdigest list, or all.",
+    "everything": "I don't understand 'everything': write a repository, an id from /prdigest list, or all.",
+    "<!here>": "I don't understand '<!here>': write a repository,",
+    "0123456789": "I don't understand '0123456789': write a repository,",
+    "x" * 1_000: "I don't understand 'xxx",
+    "the first one": "Which one? Add its repository, its id from /prdigest list, or all.",
+    "a/b/c": "'a/b/c' is not a repository: write it as owner/name,",
+    "other/secret": "I'm not set up for other/secret: ask about octo/engine, Acme/web.app.",
 }
 
 

@@ -110,7 +110,7 @@ def test_a_fallback_says_that_it_is_one_and_why_in_its_first_line() -> None:
     first, *rest = said.what_changed_and_why.split("\n")
     assert first == "*No model summary: the model is busy. The facts stand in for it.*"
     assert rest == ["", "Title: Change number 1", "", "Description: Counts once."]
-    assert said.potential_risks == "Not assessed: no model has read the diff."
+    assert said.potential_risks == "Not assessed: no model read the diff."
     assert (said.fallback, said.coverage, said.is_fallback) == ("the model is busy", Coverage.FULL, True)
 
 

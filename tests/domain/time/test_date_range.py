@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.errors import UsageError
-from bot.domain.time.date_range import Span, parse_span
+from bot.domain.time.date_range import Span, parse_day, parse_span
 from bot.domain.time.day import LocalDay, get_today, get_yesterday, parse_date, parse_zone
 from tests.domain.refusals import refusal
 from tests.helpers.builders import DAY
@@ -61,6 +61,20 @@ def named(text: str, on: str = "2026-02-28", longest: int = LONGEST) -> Span:
         pytest.param("2026-02-24…2026-02-28", "2026-02-28", "2026-02-24..2026-02-28", id="an-ellipsis"),
         pytest.param("2026-02-24 .. 2026-02-28", "2026-02-28", "2026-02-24..2026-02-28", id="blanks-around"),
         pytest.param("2026-02-28..2026-02-28", "2026-02-28", "2026-02-28", id="a-range-of-one"),
+        pytest.param("7 days", "2026-02-28", "2026-02-22..2026-02-28", id="days-in-words"),
+        pytest.param("last 3 Days", "2026-02-28", "2026-02-26..2026-02-28", id="the-last-days"),
+        pytest.param("1 day", "2026-02-28", "2026-02-28", id="one-day"),
+        pytest.param("1w", "2026-02-28", "2026-02-22..2026-02-28", id="a-week"),
+        pytest.param("2 weeks", "2026-02-28", "2026-02-15..2026-02-28", id="two-weeks"),
+        pytest.param("last week", "2026-02-28", "2026-02-16..2026-02-22", id="last-week-on-a-saturday"),
+        pytest.param("Last Week", "2026-03-01", "2026-02-16..2026-02-22", id="last-week-on-a-sunday"),
+        pytest.param("last week", "2026-03-02", "2026-02-23..2026-03-01", id="last-week-on-a-monday"),
+        pytest.param("28 Feb", "2026-02-28", "2026-02-28", id="day-and-month"),
+        pytest.param("Feb 28", "2026-02-27", "2025-02-28", id="the-last-such-day"),
+        pytest.param("february 28th, 2025", "2026-02-28", "2025-02-28", id="an-american-date"),
+        pytest.param("1 Sept. 2025", "2026-02-28", "2025-09-01", id="four-letters"),
+        pytest.param("29 Feb", "2026-02-28", "2024-02-29", id="a-leap-day"),
+        pytest.param("24 Feb..28 Feb", "2026-02-28", "2026-02-24..2026-02-28", id="a-range-of-named-days"),
         pytest.param("2025-12-31..2026-01-01", "2026-02-28", "2025-12-31..2026-01-01", id="over-a-year-end"),
         pytest.param("2026-01-29..2026-02-28", "2026-02-28", "2026-01-29..2026-02-28", id="a-range-of-31"),
     ],
@@ -72,34 +86,39 @@ def test_days_are_named(text: str, on: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        pytest.param("tomorrow", "names no days", id="a-word"),
-        pytest.param("7", "names no days", id="a-number"),
-        pytest.param("d", "names no days", id="no-number"),
-        pytest.param("-7d", "names no days", id="negative"),
-        pytest.param("7 d", "names no days", id="a-blank-inside"),
-        pytest.param("7days", "names no days", id="another-unit"),
-        pytest.param("12345d", "names no days", id="five-digits"),
-        pytest.param("9" * 900 + "d", "names no days", id="hundreds-of-digits"),
-        pytest.param("²d", "names no days", id="a-digit-that-is-no-number"),
-        pytest.param("2026-02-29", "names no days", id="a-date-that-never-was"),
-        pytest.param("2026-02-28\n2026-02-27", "names no days", id="two-lines"),
-        pytest.param("2026-02-24 2026-02-28", "names no days", id="two-dates"),
-        pytest.param("today\0", "names no days", id="a-control-character"),
-        pytest.param("..", "names no days", id="a-range-of-nothing"),
-        pytest.param("2026-02-28..", "names no days", id="open-at-its-end"),
-        pytest.param("..2026-02-28", "names no days", id="open-at-its-start"),
-        pytest.param("7d..today", "is no date", id="words-in-a-range"),
-        pytest.param("2026-02-30..2026-03-01", "is no date", id="a-range-from-no-date"),
-        pytest.param("2026-02-24..2026-02-25..2026-02-26", "is no date", id="a-range-of-three"),
-        pytest.param("2026-02-24....2026-02-26", "is no date", id="four-dots"),
-        pytest.param("0d", "0d is no day", id="no-days"),
-        pytest.param("0000d", "0d is no day", id="no-days-in-four-digits"),
-        pytest.param("2026-02-28..2026-02-24", "ends before it begins", id="reversed"),
-        pytest.param("9998-12-31..1970-01-01", "ends before it begins", id="reversed-far"),
-        pytest.param("2026-03-01", "2026-03-01 is still to come", id="the-next-day"),
-        pytest.param("9998-12-31", "still to come", id="the-last-day"),
-        pytest.param("2026-02-28..2026-03-01", "2026-03-01 is still to come", id="a-range-into-the-next-day"),
-        pytest.param("1970-01-01..9998-12-31", "still to come", id="all-days"),
+        pytest.param("tomorrow", "I don't recognize the date", id="a-word"),
+        pytest.param("7", "I don't recognize the date", id="a-number"),
+        pytest.param("d", "I don't recognize the date", id="no-number"),
+        pytest.param("-7d", "I don't recognize the date", id="negative"),
+        pytest.param("7 months", "I don't recognize the date", id="another-unit"),
+        pytest.param("30 Feb", "I don't recognize the date", id="a-named-date-that-never-was"),
+        pytest.param("28 Fe", "I don't recognize the date", id="two-letters-of-a-month"),
+        pytest.param("28 Fob 2026", "I don't recognize the date", id="no-month"),
+        pytest.param("1 March 2026", "2026-03-01 is in the future", id="a-named-day-to-come"),
+        pytest.param("0w", "0d is not a day", id="no-weeks"),
+        pytest.param("5w", "35 days are too many", id="too-many-weeks"),
+        pytest.param("12345d", "I don't recognize the date", id="five-digits"),
+        pytest.param("9" * 900 + "d", "I don't recognize the date", id="hundreds-of-digits"),
+        pytest.param("²d", "I don't recognize the date", id="a-digit-that-is-no-number"),
+        pytest.param("2026-02-29", "I don't recognize the date", id="a-date-that-never-was"),
+        pytest.param("2026-02-28\n2026-02-27", "I don't recognize the date", id="two-lines"),
+        pytest.param("2026-02-24 2026-02-28", "I don't recognize the date", id="two-dates"),
+        pytest.param("today\0", "I don't recognize the date", id="a-control-character"),
+        pytest.param("..", "I don't recognize the date", id="a-range-of-nothing"),
+        pytest.param("2026-02-28..", "I don't recognize the date", id="open-at-its-end"),
+        pytest.param("..2026-02-28", "I don't recognize the date", id="open-at-its-start"),
+        pytest.param("7d..today", "is not a date", id="words-in-a-range"),
+        pytest.param("2026-02-30..2026-03-01", "is not a date", id="a-range-from-no-date"),
+        pytest.param("2026-02-24..2026-02-25..2026-02-26", "is not a date", id="a-range-of-three"),
+        pytest.param("2026-02-24....2026-02-26", "is not a date", id="four-dots"),
+        pytest.param("0d", "0d is not a day", id="no-days"),
+        pytest.param("0000d", "0d is not a day", id="no-days-in-four-digits"),
+        pytest.param("2026-02-28..2026-02-24", "ends before it starts", id="reversed"),
+        pytest.param("9998-12-31..1970-01-01", "ends before it starts", id="reversed-far"),
+        pytest.param("2026-03-01", "2026-03-01 is in the future", id="the-next-day"),
+        pytest.param("9998-12-31", "in the future", id="the-last-day"),
+        pytest.param("2026-02-28..2026-03-01", "2026-03-01 is in the future", id="a-range-into-the-next-day"),
+        pytest.param("1970-01-01..9998-12-31", "in the future", id="all-days"),
         pytest.param("32d", "32 days are too many", id="a-day-too-many"),
         pytest.param("9999d", "9999 days are too many", id="thousands"),
         pytest.param("2026-01-28..2026-02-28", "32 days are too many", id="a-range-a-day-too-long"),
@@ -224,3 +243,24 @@ def test_any_text_is_days_up_to_today_or_a_usage_error(text: str, on: date) -> N
     said = refusal(read, text)
     assert "\n" not in said
     assert not said or said.endswith(".")
+
+
+def test_a_day_is_named_as_in_slack_and_is_not_to_come() -> None:
+    today, named = LocalDay(parse_date("2026-03-01"), parse_zone("UTC")), {}
+    days = ("today", "Yesterday ", "2026-03-01", "2026-02-27")
+    for text in (*days, "2026-03-02", "28.2.", "tomorrow", "7d", "2026-02-27..2026-02-28"):
+        try:
+            named[text] = str(parse_day(text, today).date)
+        except UsageError as error:
+            named[text] = str(error).partition(":")[0]
+    assert named == {
+        "today": "2026-03-01",
+        "Yesterday ": "2026-02-28",
+        "2026-03-01": "2026-03-01",
+        "2026-02-27": "2026-02-27",
+        "2026-03-02": "2026-03-02 is still to come",
+        "28.2.": "'28.2.' is not a date",
+        "tomorrow": "'tomorrow' is not a date",
+        "7d": "'7d' is not a date",
+        "2026-02-27..2026-02-28": "'2026-02-27..2026-02-28' is not a date",
+    }

@@ -121,7 +121,7 @@ def test_a_job_of_it_that_is_lost_is_told_and_named(play: Play) -> None:
     play.settle()
     [lost] = RedisLostJobStore(play.store).list_recent(datetime.now(UTC))
     assert lost.title == f"the job toy [{asked.reference}]"
-    assert "I broke down three times" in play.world.slack.ephemerals[0]["text"]
+    assert "That request crashed three times" in play.world.slack.ephemerals[0]["text"]
 
 
 def test_a_manifest_without_it_is_one_clear_sentence() -> None:

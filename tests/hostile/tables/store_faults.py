@@ -69,35 +69,37 @@ def serve_some_slots(client: Redis) -> object:
 
 GUEST = "redis://guest:SECRET@127.0.0.1:{port}/0"
 FAULTS = {
-    "no password": Fault("The store wants a password: ", configure(requirepass="SECRET")),
+    "no password": Fault("The store needs a password: ", configure(requirepass="SECRET")),
     "wrong password": Fault(
-        "The store refuses the password: ",
+        "The store rejected the password: ",
         configure(requirepass="right"),
         address="redis://:SECRET@127.0.0.1:{port}/0",
     ),
-    "unknown user": Fault("The store refuses the password: ", address="redis://who:SECRET@127.0.0.1:{port}/0"),
+    "unknown user": Fault("The store rejected the password: ", address="redis://who:SECRET@127.0.0.1:{port}/0"),
     "no right to a command": Fault(
-        "The store's user lacks a right: ",
+        "The store's user lacks a permission: ",
         let_guest_in("~* +@all -set -hset -evalsha -eval -watch"),
         address=GUEST,
     ),
     "no right in scripts": Fault(
-        "The store's user lacks a right: ", let_guest_in("~* +@all -set -hset -watch"), address=GUEST
+        "The store's user lacks a permission: ", let_guest_in("~* +@all -set -hset -watch"), address=GUEST
     ),
-    "no right to a key": Fault("The store's user lacks a right: ", let_guest_in("~others:* +@all"), address=GUEST),
+    "no right to a key": Fault(
+        "The store's user lacks a permission: ", let_guest_in("~others:* +@all"), address=GUEST
+    ),
     "no memory": Fault("The store is full: ", configure(maxmemory="1")),
-    "replica": Fault("The store is a replica ", follow),
-    "replica without its primary": Fault("The store is a replica ", follow_strictly),
-    "no disk": Fault("The store takes no writes because it can't save its snapshots: ", lose_disk),
+    "replica": Fault("The store is a read-only replica", follow),
+    "replica without its primary": Fault("The store is a read-only replica", follow_strictly),
+    "no disk": Fault("The store accepts no writes because it can't save its snapshots: ", lose_disk),
     "cluster": Fault("The store is a Redis Cluster", config={"cluster-enabled": "yes"}),
     "half a cluster": Fault(
         "The store is a Redis Cluster",
         serve_some_slots,
         config={"cluster-enabled": "yes"},
     ),
-    "no more connections": Fault("The store takes no more connections: ", configure(maxclients="1")),
+    "no more connections": Fault("The store accepts no more connections: ", configure(maxclients="1")),
     "TLS to a plain port": Fault(
         "The store does not answer in TLS: ", address="rediss://127.0.0.1:{port}/0?ssl_cert_reqs=none"
     ),
-    "another program's key": Fault("The store holds another program's data under a key of prdigest: ", use_keys),
+    "another program's key": Fault("The store has another program's data under a key of prdigest: ", use_keys),
 }

@@ -1,7 +1,7 @@
 """What a service, or somebody in its place, may write into ``Retry-After``.
 
 None of it may raise, hold a thread for longer than half a minute, be slept out for hours, or be taken for a pause
-that ends before it begins. ``ahead`` writes an HTTP date that many seconds from now.
+that ends before it starts. ``ahead`` writes an HTTP date that many seconds from now.
 """
 
 from __future__ import annotations

@@ -16,12 +16,31 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import Evidence
 from bot.ports import Post
 from bot.render.blocks.rich_text import make_block, make_section, make_text
-from bot.render.blocks.terminal import format_message, format_summary
+from bot.render.blocks.terminal import format_message, format_summary, wrap_text
 from bot.render.digest.lead import render_lead
 from bot.render.digest.thread import render_thread
 from tests.helpers.builders import changed_file, digest, entry, finding, pull
 from tests.helpers.builders import summary as made_summary
-from tests.render.hostile_days import digests
+from tests.render.hostile_days import digests, texts
+
+
+def test_lines_are_wrapped_at_blanks_and_below_the_text_of_a_bullet() -> None:
+    text = "Title\n\n  • one two three four five\n- six seven eight nine ten\n  averylongword-of-20-letters x"
+    assert wrap_text(text, 20).split("\n") == [
+        "Title",
+        "",
+        "  • one two three",
+        "    four five",
+        "- six seven eight",
+        "  nine ten",
+        "  averylongword-of-20-letters",
+        "  x",
+    ]
+
+
+@given(texts(200))
+def test_wrapping_changes_nothing_but_blanks(text: str) -> None:
+    assert wrap_text(text, 30).split() == text.split()
 
 
 def test_a_lead_reads_from_top_to_bottom_with_links_as_their_labels() -> None:

@@ -29,7 +29,7 @@ from tests.render.hostile_days import TOKENS, texts
 
 TITLE = "Friday 27 February 2026"
 LONG = "😀 <" * 5_000
-PLAIN = "Written by a model: links to lines were checked against the code, the rest may be wrong."
+PLAIN = "Written by a model. Linked lines are checked against the code; the rest may be wrong."
 
 
 def message(*blocks: dict[str, object], text: str = "answer") -> dict[str, object]:
@@ -38,7 +38,7 @@ def message(*blocks: dict[str, object], text: str = "answer") -> dict[str, objec
 
 def small_print(*given: object) -> str:
     """What stands below an answer."""
-    block, _ = render_footer(*given)  # type: ignore[arg-type]
+    block, _ = render_footer(*given, author=PLAIN)  # type: ignore[arg-type]
     return str(block["elements"][0]["text"])
 
 
@@ -88,7 +88,7 @@ def test_the_address_of_a_citation_can_not_leave_its_link(path: str, side: DiffS
 
 def test_what_an_answer_rests_on_stands_below_it() -> None:
     assert small_print("", "", "", 0) == PLAIN
-    said = "I stopped. Read: 2 days. Not seen: a.bin of #7. 2 quotes were not in the code and not linked."
+    said = "I stopped. Sources: 2 days. Not read: a.bin of #7. 2 quotes were not found in the code and not linked."
     assert small_print("I stopped.", "2 days", "a.bin of #7", 2) == f"{said} {PLAIN}"
     assert "1 quote was not" in small_print("", "", "", 1)
 
@@ -97,11 +97,11 @@ def test_what_an_answer_rests_on_stands_below_it() -> None:
     ("end", "sentence"),
     {
         AnswerEnd.COMPLETE: "",
-        AnswerEnd.TRUNCATED: "The model's answer was cut at its length limit: ask for a part of it.",
-        AnswerEnd.TOO_LONG: "The answer was longer than a message may be: ask for a part of it.",
-        AnswerEnd.LATE: "I stopped at four minutes; this is what I have.",
+        AnswerEnd.TRUNCATED: "The answer was truncated at the model's length limit: ask for a part of it.",
+        AnswerEnd.TOO_LONG: "The answer was too long for a message: ask for a part of it.",
+        AnswerEnd.LATE: "I stopped after four minutes. This is what I have so far.",
         AnswerEnd.STOPPED: "Stopped, as you asked.",
-        AnswerEnd.BROKEN: "The model stopped in the middle (the model is busy): this is what I have.",
+        AnswerEnd.BROKEN: "The answer is incomplete (the model is busy). This is what I have so far.",
     }.items(),
 )
 def test_why_an_answer_ends_is_one_sentence(end: AnswerEnd, sentence: str) -> None:
@@ -126,8 +126,12 @@ def test_slack_takes_what_stands_below(note: str, read: str, not_seen: str, fail
 
 
 def test_what_no_model_wrote_does_not_say_that_one_did() -> None:
-    block, _ = render_footer("", "a", "", 0, stands_in="Put together by rules.")
-    assert block["elements"][0]["text"] == "Read: a. Put together by rules."
+    block, _ = render_footer("", "a", "", 0, author="Put together by rules.")
+    assert block["elements"][0]["text"] == "Sources: a. Put together by rules."
+
+
+def test_where_nothing_is_to_be_said_there_are_the_thumbs_alone() -> None:
+    assert [block["type"] for block in render_footer("", "", "", 0)] == ["context_actions"]
 
 
 def test_slack_takes_the_longest_that_can_stand_below() -> None:
@@ -139,7 +143,7 @@ def test_a_plain_search_says_that_it_is_one() -> None:
     made = entry(7, title="Change a <default>", said=summary(headline="A default changed"))
     fallback = entry(8, title="Another", said=summary(fallback="no model"))
     assert format_search_answer("No model.", TITLE, [made, fallback]).splitlines() == [
-        f"**Without the model.** No model. A plain search for your words in the pull requests of {TITLE}:",
+        f"**Without the model.** No model. Text search for your words in the pull requests of {TITLE}:",
         f"- [#7]({made.pull.url}) Change a &lt;default&gt;: A default changed",
         f"- [#8]({fallback.pull.url}) Another",
     ]
@@ -148,7 +152,7 @@ def test_a_plain_search_says_that_it_is_one() -> None:
 def test_a_plain_search_that_finds_nothing_says_so() -> None:
     found = format_search_answer("It gave no\nanswer: x.", TITLE, [])
     assert found.endswith(
-        f"It gave no answer: x. A plain search found none of your words in the pull requests of {TITLE}."
+        f"It gave no answer: x. A text search found none of your words in the pull requests of {TITLE}."
     )
 
 

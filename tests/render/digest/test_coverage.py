@@ -68,7 +68,7 @@ FULL = "all from full diffs"
         pytest.param(
             [made(4), made(3, fallback=NEARLY_EXHAUSTED), made(2, **AWAY), made(1, fallback=NEARLY_EXHAUSTED)],
             f"1 of 4 read · 4 substantial, 0 trivial · {FULL} · facts only: #2 · facts only because today's "
-            "budget for the model is nearly used up: #3, #1 · no model cost",
+            "model budget is nearly used up: #3, #1 · no model cost",
             id="fallbacks-for-want-of-money",
         ),
         pytest.param(
@@ -134,11 +134,13 @@ def test_the_line_says_what_the_run_cost(overview: float | None, entries: list[f
     [
         pytest.param(2, 2, "", id="equal"),
         pytest.param(0, 0, "", id="none-and-none"),
-        pytest.param(3, 2, "incomplete? the commits of main name 3 merges, not 2", id="more"),
-        pytest.param(1, 2, "incomplete? the commits of main name 1 merge, not 2", id="fewer"),
-        pytest.param(1, 0, "incomplete? the commits of main name 1 merge, not 0", id="a-day-without-merges"),
-        pytest.param(None, 2, "count not checked: the commits of main gave none", id="not-counted"),
-        pytest.param(None, 0, "count not checked: the commits of main gave none", id="not-counted-none"),
+        pytest.param(3, 2, "possibly incomplete: the commits of main show 3 merges, not 2", id="more"),
+        pytest.param(1, 2, "possibly incomplete: the commits of main show 1 merge, not 2", id="fewer"),
+        pytest.param(
+            1, 0, ("possibly incomplete: the commits of main show 1 merge, not 0"), id="a-day-without-merges"
+        ),
+        pytest.param(None, 2, "count not checked: the commits of main gave no count", id="not-counted"),
+        pytest.param(None, 0, "count not checked: the commits of main gave no count", id="not-counted-none"),
     ],
 )
 def test_a_count_that_differs_or_is_missing_is_admitted(counted: int | None, merges: int, said: str) -> None:
@@ -176,7 +178,7 @@ def test_a_view_says_how_much_it_leaves_out_and_by_which_words(
 
 def test_a_view_counts_what_it_hides_against_the_count_of_others() -> None:
     found = digest(*several(1), view=DigestView(only=ViewLevel.RISKY), hidden=2, count=CountCheck(4, WHERE))
-    assert describe_count_difference(found) == "incomplete? the commits of main name 4 merges, not 3"
+    assert describe_count_difference(found) == "possibly incomplete: the commits of main show 4 merges, not 3"
 
 
 def test_a_day_without_merges_that_is_counted_needs_no_line() -> None:
@@ -185,7 +187,7 @@ def test_a_day_without_merges_that_is_counted_needs_no_line() -> None:
 
 def test_an_overview_that_was_saved_is_named() -> None:
     saved = digest(made(), overview=Overview("", fallback=TOTAL_EXHAUSTED))
-    assert "no overview because today's budget for the model is used up" in format_coverage(saved)
+    assert "no overview because today's model budget is used up" in format_coverage(saved)
     assert "no overview" not in format_coverage(
         digest(made(), overview=Overview("", fallback="the model is busy"))
     )

@@ -175,7 +175,7 @@ def test_what_was_skipped_comes_with_a_command_that_shows_it(
 ) -> None:
     skipped = Span(DAY.date - timedelta(days=length - 1), DAY.date, DAY.zone)
     note = describe_skipped_days(repository, skipped)
-    assert note.startswith(f"Not posted, as I was away for too long: {skipped.title}. ")
+    assert note.startswith(f"Skipped because I was offline for too long: {skipped.title}. ")
     found = _COMMAND.search(note)
     assert found
     much_later = LocalDay(DAY.date + timedelta(days=200), DAY.zone)

@@ -155,7 +155,7 @@ def test_a_day_without_merges_says_so() -> None:
 
 def test_a_day_without_merges_still_admits_that_the_count_differs() -> None:
     found = replace(digest(), count=CountCheck(3, "the commits of main"))
-    assert "the commits of main name 3 merges, not 0" in said(found)
+    assert "the commits of main show 3 merges, not 0" in said(found)
 
 
 def test_the_headline_names_repository_date_and_count() -> None:
@@ -198,7 +198,7 @@ def test_the_overview_links_numbers_of_the_day_and_no_others() -> None:
 
 def test_an_overview_without_the_model_says_why() -> None:
     found = digest(entry(1), overview=Overview("Most of it in Models (1).", fallback="the model is busy"))
-    assert "Without the model (the model is busy): what you see are facts alone." in said(found)
+    assert "Without the model (the model is busy): this digest contains only facts." in said(found)
 
 
 def test_what_was_taken_back_comes_first_and_names_both() -> None:

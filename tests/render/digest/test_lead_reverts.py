@@ -19,7 +19,7 @@ def older(count: int) -> Digest:
 def test_a_revert_of_an_earlier_day_is_named_as_one() -> None:
     found = older(1)
     assert [made.number for made in found.older_reverts] == [1]
-    assert 'Already reverted or repaired#1 Revert "Change 1 of May", which takes back an earlier change' in seen(
+    assert 'Already reverted or repaired#1 Revert "Change 1 of May", which reverts an earlier change' in seen(
         render_lead(found)
     )
 

@@ -130,7 +130,7 @@ def test_what_was_taken_back_on_another_day_is_known() -> None:
 
 
 def test_what_takes_back_a_change_of_before_says_so() -> None:
-    assert "which takes back an earlier change" in seen(
+    assert "which reverts an earlier change" in seen(
         render_catch_up(days(digest(), digest(entry(9, title="Revert (#1)"))))
     )
 
@@ -220,9 +220,9 @@ def test_the_last_line_speaks_of_all_days() -> None:
 @pytest.mark.parametrize(
     ("counted", "expected"),
     [
-        ((1, 3), "Sat 28 Feb: incomplete? the commits of main name 3 merges, not 1"),
-        ((1, None), "count not checked: the commits of main gave none"),
-        ((None, None), "Fri 27 Feb, Sat 28 Feb: count not checked: the commits of main gave none"),
+        ((1, 3), "Sat 28 Feb: possibly incomplete: the commits of main show 3 merges, not 1"),
+        ((1, None), "count not checked: the commits of main gave no count"),
+        ((None, None), "Fri 27 Feb, Sat 28 Feb: count not checked: the commits of main gave no count"),
     ],
 )
 def test_a_day_whose_count_is_in_doubt_is_admitted(counted: tuple[int, int | None], expected: str) -> None:
@@ -242,4 +242,4 @@ def test_what_could_not_be_had_of_a_day_is_admitted_as_in_its_own_digest() -> No
 def test_counts_that_are_wrong_on_two_days_do_not_cancel_out() -> None:
     one, two = digest(entry(1)), digest(entry(2), entry(3))
     wrong = replace(one, count=CountCheck(2, "the commits")), replace(two, count=CountCheck(1, "the commits"))
-    assert "incomplete?" in seen(render_catch_up(days(*wrong)))
+    assert "possibly incomplete" in seen(render_catch_up(days(*wrong)))

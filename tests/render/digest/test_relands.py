@@ -61,6 +61,6 @@ def test_a_band_says_what_it_was_made_without(*, without: bool, said: str) -> No
 def test_where_lists_found_no_more_than_chance_one_of_the_highest_band_is_named_and_why() -> None:
     entries = [replace(entry(n), risk=Risk(points, ("one",))) for n, points in ((4, 13.0), (3, 17.0), (2, 18.0))]
     text = seen(render_lead(replace(digest(*entries), is_reduced=True)))
-    assert "one at most: lists found no more here than chance would, see /prrisks score" in text
+    assert "at most one: lists here were no better than chance, see /prrisks score" in text
     listed = text.partition("Worth a second look")[2]
     assert ("#2 " in listed, "#3 " in listed, "#4 " in listed) == (True, False, False)

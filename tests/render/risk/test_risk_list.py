@@ -117,7 +117,7 @@ def test_those_below_the_bar_stand_below_it_in_their_order() -> None:
         said.index(f"#{number} ") for number in (1, 2, 3)
     )
     assert said.index("Worth a second look") < said.index("#1 ") < said.index("Below the bar") < said.index("#2 ")
-    assert "#2 Change number 2 — no rule speaks against it. ⚪ low risk" in said
+    assert "#2 Change number 2 — no risk rule matched. ⚪ low risk" in said
     assert "can be ranked" not in said
 
 
@@ -189,7 +189,9 @@ def longest(text: str, repository: Repository = REPOSITORY) -> RiskList:
         older=tuple(first),
         riskiest=tuple(listed),
         unread=tuple(range(100_500, 100_800)),
-        caveats=tuple(f"incomplete? the commits of main name {n} merges, not 67" for n in range(MAX_RISKS_DAYS)),
+        caveats=tuple(
+            (f"possibly incomplete: the commits of main show {n} merges, not 67") for n in range(MAX_RISKS_DAYS)
+        ),
     )
 
 
@@ -281,7 +283,7 @@ def test_a_pair_says_how_it_ended_and_after_how_long(lasted: str, fate: OutcomeK
 
 def test_what_takes_back_an_earlier_day_says_so() -> None:
     text = seen(render_risk_list(made(older=(pull(9, title="Revert it (#1)"),))))
-    assert "#9 Revert it (#1), which takes back an earlier change" in text
+    assert "#9 Revert it (#1), which reverts an earlier change" in text
 
 
 @pytest.mark.parametrize(
@@ -312,13 +314,13 @@ def test_entries_keep_their_order_and_carry_rules_and_the_proven_claim() -> None
         ({}, "Nothing stands out."),
         ({"taken_back": (pair(7),)}, "Nothing else stands out."),
         ({"filters": "author:ada"}, "Nothing stands out."),
-        ({"filters": "author:ada", "matching": 0}, "No pull request of these days fits author:ada."),
+        ({"filters": "author:ada", "matching": 0}, "No pull request of these days matches author:ada."),
         ({"merged": 0, "matching": 0}, ""),
         ({"merged": 0, "matching": 0, "filters": "author:ada"}, ""),
     ],
 )
 def test_a_list_without_entries_says_why(fields: dict[str, Any], expected: str) -> None:
-    said = [text for text in _sentences(made(**fields)) if "stands out" in text or "fits" in text]
+    said = [text for text in _sentences(made(**fields)) if "stands out" in text or "matches" in text]
     assert said == ([expected] if expected else [])
 
 
@@ -334,10 +336,13 @@ def _sentences(found: RiskList) -> Iterable[str]:
         ({"filters": "author:ada"}, ["author:ada"]),
         ({"unread": (1, 2)}, ["not read: #1, #2"]),
         ({"unread": tuple(range(1, 10))}, ["not read: #1, #2, #3, #4, #5, #6 and 3 more"]),
-        ({"caveats": ("incomplete?", "incomplete?", "not checked")}, ["incomplete? · not checked"]),
         (
-            {"filters": "path:*.cu", "unread": (1,), "caveats": ("incomplete?",)},
-            ["path:*.cu · not read: #1 · incomplete?"],
+            {"caveats": ("possibly incomplete", "possibly incomplete", "not checked")},
+            ["possibly incomplete · not checked"],
+        ),
+        (
+            {"filters": "path:*.cu", "unread": (1,), "caveats": ("possibly incomplete",)},
+            ["path:*.cu · not read: #1 · possibly incomplete"],
         ),
     ],
 )

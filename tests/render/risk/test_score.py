@@ -56,20 +56,15 @@ def said(**fields: Any) -> list[str]:
 def test_the_whole_of_it_as_it_is_read() -> None:
     found = replace(USUAL, hits=(hit(9), hit(7, fate=OutcomeKind.REPAIRED)), young=7, known=12, unrated=5)
     assert format_score(found) == (
-        "  • Listed: 64 of 1,890 merged pull requests, in 71 digests. Later taken back: 3 reverted and 4 repaired "
-        "(11 %, 95 % interval 5.4 to 21 %), of all others 2.1 %.\n"
-        "  • As many drawn at random from each digest would have found 1.4, those with the most lines added 5; "
-        "the list found 7.\n"
-        "  • Of 21 that were reverted after the digest, 3 had been listed; of 25 that were repaired after the "
-        "digest, 4 had been listed.\n\n"
-        "Better than chance: chance alone would find as many or more in less than 0.1 % of such periods.\n\n"
-        "Listed, and later taken back\n"
-        "  • #9 Change number 9, reverted after 30.0 h by #509\n"
-        "  • #7 Change number 7, repaired after 30.0 h by #507 Change number 7\n\n"
-        "Counted: reverts and repairs that name what they undo, after its digest and within 30 days of its merge. "
-        "7 of the listed are younger than 30 days: some may still be reverted. "
-        "12 pull requests were left out: already taken back when the digest came. "
-        "5 digests were posted before scores were kept."
+        "  • Listed: 64 of 1,890 merged pull requests, in 71 digests. Later: 3 reverted and 4 repaired (11%, "
+        "95% interval 5.4 to 21%), of all others 2.1%.\n  • Hits: this list 7; random picks 1.4; largest "
+        "changes 5.\n  • Of 21 that were reverted after the digest, 3 had been listed; of 25 that were "
+        "repaired after the digest, 4 had been listed.\n\nBetter than chance: random picks would do as well in "
+        "less than 0.1% of such periods.\n\nListed, and later reverted or repaired\n  • #9 Change number 9, "
+        "reverted after 30.0 h by #509\n  • #7 Change number 7, repaired after 30.0 h by #507 Change number "
+        "7\n\nCounted: reverts and repairs that name the change, after its digest and within 30 days of its "
+        "merge. 7 of the listed are younger than 30 days: some may still be reverted. 12 pull requests were "
+        "left out: reverted or repaired before the digest. 5 digests were posted before scores were kept."
     )
 
 
@@ -154,19 +149,19 @@ def test_the_message_says_what_the_terminal_does() -> None:
     [
         (
             {"listed": Tally(), "others": Tally(1_826, 18, 21)},
-            "requests, in 71 digests. Later taken back: 18 reverted and 21 repaired (2.1 %).",
+            "requests, in 71 digests. Later: 18 reverted and 21 repaired (2.1%).",
         ),
         (
             {"listed": Tally(20)},
-            "None of them was reverted or repaired (0 %, 95 % interval 0 to 16 %), of all others 2.1 %.",
+            "None of them was reverted or repaired (0%, 95% interval 0 to 16%), of all others 2.1%.",
         ),
         (
             {"digests": 1, "listed": Tally(1, 1), "others": Tally()},
-            "pull request, in 1 digest. Later taken back: 1 reverted (100 %, 95 % interval 21 to 100 %).",
+            "pull request, in 1 digest. Later: 1 reverted (100%, 95% interval 21 to 100%).",
         ),
         (
             {"listed": Tally(64, 0, 2), "others": Tally(5_000, 1)},
-            "Later taken back: 2 repaired (3.1 %, 95 % interval 0.9 to 11 %), of all others less than 0.1 %.",
+            "Later: 2 repaired (3.1%, 95% interval 0.9 to 11%), of all others less than 0.1%.",
         ),
     ],
     ids=["none listed", "none taken back", "all", "rare"],
@@ -178,7 +173,7 @@ def test_what_was_listed_is_told_in_counts(fields: dict[str, Any], sentence: str
 @pytest.mark.parametrize(
     ("listed", "others", "sentence"),
     [
-        (Tally(9), Tally(90), "Nothing that was shown was reverted or repaired after its digest."),
+        (Tally(9), Tally(90), "No change was reverted or repaired after its digest."),
         (Tally(9), Tally(90, 1), "Of 1 that was reverted after the digest, none had been listed."),
         (Tally(9, 0, 2), Tally(90), "Of 2 that were repaired after the digest, 2 had been listed."),
     ],
@@ -192,23 +187,23 @@ def test_what_was_missed_is_told(listed: Tally, others: Tally, sentence: str) ->
     [
         (
             {"listed": Tally(12, 1), "others": Tally(90, 1, 1)},
-            "Too few to tell: a verdict takes 20 listed and 5 reverted or repaired, and here are 12 and 3.",
+            "Too few to tell: a verdict needs 20 listed and 5 reverted or repaired changes; there are 12 and 3.",
         ),
         (
             {"p_value": 0.2, "by_chance": 1.43},
-            "Too few to tell: chance would find 1.4, and a verdict takes 3.",
+            "Too few to tell: random picks would find 1.4; a verdict needs 3.",
         ),
         (
             {"p_value": 0.19, "shortfall_p_value": 0.2, "by_chance": 7.3},
-            "as many or more in 19 % of such periods, and a list that doubles the odds so few in 20 %.",
+            "as well in 19% of such periods, a useful list as badly in 20%.",
         ),
         (
             {"p_value": 0.9, "shortfall_p_value": 0.021, "by_chance": 7.3},
-            "Not better than chance: a list that doubles the odds would find so few in only 2.1 % of such",
+            "Not better than chance: a useful list would find so few in only 2.1% of such",
         ),
         (
             {"p_value": 0.034},
-            "Better than chance: chance alone would find as many or more in 3.4 % of such periods.",
+            "Better than chance: random picks would do as well in 3.4% of such periods.",
         ),
     ],
     ids=["few", "little chance", "between", "not better", "better"],
@@ -219,7 +214,7 @@ def test_the_verdict_says_why(fields: dict[str, Any], sentence: str) -> None:
 
 def test_a_list_without_a_signal_says_that_less_will_be_listed() -> None:
     told = said(p_value=0.9, shortfall_p_value=0.02, by_chance=7.3)[3]
-    assert "digests list at most one pull request, of the highest band" in told
+    assert "digests list at most one change of the highest band" in told
     assert "at most one" not in said()[3]
 
 
@@ -236,8 +231,8 @@ def test_without_digests_it_says_what_to_do() -> None:
     [
         ({"young": 1}, "1 of the listed is younger than 30 days"),
         ({"known": 1}, "1 pull request was left out"),
-        ({"listed": Tally(64), "others": Tally(236)}, "Perhaps reverts are written in another way here"),
-        ({"versions": ("rules.v1", "rules.v2")}, "The rules changed meanwhile: rules.v1, rules.v2."),
+        ({"listed": Tally(64), "others": Tally(236)}, "Reverts may be worded differently here"),
+        ({"versions": ("rules.v1", "rules.v2")}, "The rules changed during this time: rules.v1, rules.v2."),
     ],
 )
 def test_the_small_print_says_what_the_counts_rest_on(fields: dict[str, Any], note: str) -> None:

@@ -70,9 +70,9 @@ def test_slack_opens_it(old: Subscription | None) -> None:
     view = opened(old)
     assert VIEW(view)
     assert find_mentions({"blocks": view["blocks"]}) == []
-    assert [view[part]["text"] for part in ("title", "submit", "close")] == ["Regular digest", "Save", "Cancel"]
+    assert [view[part]["text"] for part in ("title", "submit", "close")] == ["Subscription", "Save", "Cancel"]
     labels = [block["label"]["text"] for block in view["blocks"]]
-    assert labels == ["Repository", "Where", "Channel", "At", "Time zone", "Days", "Show", "Only what fits"]
+    assert labels == ["Repository", "Where", "Channel", "At", "Time zone", "Days", "Show", "Filter"]
 
 
 def test_the_largest_is_opened_too() -> None:
@@ -143,36 +143,36 @@ def test_each_field_is_read(values: dict[str, Json], expected: SubscriptionReque
     assert SubscriptionRequest.parse(str(wish), KNOWN) == wish
 
 
-NOWHERE = {"channel": "Choose a channel, or have the digest sent to you alone."}
+NOWHERE = {"channel": "Choose a channel, or send the digest to yourself."}
 UNKNOWN = "write path:…, author:…, label:… or not-author:… here."
 WRONG: dict[str, tuple[dict[str, Json], dict[str, str]]] = {
     "no channel": ({"channel": {"selected_conversation": None}}, NOWHERE),
-    "words": ({"filter": {"value": "vllm/v1"}}, {"filter": f"I don't know 'vllm/v1': {UNKNOWN}"}),
-    "hostile": ({"filter": {"value": "<!here>\u202e"}}, {"filter": f"I don't know '<!here>': {UNKNOWN}"}),
+    "words": ({"filter": {"value": "vllm/v1"}}, {"filter": f"I don't understand 'vllm/v1': {UNKNOWN}"}),
+    "hostile": ({"filter": {"value": "<!here>\u202e"}}, {"filter": f"I don't understand '<!here>': {UNKNOWN}"}),
     "other option": (
         {"filter": {"value": "repo:a/b"}},
-        {"filter": "I don't know repo: here, use path:… author:… label:… not-author:… instead."},
+        {"filter": "I don't understand repo: here, use path:… author:… label:… not-author:… instead."},
     ),
     "open quotes": (
         {"filter": {"value": 'label:"a'}},
-        {"filter": "A quotation mark is open: close it, or leave it out."},
+        {"filter": "A quotation mark is not closed: close it, or leave it out."},
     ),
     "path": (
         {"filter": {"value": "path:[a]"}},
         {"filter": "path:'[a]' can't be used: write vllm/v1, *.cu or csrc/**/moe instead."},
     ),
-    "no time": ({"at": {"selected_time": None}}, {"at": "'' is no time: write it as 09:00 or 9am."}),
+    "no time": ({"at": {"selected_time": None}}, {"at": "'' is not a time: write it as 09:00 or 9am."}),
     "zone": (
         {"zone": option("Mars/Base")},
-        {"zone": "'Mars/Base' is no time zone: use an IANA name, as America/Los_Angeles."},
+        {"zone": "'Mars/Base' is not a time zone: use an IANA name, such as America/Los_Angeles."},
     ),
     "weight": (
         {"only": option("heavy")},
-        {"only": "only:'heavy' can't be used: write only:substantial or only:risky."},
+        {"only": "I don't understand only:'heavy': write only:substantial or only:risky."},
     ),
     "all of it": (
         {"channel": {"selected_conversation": ""}, "filter": {"value": "label:"}},
-        {**NOWHERE, "filter": "label: needs a value right after the colon."},
+        {**NOWHERE, "filter": "label: needs a value directly after the colon."},
     ),
 }
 
@@ -184,14 +184,14 @@ def test_what_can_not_be_used_is_told_at_its_field(values: dict[str, Json], expe
 
 def test_a_repository_that_was_taken_from_the_settings_meanwhile_is_told_at_its_field() -> None:
     assert errors(opened(OLD), {}, AllowedRepositories(REPOSITORY)) == {
-        "repository": "I don't speak of Acme/web.app here: ask about octo/engine."
+        "repository": "I'm not set up for Acme/web.app: ask about octo/engine."
     }
 
 
 def test_what_is_too_long_in_all_is_told_at_the_filters() -> None:
     values = {"filter": {"value": "label:" + "x" * 900}}
     found = errors(render_form((LONGEST,), USUAL, None, slack_request()), values, AllowedRepositories(LONGEST))
-    assert found == {"filter": "That is too long to be a command: use up to 1,000 characters."}
+    assert found == {"filter": "That command is too long: use up to 1,000 characters."}
 
 
 @given(texts(500))

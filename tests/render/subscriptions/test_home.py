@@ -54,26 +54,27 @@ def test_it_reads_from_the_last_digests_to_how_the_bot_is() -> None:
     health = replace(WELL, last_success=run(), last_failure=run(RunOutcome.FAILED, "Slack refused the call: x"))
     assert read(page(latest, [(FIXED, DUE), (OWN, DUE)], health, "Paused: octo/engine")).split("\n\n") == [
         "Paused: octo/engine",
-        "The last digests\n================",
+        "Recent digests\n==============",
         "engine · Sunday 1 March 2026 · 2 merged Open it",
         "Subscriptions\n=============",
         (
-            f"#C0DIGEST: octo/engine, every day at 09:00 (Europe/Berlin) · {FIXED.id}"
-            " · from the settings of the bot · next 2026-03-02 08:00 UTC"
+            "#C0DIGEST: octo/engine, every day at 09:00 (Europe/Berlin)"
+            " · set by the bot's admin · next 2026-03-02 08:00 UTC"
         ),
         (
-            "a direct message: octo/engine, from Monday to Friday at 07:05 (UTC, as your Slack is set)"
-            f" · {OWN.id} · next 2026-03-02 08:00 UTC"
+            "Sent to you: octo/engine, from Monday to Friday at 07:05 (UTC, as your Slack is set)"
+            " · next 2026-03-02 08:00 UTC"
         ),
-        "How I am\n========",
+        "Status\n======",
         (
-            "Clock: running\nLast digest: 2026-03-02 05:00 UTC\n"
+            "Schedule: running\nLast digest: 2026-03-02 05:00 UTC\n"
             "Last failure: 2026-03-02 05:00 UTC, failed: Slack refused the call: x\n"
-            "Store: 95 of 100 MB\nModel budget today: $1.00 of $20.00 used"
+            "Model budget today: $1.00 of $20.00 used"
         ),
         (
-            "Write to me under Messages, or reply to any message of mine: I answer questions about the changes, "
-            "with links to the lines. /prsummary 35617 explains a pull request, /prrisks 7d lists what may hurt."
+            "Write to me under Messages, or reply to one of my messages. I answer questions about the "
+            "changes, with links to the code. /prsummary 35617 explains a pull request, /prrisks 7d lists "
+            "risky changes."
         ),
     ]
 
@@ -112,9 +113,9 @@ def test_filters_are_literal(labels: list[str]) -> None:
 @pytest.mark.parametrize(
     ("health", "line"),
     [
-        (replace(WELL, last_tick=None), "Clock: not running, nothing is posted by itself"),
-        (replace(WELL, last_tick=NOW - timedelta(minutes=4)), "Clock: stopped, last seen 2026-03-02 06:56 UTC"),
-        (replace(WELL, has_model=False), "Model: none is set up, what you read are facts alone"),
+        (replace(WELL, last_tick=None), "Schedule: not running, so digests are not posted"),
+        (replace(WELL, last_tick=NOW - timedelta(minutes=4)), "Schedule: stopped, last seen 2026-03-02 06:56 UTC"),
+        (replace(WELL, has_model=False), "Model: not configured, so digests contain facts only"),
         (
             replace(WELL, last_success=run(detail="2 of 9")),
             "Last digest: 2026-03-02 05:00 UTC, incomplete: 2 of 9",

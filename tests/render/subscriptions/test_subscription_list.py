@@ -21,9 +21,12 @@ from bot.ports import Post
 from bot.render.blocks.buttons import add_buttons
 from bot.render.blocks.rich_text import count_characters
 from bot.render.subscriptions.subscription_list import (
+    PREVIEW,
+    REMOVE,
     DueSubscription,
     make_new_button,
     render_changes,
+    render_choice,
     render_confirmation,
     render_listing,
     render_resumption,
@@ -35,6 +38,7 @@ from tests.render.accepted import MOST_BLOCKS, invisible, nodes, seen
 from tests.render.hostile_days import LONGEST, texts
 
 DUE = datetime(2026, 3, 2, 8, tzinfo=UTC)
+NOW = datetime(2026, 3, 2, 7, 59, tzinfo=UTC)
 ENGINE = Subscription("C0DIGEST", REPOSITORY, Timing(dt.time(9), ZoneInfo("Europe/Berlin")), by="U0ADA")
 OWN = replace(
     ENGINE, channel="D0ADA", follows="U0ADA", timing=Timing(dt.time(7, 5), ZoneInfo("UTC"), weekdays=True)
@@ -57,10 +61,10 @@ def read(post: Post) -> str:
 
 
 def assert_taken(post: Post) -> None:
-    """Slack takes it, nobody is pinged and nothing links."""
+    """Slack takes it, nobody is pinged and nothing links but the channel that it is for."""
     payload = post.build_payload()
     assert check_message(payload) is None
-    assert (find_mentions(payload), find_links(payload)) == ([], [])
+    assert (set(find_mentions(payload)) <= {"<#C0DIGEST>"}, find_links(payload)) == (True, [])
     assert invisible(seen(post)) == []
     assert len(post.blocks) <= MOST_BLOCKS
 
@@ -70,17 +74,33 @@ def several(count: int, made: Subscription = ENGINE) -> list[DueSubscription]:
 
 
 def test_one_that_was_made_reads_in_a_sentence() -> None:
-    assert read(render_confirmation(ENGINE, DUE)) == (
-        "Subscribed: octo/engine, every day at 09:00 (Europe/Berlin). The next one comes 2026-03-02 08:00 UTC."
+    assert read(render_confirmation(ENGINE, DUE, NOW)) == (
+        "Subscribed: octo/engine, every day at 09:00 (Europe/Berlin), in #C0DIGEST. "
+        "The next digest comes 2026-03-02 08:00 UTC."
     )
-    assert read(render_confirmation(replace(OWN, view=DigestView(only=ViewLevel.RISKY)), DUE)) == (
-        "Subscribed: octo/engine, from Monday to Friday at 07:05 (UTC, as your Slack is set), only:risky. "
-        "The next one comes 2026-03-02 08:00 UTC."
+    assert "at {time} your time" in str(render_confirmation(ENGINE, DUE, NOW).blocks)
+    assert read(render_confirmation(replace(OWN, view=DigestView(only=ViewLevel.RISKY)), DUE, NOW)) == (
+        "Subscribed: octo/engine, from Monday to Friday at 07:05 (UTC, as your Slack is set), only:risky, "
+        "in your direct messages with me. The next digest comes 2026-03-02 08:00 UTC."
     )
+    assert read(render_confirmation(ENGINE, DUE, DUE)).endswith("in #C0DIGEST. The next digest comes in a minute.")
+
+
+def test_those_that_a_command_may_mean_have_one_button_each() -> None:
+    paused = replace(ENGINE, is_paused=True, view=LONG)
+    said = render_choice([FIXED, paused], PREVIEW)
+    assert read(said).startswith("Which one?\n\nocto/engine, every day at 09:00")
+    rows = [block["elements"] for block in said.blocks if block["type"] == "actions"]
+    assert [[(each["action_id"], each["value"]) for each in row] for row in rows] == [
+        [("subscription_preview", f"2|{each.id}")] for each in (FIXED, paused)
+    ]
+    removals = render_choice([ENGINE, paused], REMOVE)
+    assert all("confirm" in block["elements"][0] for block in removals.blocks if block["type"] == "actions")
+    assert_taken(render_choice([each for each, _ in several(30, LARGE)], REMOVE))
 
 
 def test_several_that_were_changed_are_a_line_each() -> None:
-    said = render_changes([ENGINE, OWN], "Paused", "/prdigest resume goes on.")
+    said = render_changes([ENGINE, OWN], "Paused", "/prdigest resume continues it.")
     assert (said.text, read(said).count("\n")) == ("Paused: octo/engine, octo/engine", 1)
     assert read(said).startswith("Paused: octo/engine, every day at 09:00 (Europe/Berlin). /prdigest resume")
 
@@ -89,7 +109,7 @@ def test_each_of_a_list_has_what_can_be_done_with_it() -> None:
     said = render_listing([(FIXED, DUE), (ENGINE, DUE), (replace(OWN, is_paused=True), DUE)])
     title, fixed, line, row, paused, turned = said.build_payload()["blocks"]
     assert "3 digests come here" in str(title)
-    assert "from the settings of the bot" in str(fixed)
+    assert "set by the bot's admin" in str(fixed)
     assert (ENGINE.id in str(line), "next" in str(line)) == (True, True)
     assert ("paused" in str(paused), "next" in str(paused)) == (True, False)
     pressed = [[(each["action_id"], each["value"]) for each in found["elements"]] for found in (row, turned)]
@@ -102,11 +122,13 @@ def test_each_of_a_list_has_what_can_be_done_with_it() -> None:
 
 def test_who_unsubscribes_is_asked_whether_they_mean_it() -> None:
     (asked,) = [
-        each["confirm"] for each in render_confirmation(ENGINE, DUE).blocks[1]["elements"] if "confirm" in each
+        each["confirm"]
+        for each in render_confirmation(ENGINE, DUE, NOW).blocks[1]["elements"]
+        if "confirm" in each
     ]
     assert [asked[part]["text"] for part in ("title", "text", "confirm", "deny")] == [
         "Unsubscribe?",
-        "octo/engine will not be posted there any more. What was posted stays.",
+        "octo/engine will no longer be posted there. Posted digests stay.",
         "Unsubscribe",
         "Keep it",
     ]
@@ -116,7 +138,7 @@ def test_who_unsubscribes_is_asked_whether_they_mean_it() -> None:
 def test_in_app_home_each_says_where_it_goes() -> None:
     first, _, second, _ = render_rows([(ENGINE, DUE), (OWN, DUE)], with_place=True)
     assert next(nodes(first, "channel"))["channel_id"] == "C0DIGEST"
-    assert "a direct message" in str(second)
+    assert "Sent to you" in str(second)
     assert not list(nodes(list(render_rows([(ENGINE, DUE)])), "channel"))
 
 
@@ -133,7 +155,7 @@ def test_however_many_there_are_slack_takes_them(made: Subscription, count: int)
 @pytest.mark.parametrize("made", [ENGINE, LARGE], ids=["usual", "large"])
 def test_what_was_done_to_all_of_them_is_taken_too(made: Subscription, count: int) -> None:
     planned = several(count, made)
-    assert_taken(render_changes([each for each, _ in planned], "Unsubscribed", "What was posted stays."))
+    assert_taken(render_changes([each for each, _ in planned], "Unsubscribed", "Posted digests stay."))
     assert_taken(render_resumption(planned))
 
 
@@ -143,7 +165,7 @@ views = st.builds(
     st.sampled_from(ViewLevel),
 )
 MADE: dict[str, Any] = {
-    "confirmed": lambda made: render_confirmation(made, DUE),
+    "confirmed": lambda made: render_confirmation(made, DUE, NOW),
     "changed": lambda made: render_changes([made], "Paused"),
     "listed": lambda made: render_listing([(made, DUE)]),
     "resumed": lambda made: render_resumption([(made, DUE)]),
@@ -158,8 +180,8 @@ def test_whatever_the_filters_hold_is_literal(make: Any, view: DigestView) -> No
 
 def test_short_filters_are_written_out_and_long_ones_are_cut() -> None:
     short, long = DigestView(Filters(labels=("y" * 200,))), LONG
-    assert "y" * 200 in read(render_confirmation(replace(ENGINE, view=short), DUE))
-    assert len(read(render_confirmation(replace(ENGINE, view=long), DUE))) < 500
+    assert "y" * 200 in read(render_confirmation(replace(ENGINE, view=short), DUE, NOW))
+    assert len(read(render_confirmation(replace(ENGINE, view=long), DUE, NOW))) < 500
 
 
 def ids(planned: Sequence[DueSubscription]) -> list[str]:

@@ -195,9 +195,9 @@ def test_a_window_that_waits_says_for_what(repository: Repository) -> None:
 
 @given(texts(1_000))
 def test_a_window_that_can_not_be_filled_says_why(typed: str) -> None:
-    view = render_error_view(UsageError(f"{typed!r} names no pull request."), "a1b2c3", 5)
+    view = render_error_view(UsageError(f"{typed!r} I couldn't find a pull request number."), "a1b2c3", 5)
     assert_opens(view)
-    assert seen(view).endswith(" names no pull request. [a1b2c3]")
+    assert seen(view).endswith(" I couldn't find a pull request number.")
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_a_window_that_can_not_be_filled_says_why(typed: str) -> None:
     [
         (
             PullRequestNotFound("octo/engine has no pull request #5."),
-            "octo/engine has no pull request #5. [a1b2c3]",
+            "octo/engine has no pull request #5.",
         ),
         (ZeroDivisionError("<!channel> https://evil.example"), "[a1b2c3]"),
     ],
@@ -275,7 +275,7 @@ def test_a_file_says_what_happened_to_it() -> None:
 def test_files_that_could_not_be_read_are_not_listed() -> None:
     view = render_details_view(entry(5, files=None, changed_files=7))
     assert "Files" not in seen(view)
-    assert "Risk: not assessed, its files could not be read" in seen(view)
+    assert "Risk: not assessed because its files could not be read" in seen(view)
 
 
 def test_the_window_says_again_what_it_is_and_how_risky() -> None:

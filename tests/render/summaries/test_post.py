@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -109,9 +111,17 @@ def test_a_path_neither_breaks_lines_nor_reads_backwards(path: str) -> None:
 
 def test_a_summary_shows_title_headline_and_its_four_sections() -> None:
     text = seen(render_summary(entry(5, title="Count once")))
-    parts = ["#5 Count once", "Requests are counted once", "What changed and why\nThe counter moved."]
+    parts = ["Count once\n", "#5 Requests are counted once", "What changed and why\nThe counter moved."]
     parts += ["Technical impact\nOne place counts.", "Potential risks\nNone stand out.", "Key insights\n"]
     assert [part for part in parts if part not in text] == []
+    # once, where it is a link
+    assert text.count("#5") == 1
+
+
+def test_times_are_in_the_zone_of_the_readers() -> None:
+    made = entry(5, merged_at=datetime(2026, 3, 1, 2, 55, tzinfo=UTC))
+    assert "merged 2026-03-01 02:55 UTC by" in seen(render_summary(made))
+    assert "merged 2026-02-28 18:55 PST by" in seen(render_summary(made, ZoneInfo("America/Los_Angeles")))
 
 
 def test_a_pull_request_that_is_not_merged_can_be_shown() -> None:
@@ -134,7 +144,7 @@ POINTS = {-7: "lowest", -6: "low", 0: "low", 4: "middle", 12: "high", 16: "highe
 def test_the_risk_is_a_band_with_what_is_known_of_it_and_the_reasons(points: int, label: str) -> None:
     band = next(band for band in RiskBand if band.label == label)
     made = replace(entry(5), risk=Risk(points, ("adds 400 lines of product code", "touches 4 product folders")))
-    share = f"about 1 in {SHARES[band]} such changes needed a fix within two weeks; of all, 1 in 14"
+    share = f"about 1 in {SHARES[band]} such changes needed a fix within two weeks, average 1 in 14"
     reasons = "adds 400 lines of product code; touches 4 product folders"
     (line,) = told(made, "Risk")
     assert line[len("Risk: ")] in "⚪🟡🟠🔴"
@@ -164,11 +174,11 @@ def test_a_risk_without_reasons_is_its_band_alone() -> None:
     [
         ({"files": None, "changed_files": 7}, "its files could not be read"),
         ({"files": None, "changed_files": 7, "title": 'Revert "Count once"'}, "its files could not be read"),
-        ({"title": 'Revert "Count once"'}, "it takes another change back"),
+        ({"title": 'Revert "Count once"'}, "it is a revert"),
     ],
 )
 def test_what_no_rule_speaks_of_is_not_called_safe(fields: dict[str, Any], why: str) -> None:
-    assert told(entry(5, **fields), "Risk") == [f"Risk: not assessed, {why}"]
+    assert told(entry(5, **fields), "Risk") == [f"Risk: not assessed because {why}"]
 
 
 @pytest.mark.parametrize("action", ["", "Set the flag."])
@@ -237,7 +247,7 @@ def complete(text: str, repository: Repository = REPOSITORY, path: str = "d" * 2
         "adds 123,456 lines of product code",
         "touches 1234 product folders",
         "changes dependencies or build",
-        "performance or concurrency change by its title",
+        "title mentions performance or concurrency",
     )
     files = tuple(changed_file(f"{n}/{path}", 9_999, 9_999, patch=None) for n in range(6))
     moved = replace(made.pull, repository=repository, number=999_999_999, files=files, changed_files=3_000)

@@ -6,6 +6,7 @@ import pytest
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 
+from tests.helpers.world import as_read
 from tests.scenarios import RISKY, SECTIONS, Bot, both_transports, old_button
 
 COLD = "Reading octo/engine#{number}…"
@@ -48,7 +49,7 @@ def test_details_of_what_nobody_read_yet_says_so_and_then_fills_the_window(bot: 
 def test_details_of_an_unknown_pull_request_says_so_in_the_window(bot: Bot) -> None:
     number, channel = bot.unused_number(), bot.channel()
     bot.person().press(old_button("details", f"octo/engine#{number}"), "details", channel=channel)
-    assert f"octo/engine has no pull request #{number}. [" in window(bot, number)
+    assert f"octo/engine has no pull request #{number}." in window(bot, number)
 
 
 @both_transports
@@ -94,15 +95,27 @@ def test_sharing_where_the_bot_is_no_member_says_how_to_invite_it(bot: Bot) -> N
     channel, ada = bot.channel(member=False), bot.person()
     ada.press(summary(bot, channel, ada), "share_summary")
     _, shown = bot.whispered(ada)
-    assert shown["text"] == "I am not a member of this channel: invite me with /invite, then share again."
+    assert shown["text"] == "I'm not in this channel: invite me with /invite, then share again."
     assert not bot.posted(channel)
 
 
-def test_ask_about_this_says_how(bot: Bot) -> None:
+def test_ask_about_this_says_how_and_where(bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
-    ada.press(summary(bot, channel, ada), "ask")
+    message = summary(bot, channel, ada)
+    ada.press(message, "ask")
     (shown,) = bot.whispered(ada)
-    assert shown["text"].startswith("Reply to this message in its thread, in your own words:")
+    assert shown["text"].startswith("Reply in this message's thread, in your own words:")
+    link = shown["blocks"][0]["elements"][0]["elements"][-1]
+    assert (link["text"], link["url"].endswith(message["ts"].replace(".", ""))) == ("Open the message", True)
+
+
+def test_where_slack_gives_no_address_ask_about_this_says_how(bot: Bot) -> None:
+    channel, ada = bot.channel(), bot.person()
+    message = summary(bot, channel, ada)
+    bot.world.slack.fail_next("chat.getPermalink", error="internal_error")
+    ada.press(message, "ask")
+    (shown,) = bot.whispered(ada)
+    assert "Open the message" not in as_read(shown)
 
 
 def test_a_button_in_a_thread_is_answered_there(bot: Bot) -> None:
@@ -119,7 +132,7 @@ def test_a_button_of_an_older_version_says_what_to_do_instead(bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
     assert ada.press(old_button("details_v0", "x"), "details_v0", channel=channel).ack.status == 200
     (shown,) = bot.whispered(ada)
-    assert shown["text"] == "I don't know this button any more: ask again with a command."
+    assert shown["text"] == "That button no longer works: use a command instead."
 
 
 @pytest.mark.parametrize(
@@ -137,7 +150,7 @@ def test_a_forged_button_opens_no_other_repository(action: str, value: str, bot:
     channel, ada, before = bot.channel(), bot.person(), bot.calls()
     assert ada.press(old_button(action, value), action, channel=channel).ack.status == 200
     (shown,) = bot.whispered(ada)
-    assert shown["text"].startswith("I don't speak of other/secret here: ask about octo/engine,")
+    assert shown["text"].startswith("I'm not set up for other/secret: ask about octo/engine,")
     assert bot.calls() == before
     assert not bot.posted(channel)
 
@@ -147,4 +160,4 @@ def test_a_button_that_says_nothing_usable_is_a_sentence(value: str, bot: Bot) -
     channel, ada = bot.channel(), bot.person()
     ada.press(old_button("details", value), "details", channel=channel)
     (shown,) = bot.whispered(ada)
-    assert "names no pull request: write 35617," in shown["text"]
+    assert "number in " in shown["text"]

@@ -12,8 +12,8 @@ from tests.emulators.github.server import FailureKind
 from tests.helpers.world import as_read
 from tests.scenarios import Bot, claude_that, failing_github, old_button
 
-DOWN = "GitHub does not answer me right now: try again in a few minutes."
-REFUSED = "GitHub does not let me read that: ask whoever runs me to look at the token."
+DOWN = "GitHub is not responding: try again in a few minutes."
+REFUSED = "GitHub does not let me read that: ask the bot's admin to check the GitHub token."
 
 
 def secrets(bot: Bot) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ def test_details_that_github_fails_are_a_sentence_in_the_window(bot: Bot) -> Non
     with failing_github(bot, "401"):
         ada.press(old_button("details", f"octo/engine#{number}"), "details", channel=bot.channel())
     (view,) = bot.windows(f"#{number}")
-    (said,) = re.findall(r"'text': '(GitHub [^']*)'", str(view["blocks"]))
+    (said,) = re.findall(r"'text': \"(GitHub [^\"]*)\"", str(view["blocks"]))
     assert f"[{reference_in(said, bot, REFUSED)}]" in bot.log()
 
 
@@ -91,7 +91,7 @@ def test_a_repository_that_github_does_not_know_is_a_sentence(bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     ada.send_command("/prsummary", f"{repository}#1", channel)
     (shown,) = bot.whispered(ada)
-    reference_in(shown["text"], bot, f"GitHub has no repository {repository}, or the token may not see it.")
+    reference_in(shown["text"], bot, f"GitHub has no repository {repository}, or the token may not read it.")
 
 
 def overloaded(_: dict[str, Any]) -> Failure:

@@ -51,7 +51,7 @@ def test_a_vote_is_a_word(http_bot: Bot) -> None:
     ada.press(old, "answer_vote", channel=channel)
     (shown,) = http_bot.whispered(ada)
     # the version before answers nobody here: the vote is taken for an answer that is forgotten
-    assert shown["text"].startswith("That answer is too old for me to know what it was made of")
+    assert shown["text"].startswith("That answer is too old to rate")
 
 
 def test_a_subscription_is_an_id(http_bot: Bot) -> None:
@@ -64,7 +64,7 @@ def test_a_subscription_is_an_id(http_bot: Bot) -> None:
         http_bot.settle()
         assert [each.is_paused for each in subscriptions(http_bot, channel)] == [is_paused]
     ada.press(old_button("subscription_preview", made.id), "subscription_preview", channel=channel)
-    assert "A preview for you alone: nothing was posted." in str(http_bot.whispered(ada))
+    assert "Preview, visible only to you. Nothing was posted." in str(http_bot.whispered(ada))
     ada.press(old_button("subscription_change", made.id), "subscription_change", channel=channel)
     assert form_of(http_bot, ada)
     ada.press(old_button("subscription_new", "new"), "subscription_new", channel=channel)
@@ -101,7 +101,7 @@ def test_what_no_version_wrote_says_what_to_do_instead(action: str, value: str, 
     channel, ada = http_bot.channel(), http_bot.person()
     ada.press(old_button(action, value), action, channel=channel)
     (shown,) = http_bot.whispered(ada)
-    assert shown["text"] == "I don't know this button any more: ask again with a command."
+    assert shown["text"] == "That button no longer works: use a command instead."
     assert not http_bot.posted(channel)
 
 
@@ -127,4 +127,4 @@ def test_a_typed_value_opens_no_other_repository(action: str, value: str, http_b
     channel, ada = http_bot.channel(), http_bot.person()
     ada.press(old_button(action, value), action, channel=channel)
     (shown,) = http_bot.whispered(ada)
-    assert shown["text"].startswith("I don't speak of other/secret here: ask about octo/engine,")
+    assert shown["text"].startswith("I'm not set up for other/secret: ask about octo/engine,")

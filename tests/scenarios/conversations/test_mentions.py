@@ -102,7 +102,7 @@ def test_another_repository_is_refused_to_the_asker_alone(bot: Bot) -> None:
     channel, ada, before = bot.channel(), bot.person(), bot.calls()
     mention = ada.mention("<https://github.com/other/secret/pull/1>", channel)
     (shown,) = bot.whispered(ada)
-    assert shown["text"].startswith("I don't speak of other/secret here: ask about octo/engine,")
+    assert shown["text"].startswith("I'm not set up for other/secret: ask about octo/engine,")
     assert not bot.replied(channel, mention.payload["event"]["ts"])
     assert bot.calls() == before
 
@@ -132,7 +132,7 @@ def test_a_question_that_is_too_long_is_told_to_the_asker_alone(http_bot: Bot) -
     channel, ada, before = http_bot.channel(), http_bot.person(), http_bot.calls()
     thread = begun(http_bot, ada.mention("why? " * 801, channel))
     (shown,) = http_bot.whispered(ada)
-    assert shown["text"] == "That is too long for a question: use up to 4,000 characters."
+    assert shown["text"] == "That question is too long: use up to 4,000 characters."
     assert not thread.replies()
     assert http_bot.calls() == before
 
@@ -142,7 +142,7 @@ def test_in_direct_messages_there_is_nobody_to_be_quiet_for(text: str, http_bot:
     ada = http_bot.person()
     thread = begun(http_bot, ada.send_message(text, f"D{ada.user[1:]}"))
     (said,) = http_bot.posted(thread.channel)
-    assert said["text"] == "Here we are alone, so I always answer: no need to silence or wake me."
+    assert said["text"] == "In direct messages I always answer, so quiet and wake have no effect here."
     with answering(http_bot, answer("Nothing.")):
         ada.send_message("What merged?", thread.channel, thread.ts)
         assert len(thread.answers()) == 1

@@ -238,7 +238,7 @@ def test_a_thread_that_was_silenced_answers_only_who_names_the_bot_until_it_is_w
     thread, ada = summary(bot), bot.person()
     (ada.mention if is_named else ada.send_message)("quiet", thread.channel, thread.ts)
     (said,) = thread.replies()
-    assert "mention me with the word wake" in said["text"]
+    assert "Mention me with the word wake" in said["text"]
     with answering(bot, answer("Yes.")) as asked:
         ada.send_message("Does it?", thread.channel, thread.ts)
         assert not thread.answers()
@@ -276,7 +276,7 @@ def test_an_answer_streams_below_a_status_and_ends_with_its_small_print(http_bot
         (reply,) = thread.answers()
     assert text_of(reply) == LONG
     assert [block["type"] for block in reply["blocks"]] == ["markdown", "context", "context_actions"]
-    assert f"Read: the diff of #{thread.number}." in small_print(reply)
+    assert f"Sources: the diff of #{thread.number}." in small_print(reply)
     said = [each["status"] for each in slack.statuses if each["thread_ts"] == thread.ts]
     assert said[0] == "is reading the pull requests…"
     assert not slack.get_status(thread.channel, thread.ts)
@@ -331,7 +331,7 @@ def test_only_quotes_that_hold_and_numbers_that_exist_are_linked(http_bot: Bot) 
     assert lines[1].startswith("Gone. [retry.py:2 (removed)](https://github.com/octo/engine/")
     assert lines[2:5] == ["Elsewhere.", "Invented.", "Foreign."]
     assert lines[5] == f"See [#{own}]({address}) and #{missing}."
-    assert "3 quotes were not in the code and not linked." in small_print(reply)
+    assert "3 quotes were not found in the code and not linked." in small_print(reply)
 
 
 def test_a_line_of_the_file_that_a_tool_read_is_linked_at_the_merge_commit(http_bot: Bot) -> None:
@@ -354,7 +354,7 @@ def test_a_line_of_the_file_that_a_tool_read_is_linked_at_the_merge_commit(http_
     assert "22:  def give_up(worker):" in asked.prompts[1]
     assert "1:  import os" not in asked.prompts[1], "only what is around the name is shown"
     assert "parts of engine/workers.py after" in small_print(reply)
-    assert "1 quote was not in the code and not linked." in small_print(reply)
+    assert "1 quote was not found in the code and not linked." in small_print(reply)
 
 
 def test_what_somebody_wrote_is_linked_to_their_comment_and_proves_no_code(http_bot: Bot) -> None:
@@ -385,10 +385,10 @@ def test_what_somebody_wrote_is_linked_to_their_comment_and_proves_no_code(http_
     assert lines[2] == "It goes."
     print_ = small_print(reply)
     assert f"the discussion of #{thread.number}" in print_
-    assert "No line proves what it says of code." in print_
+    assert "Not verified against the code." in print_
     assert "1 quote was" in print_
     statuses = [each["status"] for each in http_bot.world.slack.statuses if each["thread_ts"] == thread.ts]
-    assert statuses[-1] == "is reading the discussion…"
+    assert statuses[-1] == "is reading discussions…"
 
 
 def test_what_tools_read_and_what_nobody_could_see_is_in_the_small_print(http_bot: Bot) -> None:
@@ -412,7 +412,7 @@ def test_what_tools_read_and_what_nobody_could_see_is_in_the_small_print(http_bo
     assert f"the diff of #{number}" in print_
     assert f"engine/huge.py of #{number} (too large, GitHub sends no diff)" in print_
     assert f"engine/logo.png of #{number} (binary or empty)" in print_
-    assert f"parts of engine/long.py of #{number} (clipped)" in print_
+    assert f"parts of engine/long.py of #{number} (truncated)" in print_
     statuses = [each["status"] for each in http_bot.world.slack.statuses if each["thread_ts"] == thread.ts]
     assert statuses == ["is reading the pull requests…", "is reading 1 diff…"]
 
@@ -506,7 +506,7 @@ def test_a_vote_is_kept_with_the_question_and_what_its_answer_was_made_of(bot: B
     assert (vote["repository"], vote["numbers"]) == ("octo/engine", [thread.number])
     assert [each["tool"] for each in vote["exchanges"]] == ["read_diff"]
     assert "+timeout = 30" in vote["exchanges"][0]["result"]
-    assert ["Noted, thank you" in shown["text"] for shown in bot.whispered(ada)] == [True, True]
+    assert ["Thanks, saved" in shown["text"] for shown in bot.whispered(ada)] == [True, True]
 
 
 def test_a_vote_counts_as_soon_as_its_buttons_are_there(bot: Bot) -> None:
@@ -524,7 +524,7 @@ def test_a_vote_counts_as_soon_as_its_buttons_are_there(bot: Bot) -> None:
     with answering(bot, answer(LONG)):
         ada.send_message("Does it?", thread.channel, thread.ts)
         thread.answers()
-    assert ["Noted, thank you" in shown["text"] for shown in bot.whispered(ada)] == [True]
+    assert ["Thanks, saved" in shown["text"] for shown in bot.whispered(ada)] == [True]
 
 
 def votes(bot: Bot, person: Person) -> list[dict[str, Any]]:

@@ -116,8 +116,9 @@ def test_an_answer_that_breaks_off_for_good_is_kept_as_far_as_it_came(http_bot: 
         said = the_answer(thread)
     assert LONG.startswith(said)
     assert len(said) > HALF - 30
-    assert "The model stopped in the middle (the model broke off): this is what I have." in small_print(
-        thread.answers()[0]
+    assert (
+        "The answer is incomplete (the model stopped before the end of its answer). This is what I have so far."
+        in small_print(thread.answers()[0])
     )
     assert len(asked.bodies) == 3
 
@@ -144,7 +145,7 @@ def test_without_a_key_a_plain_search_answers_and_says_so(keyless: Bot) -> None:
     thread = summary(keyless, title="Count the frobnications")
     keyless.person().send_message("What happens to frobnications?", thread.channel, thread.ts)
     (reply,) = thread.replies()
-    assert text_of(reply).startswith("**Without the model.** No model is set up. A plain search")
+    assert text_of(reply).startswith("**Without the model.** No model is set up. Text search")
     assert f"[#{thread.number}]" in text_of(reply)
     assert not keyless.world.claude.requests
 
@@ -155,8 +156,8 @@ def test_without_a_key_a_plain_search_answers_and_says_so(keyless: Bot) -> None:
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [
-        ("502", "GitHub does not answer me right now: try again in a few minutes. ["),
-        ("401", "GitHub does not let me read that: ask whoever runs me to look at the token. ["),
+        ("502", "GitHub is not responding: try again in a few minutes. ["),
+        ("401", "GitHub does not let me read that: ask the bot's admin to check the GitHub token. ["),
     ],
     ids=["down", "token refused"],
 )

@@ -106,5 +106,5 @@ def test_small_print_names_hostile_files_literally(http_bot: Bot) -> None:
     with answering(http_bot, answer("It does.")):
         http_bot.person().send_message("Does it?", thread.channel, thread.ts)
         (reply,) = thread.answers()
-    assert "Not seen: <!here>" in small_print(reply)
+    assert "Not read: <!here>" in small_print(reply)
     assert harmless(thread) == []

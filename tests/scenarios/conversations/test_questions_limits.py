@@ -18,7 +18,7 @@ from tests.scenarios.conversations.asking import Thread, answer, answering, begu
 
 DAILY = 0.5
 LIMIT = 3
-TOO_FAST = "That was a lot in a minute: give me a moment, then ask again."
+TOO_FAST = "Too many requests: wait a minute, then ask again."
 _seats = count(1)
 
 
@@ -66,7 +66,7 @@ def test_who_used_up_their_budget_gets_plain_results_and_others_answers(frugal: 
     with asked_by(frugal, ada) as thread:
         ada.send_message("And the frobnications?", thread.channel, thread.ts)
         reply = thread.answers()[-1]
-        assert is_plain(text_of(reply), "You have used up your budget for today; it begins anew at midnight")
+        assert is_plain(text_of(reply), "You have used up your budget for today; it resets at midnight")
         ben.send_message("And the frobnications?", thread.channel, thread.ts)
         assert [text_of(message) for message in thread.answers()][2:] == ["Yes."]
     assert not frugal.whispered(ada)
@@ -82,7 +82,7 @@ def test_when_the_budget_of_all_is_used_up_everybody_gets_plain_results(frugal: 
         (reply,) = thread.answers()
     spending.settle_hold(BudgetHold("back again", 0.0, (day,)), -DAILY)
     assert spending.get_spending(day) == before
-    assert is_plain(text_of(reply), "Today's budget for the model is used up; it begins anew at midnight")
+    assert is_plain(text_of(reply), "Today's model budget is used up; it resets at midnight")
     assert not asked.bodies
 
 
@@ -112,7 +112,7 @@ def test_who_may_not_ask_is_told_so_only_where_they_name_the_bot(frugal: Bot) ->
         (shown,) = frugal.whispered(eve)
         assert len(thread.replies()) == 1
         assert frugal.calls() == before
-    assert shown["text"] == "I may not answer you here: ask whoever runs me to allow it."
+    assert shown["text"] == "I'm not allowed to answer you: ask the bot's admin."
 
 
 def test_people_of_another_workspace_are_left_alone_where_they_do_not_name_the_bot(frugal: Bot) -> None:

@@ -10,17 +10,17 @@ from tests.scenarios import Bot, both_transports
 from tests.scenarios.conversations.asking import answer, answering, begun, text_of
 from tests.scenarios.subscriptions.regularly import direct, subscriptions
 
-HELLO = "Hello, I am prdigest. I read the pull requests merged into octo/engine."
+HELLO = "Hello, I'm prdigest. I read the pull requests merged into octo/engine."
 HELP = "Ask me anything about the pull requests of octo/engine."
 FIRST = {
     "": HELLO,
     "hi": HELLO,
     "Hello there!": HELLO,
     "help": HELP,
-    "list": "No digest comes here regularly",
+    "list": "There are no subscriptions here",
     "subscribe": "Subscribed to octo/engine",
     "subscribe at 09:00": "Subscribed to octo/engine",
-    "subscribe at 25:00": "'25:00' is no time",
+    "subscribe at 25:00": "'25:00' is not a time",
     "risks 7d path:": "path: needs a value",
     "unsubscribe": "There is no subscription here",
     "schedule": "Slack opens a form only after a command",

@@ -13,10 +13,10 @@ from tests.scenarios import Bot, both_transports, old_button
 from tests.scenarios.conftest import Bots, unharmed
 from tests.scenarios.subscriptions.regularly import direct, form_of, home, subscriptions
 
-ELSEWHERE = "I answer people of my own workspace only: ask whoever runs me to allow yours."
-WRONG_CHANNEL = "I don't answer in this channel: ask in one of mine, or ask whoever runs me."
-WRONG_USER = "I may not answer you here: ask whoever runs me to allow it."
-TOO_FAST = "That was a lot in a minute: give me a moment, then ask again."
+ELSEWHERE = "I only answer people of my own workspace: ask the bot's admin to allow yours."
+WRONG_CHANNEL = "I don't answer in this channel: use another one, or ask the bot's admin."
+WRONG_USER = "I'm not allowed to answer you: ask the bot's admin."
+TOO_FAST = "Too many requests: wait a minute, then ask again."
 LIMIT = 3
 _seats = count(1)
 
@@ -70,7 +70,7 @@ def told(bot: Bot, person: Person, delivery: Delivery) -> str:
 
 
 def is_answer(text: str) -> bool:
-    return any(word in text for word in ("number", "pull request", "Reply to this message"))
+    return any(word in text for word in ("number", "pull request", "Reply in this message's thread"))
 
 
 @kinds
@@ -146,7 +146,7 @@ def test_unlisted_people_find_nothing_in_app_home(guarded: Bot) -> None:
 def test_listed_people_find_app_home(guarded: Bot) -> None:
     ada = listed(guarded)
     ada.open_home()
-    assert "How I am" in home(guarded, ada)
+    assert "Status" in home(guarded, ada)
 
 
 def test_listed_people_subscribe_for_listed_channels_only(guarded: Bot) -> None:

@@ -366,7 +366,7 @@ def test_the_count_of_a_view_is_that_of_the_day() -> None:
     pulls = day(*FOUR)
     pulls.counted["2026-02-28"] = 5
     found = viewed(pulls, DigestView(Filters(labels=("bug",))))
-    assert found.gaps == ("incomplete? the commits of main name 5 merges, not 4",)
+    assert found.gaps == ("possibly incomplete: the commits of main show 5 merges, not 4",)
 
 
 # --- what came before the day, and since

@@ -147,7 +147,7 @@ def test_one_with_gaps_is_edited_once_when_it_is_complete(slack: SlackEmulator, 
 
 
 def test_one_whose_gaps_are_as_they_were_is_not_edited(slack: SlackEmulator, store: Redis) -> None:
-    """The version before knew it by its rendering, of which this one knows nothing."""
+    """The version before knew it by its rendering, of which this version supports nothing."""
     plant_digest(slack, store, "gaps")
     posted = PostingPlan.load(HASHES["gaps"]["posted"])
     as_before = replace(shown(busy=True), gaps=posted.gaps)

@@ -43,7 +43,7 @@ from tests.services.subscriptions.scheduled import KEY, key_of
 
 REPORT = "Engine-2026-02-28.md"
 CORRECTED = "Engine-2026-02-28-corrected.md"
-MOVED = "What stood here is part of the messages above now."
+MOVED = "This text is now part of the messages above."
 BEFORE = rendered("Before")
 AFTER = rendered("After", ("One", "Two", "Three", "Four"))
 REVISED = Standing(["After"], ["One", "Two", "Three", "Four"], [REPORT, CORRECTED])
@@ -301,7 +301,7 @@ def test_a_server_error_is_mended_by_the_next_try(
     assert standing(posted) == REVISED
 
 
-# --- what is not there any more
+# --- what is no longer exists
 
 
 @pytest.mark.parametrize(

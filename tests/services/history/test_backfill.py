@@ -267,7 +267,7 @@ class TestNotFilled:
         rig.pulls.counted = {"2026-02-27": 2}
         found = rig.fill()
         assert found[1] == BackfillOutcome(
-            SECOND, 1, failure_reason="incomplete? the commits of main name 2 merges, not 1"
+            SECOND, 1, failure_reason="possibly incomplete: the commits of main show 2 merges, not 1"
         )
         assert [outcome.is_filled for outcome in found] == [True, False, True]
         assert rig.recorded() == [1, 2, 3, 4, 5, 6]
@@ -333,7 +333,7 @@ class TestLimits:
         rig.clock.mend = rig.pulls.failing.clear
         assert all(outcome.is_filled for outcome in rig.fill())
         assert rig.clock.pauses == [1_200.0]
-        assert rig.heard == ["GitHub asks for a pause: waiting until 17:20:00 UTC", ""]
+        assert rig.heard == ["GitHub limits the rate: waiting until 17:20:00 UTC", ""]
 
     def test_without_a_time_it_is_a_minute_and_longer_each_time(self, rig: Rig) -> None:
         rig.pulls.failing["day 2026-02-27"] = RateLimited("Later.")
@@ -369,7 +369,7 @@ class TestLimits:
         rig.allowances = lambda: [other, short] if not rig.clock.pauses else [other]
         rig.fill()
         assert rig.clock.pauses == [601.0]
-        assert rig.heard == ["480 of 5,000 GitHub calls are left for others: waiting until 17:10:01 UTC", ""]
+        assert rig.heard == ["480 of 5,000 GitHub calls are reserved for others: waiting until 17:10:01 UTC", ""]
 
     def test_of_two_limits_the_later_one_counts(self, rig: Rig) -> None:
         both = [RateAllowance(1, 5_000, NOW + timedelta(minutes=minutes)) for minutes in (3, 7)]

@@ -65,6 +65,7 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (kinds.POST_PUBLIC_NOTICE, made.NoticePayload(ASKER, "")),
     (kinds.SEND_GREETING, made.GreetingPayload(ASKER, Greeting.INVITED)),
     (kinds.SHOW_DETAILS, made.DetailsPayload(ASKER, Reference(ENGINE, 7))),
+    (kinds.EXPLAIN_ASKING, made.AskerPayload(ASKER)),
     (kinds.RECORD_VOTE, made.VotePayload(ASKER, "100.1", "good")),
     (kinds.CHANGE_SUBSCRIPTION, made.SubscriptionPayload(ASKER, "subscribe", WISH, channel="C1", replaces="1a2b")),
     (
@@ -140,7 +141,7 @@ def test_a_kind_that_is_younger_than_the_payloads_has_no_old_arguments() -> None
 def test_a_request_that_went_through_the_queue_is_still_held_to_the_settings() -> None:
     foreign = RisksRequest(Repository("other", "secret"), SPAN)
     [back] = [RISKS_JOB.decode([RISKS_JOB.encode(made.CommandPayload(ASKER, foreign))], CONTEXT)]
-    with pytest.raises(UsageError, match="I don't speak of other/secret here"):
+    with pytest.raises(UsageError, match="I'm not set up for other/secret"):
         back.request.require_known(AllowedRepositories(ENGINE))
     spelt = RisksRequest(Repository("OCTO", "Engine"), SPAN).require_known(AllowedRepositories(ENGINE))
     assert spelt.repository == ENGINE

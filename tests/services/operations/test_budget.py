@@ -74,7 +74,7 @@ def test_there_is_an_answer_until_the_budget_is_used_up() -> None:
     assert there.explain_refusal(ADA) == ""
     spend(there, ADA, 0.5)
     assert there.explain_refusal(ADA) == (
-        "You have used up your budget for today; it begins anew at midnight (America/Los_Angeles)."
+        "You have used up your budget for today; it resets at midnight (America/Los_Angeles)."
     )
 
 
@@ -94,7 +94,7 @@ def test_all_together_have_one_too() -> None:
     spend(there, NAMESAKE, 0.2)
     for somebody in (ADA, GRACE, NAMESAKE, slack_request(user="U0NEW")):
         said = there.explain_refusal(somebody)
-        assert said.startswith("Today's budget for the model is used up; it begins anew at midnight")
+        assert said.startswith("Today's model budget is used up; it resets at midnight")
         assert is_one_sentence(said)
 
 
@@ -158,9 +158,9 @@ def why(there: Budget, payer: str, need: CallPurpose = CallPurpose.USUAL) -> str
 
 
 OWN, NEARLY, ALL = (
-    "whoever asked has used up their budget for today",
-    "today's budget for the model is nearly used up",
-    "today's budget for the model is used up",
+    "the person who asked has used up their budget for today",
+    "today's model budget is nearly used up",
+    "today's model budget is used up",
 )
 
 
@@ -189,7 +189,7 @@ def test_people_together_leave_the_rest_to_what_comes_by_itself() -> None:
             spend(there, asked, 0.99)
     assert there.read_spending_today()[0] == pytest.approx(10.0 * PEOPLE_SHARE, abs=1.0)
     assert (why(there, name_payer(ADA)), why(there, "")) == (ALL, "")
-    assert there.explain_refusal(ADA).startswith("Today's budget for the model is used up")
+    assert there.explain_refusal(ADA).startswith("Today's model budget is used up")
 
 
 def test_a_person_over_their_own_is_refused_and_nobody_else() -> None:

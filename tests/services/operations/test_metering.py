@@ -158,7 +158,7 @@ def test_a_talk_that_breaks_off_costs_what_it_told_before(till: Till) -> None:
     class Breaking(Model):
         def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
             yield TurnUsage(USED)
-            raise ModelBusy("the model broke off")
+            raise ModelBusy("the model stopped before the end of its answer")
 
     till.model = Breaking()
     with bill_to(ADA), pytest.raises(ModelBusy):

@@ -190,13 +190,13 @@ def test_more_calls_than_allowed_are_told_so_and_not_run() -> None:
 @pytest.mark.parametrize(
     ("tools", "status"),
     [
-        (("list_pull_requests",), "is going through the pull requests…"),
-        (("pull_request", "no_such_tool"), "is going through the pull requests…"),
-        (("search", "taken_back"), "is searching the diffs…"),
+        (("list_pull_requests",), "is reading the list of pull requests…"),
+        (("pull_request", "no_such_tool"), "is reading the list of pull requests…"),
+        (("search", "taken_back"), "is searching diffs…"),
         (("taken_back",), "is looking for reverts…"),
         (("read_diff",), "is reading 1 diff…"),
-        (("read_diff", "read_file"), "is reading the files…"),
-        (("find_uses",), "is reading the files…"),
+        (("read_diff", "read_file"), "is reading files…"),
+        (("find_uses",), "is reading files…"),
         (("search", "read_diff", "read_diff"), "is reading 2 diffs…"),
     ],
     ids=lambda value: ",".join(value) if isinstance(value, tuple) else "",
@@ -504,8 +504,8 @@ def test_a_tool_is_told_what_the_model_asked() -> None:
 def test_the_status_says_whether_diffs_are_searched() -> None:
     text, diffs = ({"any_of": ["x"], "where": where} for where in ("text", "diff"))
     for given, status in (
-        ((text,), "is searching the descriptions…"),
-        ((text, diffs), "is searching the diffs…"),
+        ((text,), "is searching descriptions…"),
+        ((text, diffs), "is searching diffs…"),
     ):
         calls = tuple(ToolCall(str(n), "search", arguments) for n, arguments in enumerate(given))
         there = stage(Says((), calls), answers("Done."))

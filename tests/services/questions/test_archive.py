@@ -42,7 +42,7 @@ def test_what_nobody_summarised_has_its_facts_and_files() -> None:
     there = shelf(SEVEN)
     (entry,) = there.archive.read_days(REPOSITORY, days("2026-02-28")).entries
     assert entry.pull == SEVEN
-    assert entry.summary.fallback == "nobody asked for it before"
+    assert entry.summary.fallback == "nobody has asked for it before"
     assert entry.summary.headline == "Count retries"
     assert (entry.risk, entry.area) == (assess_pull_request(SEVEN), determine_area(SEVEN))
 
@@ -144,8 +144,8 @@ def test_doubts_are_told_once_each() -> None:
     there.pulls.counted = {"2026-02-25": None, "2026-02-26": None, "2026-02-27": 5, "2026-02-28": 1}
     doubts = there.archive.read_days(REPOSITORY, days("2026-02-25..2026-02-28")).caveats
     assert doubts == (
-        "count not checked: the commits of main gave none",
-        "incomplete? the commits of main name 5 merges, not 1",
+        "count not checked: the commits of main gave no count",
+        "possibly incomplete: the commits of main show 5 merges, not 1",
     )
 
 

@@ -212,7 +212,7 @@ def test_large_diffs_share_the_room() -> None:
     assert text.count("Diff (clipped):") == 5
     assert text.count("[Not shown, too large") == 5
     assert len(text) <= MOST + 5 * 8_000
-    assert toolbox.provenance.gaps.startswith("parts of engine/part_0.py of #1 (clipped), ")
+    assert toolbox.provenance.gaps.startswith("parts of engine/part_0.py of #1 (truncated), ")
     assert re.search(r"\d+ more$", toolbox.provenance.gaps)
 
 

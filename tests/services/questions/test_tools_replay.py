@@ -420,7 +420,7 @@ def test_a_whole_diff_holds_every_changed_line_or_says_that_it_is_cut() -> None:
         missing = Counter(changed(record)) - Counter(text.split("\n"))
         is_cut = text.endswith("[cut: not the whole diff; name paths to see the rest]")
         assert bool(missing) == is_cut, number
-        assert ("clipped" in toolbox.provenance.gaps) == is_cut, number
+        assert ("truncated" in toolbox.provenance.gaps) == is_cut, number
         assert len(text) <= MAX_DIFF_LENGTH + 300
         assert toolbox.provenance.sources == f"the diff of #{number}"
         if is_cut:
@@ -507,7 +507,7 @@ def test_a_revert_of_something_older_is_told() -> None:
     assert [int(line[1:].split()[0]) for line in lines] == [35211]
     assert "takes back something whose number is not known, merged before these days" in lines[0]
     assert "says: nothing" in lines[0], "the record has no description"
-    assert "what was taken back of Tuesday 24 February 2026 until 1 March 2026" in toolbox.provenance.sources
+    assert "reverts and repairs of Tuesday 24 February 2026 until 1 March 2026" in toolbox.provenance.sources
 
 
 @pytest.mark.parametrize("date", ["2026-02-22", "2026-02-28"])

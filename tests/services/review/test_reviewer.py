@@ -324,6 +324,6 @@ def test_a_tool_that_can_not_answer_says_so(desk: Desk) -> None:
         report(),
     )
     missing, beyond, nameless = desk.results()
-    assert "there is no such file" in missing
+    assert "the file doesn't exist" in missing
     assert "there is no line 10000" in beyond
     assert "Which name?" in nameless

@@ -59,7 +59,7 @@ class TestFigures:
         rules = next(row for row in found.rows if (row.ranking, row.label) == ("rules", "H"))
         assert rules.auc.value == 1.0
         assert found.verdict.signal is RankingSignal.CLEAR
-        assert "but not clearly better than the same list by lines added" in found.verdict.sentence
+        assert "but not clearly better than a list by lines added" in found.verdict.sentence
 
     def test_one_that_foresees_the_contrary_is_none(self) -> None:
         found = measured(eventful(large=False))
@@ -202,7 +202,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("commits", "said"),
         [
-            pytest.param([], r"in octo/engine from 2025-01-06 to [0-9-]{10}: choose other dates", id="nothing"),
+            pytest.param([], r"into octo/engine from 2025-01-06 to [0-9-]{10}: choose other dates", id="nothing"),
             pytest.param([commit("One", 1)], "Only 0 of 1 commit in the window name", id="nothing-named"),
         ],
     )

@@ -100,7 +100,7 @@ def test_in_an_answer_to_prsummary(house: House, *, is_cached: bool) -> None:
         house.entries.refresh_summary(UNDO)
     with counting(assess_pull_request, parse_claim) as counts:
         post = render_summary(house.entries.get_entry(Reference(REPOSITORY, 8)))
-    assert "takes another change back" in str(post.blocks)
+    assert "is a revert" in str(post.blocks)
     assert counts == once(8)
 
 

@@ -75,7 +75,7 @@ WAYS: dict[str, Callable[[PullRequest], Entry]] = {
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_areas_and_risk_go_by_the_classes_of_the_repository(way: Callable[[PullRequest], Entry]) -> None:
     own, other = way(OWN), way(ELSE)
-    assert (own.area, other.area) == ("examples/auth", "Engine and scheduling")
+    assert (own.area, other.area) == ("Auth", "Engine and scheduling")
     assert (own.risk, other.risk) == (assess_pull_request(OWN, SHIPPED), assess_pull_request(ELSE))
     assert own.risk.reasons != other.risk.reasons
 
@@ -173,10 +173,10 @@ def test_an_entry_that_was_made_with_other_classes_is_not_answered() -> None:
         before.refresh_summary(each)
     seven, other = Reference(REPOSITORY, 7), Reference(ELSEWHERE, 7)
     assert (after.get_cached(seven), after.get_cached(other) is not None) == (None, True)
-    assert after.get_entry(seven).area == "examples/auth"
+    assert after.get_entry(seven).area == "Auth"
     kept = after.get_cached(seven)
     assert kept
-    assert (kept.area, before.get_cached(seven) is not None) == ("examples/auth", True)
+    assert (kept.area, before.get_cached(seven) is not None) == ("Auth", True)
 
 
 def test_those_who_say_nothing_of_paths_have_the_defaults() -> None:

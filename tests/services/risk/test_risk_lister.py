@@ -297,8 +297,8 @@ def test_counts_that_differ_are_doubts_of_the_days_asked_for() -> None:
     pulls = KnownPulls((made(1),), counted=counted)
     found = lister(pulls).build_list(RisksRequest(REPOSITORY, span(0, 1)), "Engine", after(30))
     assert found.caveats == (
-        "incomplete? the commits of main name 3 merges, not 1",
-        "count not checked: the commits of main gave none",
+        "possibly incomplete: the commits of main show 3 merges, not 1",
+        "count not checked: the commits of main gave no count",
     )
 
 

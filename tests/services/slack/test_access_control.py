@@ -72,7 +72,7 @@ def test_who_asks_too_much_is_told_to_wait_in_one_sentence() -> None:
     subject = AccessControl(OWN, CountingLimiter(limit=2))
     found = [subject.explain_refusal(slack_request(key=str(n))) for n in range(3)]
     assert found[:2] == ["", ""]
-    assert ("moment" in found[2], is_one_sentence(found[2])) == (True, True)
+    assert ("wait a minute" in found[2], is_one_sentence(found[2])) == (True, True)
 
 
 def test_people_are_counted_apart_and_each_in_all_channels() -> None:

@@ -26,7 +26,6 @@ from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.records import plant
 from tests.services.subscriptions.subscribers import (
     ANGELES,
-    FIXED,
     OPEN,
     OWN,
     PRIVATE,
@@ -77,47 +76,50 @@ def posted(team: Team, subscription: Subscription, due: datetime, text: str) -> 
 def test_who_comes_first_reads_what_there_is_and_how_to_begin(team: Team) -> None:
     team.directory.fixed = None
     assert show(team) == [
-        "The last digests\n================",
-        "None was posted yet. The first one comes at the time below.",
+        "Recent digests\n==============",
+        "None yet. The first one comes at the time below.",
         "Subscriptions\n=============",
-        "None yet: make one here, or with /prdigest subscribe in a channel that I am in.",
-        "How I am\n========",
+        "None yet: create one here, or with /prdigest subscribe in one of my channels.",
+        "Status\n======",
         (
-            "Clock: not running, nothing is posted by itself\nLast digest: none yet\nLast failure: none\n"
-            "Store: 2.0 MB used, no limit\nModel budget today: $0.00 of $20.00 used"
+            "Schedule: not running, so digests are not posted\nLast digest: none yet\nLast failure: none\n"
+            "Model budget today: $0.00 of $20.00 used"
         ),
         (
-            "Write to me under Messages, or reply to any message of mine: I answer questions about the changes, "
-            "with links to the lines. /prsummary 35617 explains a pull request, /prrisks 7d lists what may hurt."
+            "Write to me under Messages, or reply to one of my messages. I answer questions about the "
+            "changes, with links to the code. /prsummary 35617 explains a pull request, /prrisks 7d lists "
+            "risky changes."
         ),
     ]
 
 
 def test_everybody_sees_what_they_may_know_of(team: Team) -> None:
-    made = [team.subscribe(), team.subscribe("only:risky", PRIVATE), team.subscribe("me only:risky")]
+    views = [f"path:{name}" for name in ("all", "closed", "own")]
+    made = [team.subscribe(views[0]), team.subscribe(views[1], PRIVATE), team.subscribe(f"me {views[2]}")]
     shown = "\n".join(show(team))
-    assert [each.id in shown for each in made] == [True, True, True]
+    assert [view in shown for view in views] == [True, True, True]
+    assert not any(each.id in shown for each in made)
     others = "\n".join(show(team, "U0BEN"))
-    assert [each.id in others for each in made] == [True, False, False]
-    assert (f"#{PRIVATE}" in others, "a direct message" in others, FIXED.id in others) == (False, False, True)
+    assert [view in others for view in views] == [True, False, False]
+    assert (f"#{PRIVATE}" in others, "Sent to you" in others, "the bot's admin" in others) == (False, False, True)
 
 
 def test_each_has_its_place_and_its_next_time(team: Team) -> None:
-    made = team.subscribe("me at 17:00 tz Europe/Berlin")
+    team.subscribe("me at 17:00 tz Europe/Berlin")
     team.subscribe(channel=OPEN)
     team.subscribing.pause(ask(OPEN), which())
     shown = show(team)
-    line = f"octo/engine, every day at 17:00 (Europe/Berlin) · {made.id} · next 2026-03-03 16:00 UTC"
-    assert f"a direct message: {line}" in shown
+    line = "octo/engine, every day at 17:00 (Europe/Berlin) · next 2026-03-03 16:00 UTC"
+    assert f"Sent to you: {line}" in shown
     assert any(part.startswith(f"#{OPEN}: octo/engine") and part.endswith("· paused") for part in shown)
-    assert any("from the settings of the bot" in part for part in shown)
+    assert any("set by the bot's admin" in part for part in shown)
 
 
 def test_ones_own_come_before_those_of_others(team: Team) -> None:
     team.many(60, OPEN, "U0BEN")
-    own = team.subscribe("me acme/web.app")
+    team.subscribe("me acme/web.app")
     shown = show(team)
-    assert own.id in shown[3]
+    assert shown[3].startswith("Sent to you: Acme/web.app")
     assert shown[-4].startswith("and ")
     view = team.slack.get_home("U0ADA")
     assert view
@@ -130,10 +132,11 @@ def test_ones_own_come_before_those_of_others(team: Team) -> None:
 def test_the_last_digest_of_each_is_there_in_short_with_its_link(team: Team) -> None:
     made = team.subscribe()
     posted(team, made, at(1, 9), "Older")
-    posted(team, made, at(2, 9), "engine · Sunday 1 March 2026 · 2 merged. One &amp; two &lt;here&gt;")
-    assert show(team)[1] == "engine · Sunday 1 March 2026 · 2 merged. One & two <here> Open it"
+    posted(team, made, at(2, 9), "engine · Sunday 1 March 2026 · 2 merged. #7 &amp; two &lt;here&gt;")
+    assert show(team)[1] == "engine · Sunday 1 March 2026 · 2 merged. #7 & two <here> Open it"
     view = team.slack.get_home("U0ADA")
     assert "https://emulated.slack.com/archives/C0DIGEST/p1" in str(view)
+    assert "https://github.com/octo/engine/pull/7'" in str(view)
 
 
 def test_until_it_is_posted_it_is_the_one_before(team: Team) -> None:
@@ -144,7 +147,7 @@ def test_until_it_is_posted_it_is_the_one_before(team: Team) -> None:
 def test_one_that_is_being_posted_is_not_shown(team: Team) -> None:
     made = team.subscribe()
     plant(team.records, key_of(made.build_digest_spec(at(2, 9))), begun_at=at(2, 9), plan_json="{}")
-    assert show(team)[1].startswith("None was posted yet.")
+    assert show(team)[1].startswith("None yet. The first one")
 
 
 def test_what_many_channels_got_is_shown_once_and_the_newest_three(team: Team) -> None:
@@ -158,7 +161,7 @@ def test_digests_that_one_may_not_know_of_are_not_shown(team: Team) -> None:
     posted(team, team.subscribe(channel=PRIVATE), at(2, 9), "A secret")
     posted(team, team.subscribe("me path:a tz America/Los_Angeles"), at(2, 9), "Of ones own")
     assert show(team)[1:3] == ["A secret Open it", "Of ones own Open it"]
-    assert show(team, "U0BEN")[1].startswith("None was posted yet.")
+    assert show(team, "U0BEN")[1].startswith("None yet. The first one")
 
 
 def test_a_long_one_is_cut(team: Team) -> None:
@@ -176,8 +179,8 @@ def health(team: Team, **model: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("age", "line"),
     [
-        (timedelta(seconds=20), "Clock: running"),
-        (timedelta(hours=2), "Clock: stopped, last seen 2026-03-02 18:00 UTC"),
+        (timedelta(seconds=20), "Schedule: running"),
+        (timedelta(hours=2), "Schedule: stopped, last seen 2026-03-02 18:00 UTC"),
     ],
 )
 def test_whether_the_clock_runs_is_seen(team: Team, age: timedelta, line: str) -> None:
@@ -190,13 +193,13 @@ def test_the_last_run_and_the_last_failure_are_seen(team: Team) -> None:
         Run(at(1, 9), "a", RunOutcome.FAILED, "Slack refused the call: <!here>"),
         Run(at(1, 10), "a", RunOutcome.POSTED, "2 of 9 could not be read"),
         Run(at(2, 9), "b", RunOutcome.MENDED),
-        Run(at(2, 10), "c", RunOutcome.SKIPPED, "nothing was running at its time"),
+        Run(at(2, 10), "c", RunOutcome.SKIPPED, "the bot was not running at its time"),
     ]
     for run in runs:
         team.journal.add_run(run)
     assert health(team)[1:3] == [
         "Last digest: 2026-03-02 17:00 UTC",
-        "Last failure: 2026-03-02 18:00 UTC, skipped: nothing was running at its time",
+        "Last failure: 2026-03-02 18:00 UTC, skipped: the bot was not running at its time",
     ]
 
 
@@ -209,7 +212,7 @@ def test_what_was_spent_is_seen(team: Team) -> None:
     spent = budget(team)
     spent.settle_cost(spent.reserve_cost("", CallPurpose.USUAL, 2.0), 1.234)
     assert health(team)[-1] == "Model budget today: $1.23 of $20.00 used"
-    assert health(team, has_model=False)[-1] == "Model: none is set up, what you read are facts alone"
+    assert health(team, has_model=False)[-1] == "Model: not configured, so digests contain facts only"
     assert health(team, stands_in="No model is asked here.")[-1] == "No model is asked here."
 
 

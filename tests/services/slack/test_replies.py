@@ -32,9 +32,10 @@ from bot.domain.errors import (
     UsageError,
 )
 from bot.render.conversations.notices import describe_error
+from bot.services.slack.asker_notices import ResponseTimes
 from bot.services.slack.replies import Answer, ReplySender
 from tests.emulators.slack.server import SCOPES, SlackEmulator
-from tests.helpers.checks import is_one_sentence
+from tests.helpers.checks import eventually, is_one_sentence
 from tests.helpers.records import answer_store, memory_answers
 from tests.services.digest.posting import HOME, MemoryMessenger, post
 from tests.services.doubles import MemoryWhispers, slack_request
@@ -267,7 +268,7 @@ ERRORS: list[tuple[Exception, str]] = [
     (UsageError("#7 was closed without being merged."), "closed without"),
     (PullRequestNotFound("octo/engine has no pull request #7."), "#7"),
     (RepositoryNotFound("GitHub knows no octo/motor."), "octo/motor"),
-    (RateLimited("GitHub asks for a pause of 40 minutes.", 2_400.0), "40 minutes"),
+    (RateLimited("GitHub limits the rate of 40 minutes.", 2_400.0), "40 minutes"),
     (GitHubAccessDenied("GitHub refused GITHUB_TOKEN: x-request 12."), "GitHub"),
     (GitHubUnavailable("No answer from GITHUB_API_URL https://10.0.0.1."), "GitHub"),
     (SlackCallRefused("The bot lacks the scope chat:write: add it to the app.", "missing_scope"), "permissions"),
@@ -284,16 +285,19 @@ ERRORS: list[tuple[Exception, str]] = [
 def test_an_error_is_told_to_the_asker_with_the_reference_that_the_log_has(
     office: Office, caplog: pytest.LogCaptureFixture, error: Exception, hint: str, audience: Audience
 ) -> None:
-    caplog.set_level(logging.WARNING, "bot")
+    caplog.set_level(logging.INFO, "bot")
     asked = office.asked()
     office.replies().give_answer(asked, "summary", audience, Make(error))
     (told,) = office.whispered()
-    assert told.endswith(f" [{asked.reference}]")
+    # what the asker can mend is no matter for an operator
+    is_mistake = isinstance(error, UsageError | PullRequestNotFound)
+    assert told.endswith(f" [{asked.reference}]") is not is_mistake
     assert (hint in told, office.said()) == (True, [])
     assert not [word for word in INTERNAL if word in told]
     assert is_one_sentence(told.removesuffix(f" [{asked.reference}]"))
     (record,) = [found for found in caplog.records if found.name == "bot.services.slack.replies"]
     assert f"[{asked.reference}]" in record.getMessage()
+    assert (record.levelno == logging.INFO) is is_mistake
 
 
 @pytest.mark.parametrize("error", [KeyError("x"), ZeroDivisionError(), AttributeError("y")], ids=repr)
@@ -341,7 +345,7 @@ def test_slack_being_away_is_told_once_by_the_response_url_and_tried_again(offic
         replies = office.replies(NOW + timedelta(seconds=seconds))
         with pytest.raises(SlackUnavailable):
             replies.give_answer(asked, "digest", Audience.ASKER, Make(SlackUnavailable("Slack is away.")))
-        told.append(["does not take my answer" in said for said in office.whispered()])
+        told.append(["does not accept my answer" in said for said in office.whispered()])
     assert told == [[], [], [True], [True]], "what passes within a moment needs no words"
     office.replies().give_answer(asked, "digest", Audience.ASKER, Make())
     assert office.whispered()[1:] == ["For you"]
@@ -353,7 +357,7 @@ def test_an_answer_that_slack_may_have_lost_is_excused_and_posted_by_a_later_try
     for replies in (office.replies(), later):
         with pytest.raises(SlackUnavailable):
             replies.give_answer(asked, "summary", Audience.CHANNEL, Make())
-    assert ["does not take my answer" in said for said in office.whispered()] == [True]
+    assert ["does not accept my answer" in said for said in office.whispered()] == [True]
     later.give_answer(asked, "summary", Audience.CHANNEL, Make())
     assert (office.said(), len(office.whispered())) == (["For everybody"], 1)
 
@@ -376,7 +380,7 @@ def test_an_answer_that_has_to_wait_comes_later_and_its_asker_is_told_once_when(
             )
         assert caught.value is error
     (told,) = office.whispered()
-    assert "asks me to wait. I go on at" in told
+    assert "limits my rate. I'll continue at" in told
     office.replies(NOW + timedelta(seconds=1_440)).give_answer(asked, "summary", Audience.CHANNEL, Make())
     assert (office.said(), len(office.whispered())) == (["For everybody"], 1)
 
@@ -389,14 +393,14 @@ def test_an_answer_that_would_come_too_late_is_refused_with_the_time_to_ask_agai
                 asked, "summary", Audience.CHANNEL, Make(error)
             )
     office.replies(NOW + timedelta(seconds=1_440)).give_answer(asked, "summary", Audience.CHANNEL, Make(error))
-    assert "Slack asks me to wait: try again in 12 minutes." in office.whispered()[1]
+    assert "Slack limits my rate: try again in 12 minutes." in office.whispered()[1]
 
 
 def test_what_is_to_be_shared_waits_for_a_channel_that_is_limited(office: Office) -> None:
     office.slack.fail_next("chat.postMessage", retry_after=720)
     with pytest.raises(SlackUnavailable):
         office.replies().give_answer(office.asked(), "share", Audience.SHARED, Make())
-    assert ["Slack asks me to wait" in said for said in office.whispered()] == [True]
+    assert ["Slack limits my rate" in said for said in office.whispered()] == [True]
     office.replies().give_answer(office.asked(), "share", Audience.SHARED, Make())
     assert office.said() == ["For everybody"]
 
@@ -407,7 +411,7 @@ def test_who_asked_in_a_thread_hears_that_slack_asks_for_a_pause(office: Office)
     office.slack.fail_next("chat.postMessage", retry_after=720)
     with pytest.raises(SlackUnavailable):
         office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make())
-    assert ["Slack asks me to wait" in said for said in office.whispered()] == [True]
+    assert ["Slack limits my rate" in said for said in office.whispered()] == [True]
 
 
 # --- an asker who is hard to reach
@@ -479,7 +483,7 @@ class BusyMessenger(MemoryMessenger):
     """Slack's rate limit, which the client has waited out in vain."""
 
     def post_message(self, *_arguments: Any, **_more: Any) -> str:
-        raise SlackUnavailable("Slack asked for a pause, more than once: try again in a few minutes.")
+        raise SlackUnavailable("Slack limited the rate several times: try again in a few minutes.")
 
 
 @pytest.mark.parametrize("audience", [Audience.CHANNEL, Audience.SHARED])
@@ -489,3 +493,50 @@ def test_a_rate_limit_is_tried_again_and_not_taken_for_a_channel_without_the_bot
     with pytest.raises(SlackUnavailable):
         replies.give_answer(slack_request(), "summary", audience, Make())
     assert whispers.said == []
+
+
+# --- while an answer takes
+
+
+def quick_notices(office: Office) -> ReplySender:
+    client = make_slack_client(office.slack.token, office.slack.url)
+    return ReplySender(
+        SlackMessenger(client),
+        SlackEphemeralMessenger(client),
+        answer_store(office.store),
+        lambda: NOW,
+        response_times=ResponseTimes(started_notice=0.02),
+    )
+
+
+def test_who_waits_is_told_once_what_is_done_and_who_does_not_is_told_nothing(office: Office) -> None:
+    replies, asked = quick_notices(office), office.asked()
+
+    def wait_and_fail() -> Answer:
+        eventually(office.whispered)
+        raise SlackUnavailable("Slack is away.")
+
+    with pytest.raises(SlackUnavailable):
+        replies.give_answer(asked, "summary", Audience.CHANNEL, wait_and_fail, "Looking at <#7>…")
+    assert office.whispered() == ["Looking at &lt;#7&gt;…"]
+    waited = threading.Event()
+
+    def make() -> Answer:
+        # longer than a notice of this attempt would take
+        waited.wait(0.1)
+        return ANSWER
+
+    replies.give_answer(asked, "summary", Audience.CHANNEL, make, "Looking at <#7>…")
+    office.replies().give_answer(office.asked(key="command:2"), "summary", Audience.CHANNEL, Make(), "Looking…")
+    assert (office.said(), len(office.whispered())) == (["For everybody"] * 2, 1)
+
+
+def test_who_has_no_response_url_waits_for_the_answer_itself(office: Office) -> None:
+    waited = threading.Event()
+
+    def make() -> Answer:
+        waited.wait(0.1)
+        return ANSWER
+
+    quick_notices(office).give_answer(slack_request(), "summary", Audience.CHANNEL, make, "Looking…")
+    assert (office.said(), office.whispered()) == (["For everybody"], [])

@@ -109,7 +109,7 @@ def test_a_personal_one_is_for_its_owner_alone(team: Team) -> None:
     assert held(opened(team, made.id))["zone"] == "mine"
     forms(team).open_form(clicked(team, OTHERS, "U0BEN"), made.id)
     assert team.slack.get_modal("U0BEN") is None
-    assert told(team) == ["That subscription is somebody's own: only they can change it."]
+    assert told(team) == ["That is a personal subscription: only its owner can change it."]
 
 
 def test_the_zone_of_somebody_else_does_not_become_ones_own_by_being_saved(team: Team) -> None:
@@ -126,14 +126,14 @@ def test_one_of_a_private_channel_is_opened_by_nobody_elsewhere(team: Team, wher
     assert team.slack.get_modal("U0BEN") is None
     # who is in App Home is told by direct message
     said = told(team) if where else [each["text"] for each in team.slack.list_messages(OTHERS)]
-    assert said == ["That subscription is not there any more."]
+    assert said == ["That subscription no longer exists."]
     team.slack.join_channel(PRIVATE, "U0BEN")
     assert held(opened(team, made.id, where, "U0BEN"))["channel"] == PRIVATE
 
 
 def test_one_that_is_gone_is_told(team: Team) -> None:
     forms(team).open_form(clicked(team), "deadbeef")
-    assert told(team) == ["That subscription is not there any more."]
+    assert told(team) == ["That subscription no longer exists."]
 
 
 def test_a_window_that_comes_too_late_is_told_once(team: Team) -> None:

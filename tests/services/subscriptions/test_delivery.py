@@ -137,7 +137,7 @@ def test_days_that_were_skipped_are_named_in_the_next_digest(desk: Desk) -> None
     assert edition == SPEC
     command = "/prdigest 2026-02-25..2026-02-27 repo:octo/engine tz:America/Los_Angeles"
     assert notes == (
-        f"Not posted, as I was away for too long: 25 – 27 February 2026. To see it: {command}",  # noqa: RUF001
+        f"Skipped because I was offline for too long: 25 – 27 February 2026. To see it: {command}",  # noqa: RUF001
     )
 
 
@@ -245,12 +245,12 @@ FAILURES = {
     "token-is-refused": (builds(GitHubAccessDenied("Refused.")), "Refused.", 15, "1"),
     "no-repository": (builds(RepositoryNotFound("No such.")), "No such.", 15, "1"),
     "not-set-up": (builds(ConfigurationError("Set it.")), "Set it.", 15, "1"),
-    "a-defect": (builds(KeyError("x")), "a defect: the log of the worker has it", 1, ""),
-    "left": (left, "The bot is not in channel C0DIGEST: invite it there with /invite.", 15, "1"),
+    "a-defect": (builds(KeyError("x")), "a bug: see the worker's log", 1, ""),
+    "left": (left, "The bot is not in channel C0DIGEST: invite it there with /invite @prdigest.", 15, "1"),
     "archived": (archived, "Channel C0DIGEST is archived: choose another one.", 15, "1"),
     "unknown": (
         unknown,
-        "Slack knows no channel C0DIGEST, or it is private and without the bot: check its id.",
+        "Slack has no channel C0DIGEST, or it is private and the bot is not in it: check its id.",
         15,
         "1",
     ),
@@ -320,7 +320,7 @@ def test_a_digest_that_slack_puts_off_is_posted_once_when_the_pause_is_over(desk
         pytest.param(GitHubAccessDenied("Refused."), [15] * 7, id="what-a-person-mends"),
         pytest.param(RateLimited("Used up.", 240), [4, 4, 5, 10, 15, 15, 15], id="no-sooner-than-asked"),
         pytest.param(RateLimited("Used up.", 3_600), [60] * 7, id="an-hour"),
-        pytest.param(SlackUnavailable("Slack asks for a pause.", 720), [12] * 4 + [15] * 3, id="slack-asks"),
+        pytest.param(SlackUnavailable("Slack limits the rate.", 720), [12] * 4 + [15] * 3, id="slack-asks"),
     ],
 )
 def test_tries_come_at_growing_pauses(desk: Desk, error: Exception, minutes: list[int]) -> None:
@@ -380,7 +380,7 @@ def test_what_a_person_has_to_mend_is_told_at_once_and_edited_when_it_is_posted(
     desk.turn(timedelta(0))
     for _ in range(3):
         desk.turn()
-    reason = "The bot is not in channel C0DIGEST: invite it there with /invite"
+    reason = "The bot is not in channel C0DIGEST: invite it there with /invite @prdigest"
     assert told(desk) == [f"is not posted yet: {reason}. Next try 2026-03-01 17:15 UTC."]
     desk.slack.invite_bot(HOME)
     for _ in range(14):
@@ -463,7 +463,7 @@ def test_an_empty_day_is_told_where_all_before_had_something(
     for minutes in range(3):
         desk.turn(MINUTE if minutes else timedelta(0))
     known = min(len([merged for merged in before if merged is not None]), 7)
-    reason = f"nothing was merged, while each of the last {known} digests had something"
+    reason = f"nothing was merged, but each of the last {known} digests had merges"
     expected = f"was posted incomplete: {reason}. Next try 2026-03-01 17:05 UTC."
     assert told(desk) == ([expected] if is_surprise else [])
     assert (desk.planned(DigestRepair(KEY)) == DUE + 5 * MINUTE) is is_surprise
@@ -503,7 +503,7 @@ def test_a_gap_is_told_and_looked_at_four_times_at_most(desk: Desk) -> None:
     desk.kitchen.made = [with_gaps(rendered(), GAP)]
     desk.turn(timedelta(0))
     assert run_for(desk, 12 * HOUR) == [5, 35, 155, 515]
-    assert told(desk) == [f"was posted incomplete: {GAP}. There will be no more tries."]
+    assert told(desk) == [f"was posted incomplete: {GAP}. I won't try again."]
     assert desk.planned(DigestRepair(KEY)) is None
     assert (outcomes(desk), standing(desk.slack)) == (["posted"], POSTED)
 

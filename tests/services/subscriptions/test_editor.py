@@ -271,7 +271,9 @@ def test_what_is_made_again_is_the_same_and_its_days_come_once(team: Team) -> No
 
 def test_a_channel_has_so_many_and_no_more(team: Team) -> None:
     team.many(MAX_PER_CHANNEL)
-    assert refused(team.subscribe) == f"There are {MAX_PER_CHANNEL} subscriptions here already: remove one first."
+    assert refused(team.subscribe) == (
+        f"This channel already has {MAX_PER_CHANNEL} subscriptions: remove one first."
+    )
     assert team.subscribe("label:1 at 17:00").timing.at == FIVE
     assert team.subscribe("only:risky", replaces=team.subscribe("label:1").id)
     assert team.subscribe(channel=OPEN)
@@ -290,7 +292,7 @@ def test_the_one_of_the_settings_counts(team: Team) -> None:
     assert "remove one first" in refused(lambda: team.subscribe("only:risky", FIXED.channel))
 
 
-NOT_A_MEMBER = "I am not a member of that channel: invite me with /invite, then subscribe again."
+NOT_A_MEMBER = "I'm not in that channel: invite me with /invite, then subscribe again."
 
 
 @pytest.mark.parametrize("target", ["", "C0GONE"])
@@ -336,8 +338,8 @@ def test_slack_that_does_not_say_leaves_nothing_behind(team: Team, code: str) ->
     ("allowed", "text", "target", "word"),
     [
         (AccessRules(frozenset({TEAM}), channels=frozenset({HOME})), "", OPEN, "I don't answer in this channel"),
-        (AccessRules(frozenset({TEAM}), users=frozenset({BEN})), "", OPEN, "I may not answer you here"),
-        (AccessRules(frozenset({TEAM}), users=frozenset({BEN})), "me", "", "I may not answer you here"),
+        (AccessRules(frozenset({TEAM}), users=frozenset({BEN})), "", OPEN, "I'm not allowed to answer you"),
+        (AccessRules(frozenset({TEAM}), users=frozenset({BEN})), "me", "", "I'm not allowed to answer you"),
         (AccessRules(frozenset({"T0OTHER"})), "", OPEN, "people of my own workspace"),
     ],
     ids=["channel", "person", "person alone", "workspace"],
@@ -390,8 +392,8 @@ def test_nobody_but_its_owner_changes_a_personal_one(team: Team, verb: str, wher
     does = getattr(team.subscribing, verb)
     assert "here" in refused(lambda: does(ask(where, BEN), which(made.id)))
     assert "here" in refused(lambda: team.subscribing.select_subscriptions(ask(where, BEN), which(made.id)))
-    assert "somebody's own" in refused(lambda: team.subscribing.get_changeable(ask(where, BEN), made.id))
-    assert "somebody's own" in refused(lambda: team.subscribe(channel=HOME, user=BEN, replaces=made.id))
+    assert "personal subscription" in refused(lambda: team.subscribing.get_changeable(ask(where, BEN), made.id))
+    assert "personal subscription" in refused(lambda: team.subscribe(channel=HOME, user=BEN, replaces=made.id))
     assert (team.kept.get(made.id), team.planned(made) is None) == (made, False)
 
 
@@ -420,10 +422,10 @@ def test_one_of_a_private_channel_is_unknown_to_all_elsewhere(team: Team, verb: 
     made = team.subscribe(channel=PRIVATE)
     does = getattr(team.subscribing, verb)
     assert "here" in refused(lambda: does(ask(where, BEN), which(made.id)))
-    assert "not there any more" in refused(lambda: team.subscribing.get_changeable(ask(where, BEN), made.id))
+    assert "no longer exists" in refused(lambda: team.subscribing.get_changeable(ask(where, BEN), made.id))
     assert made not in team.subscribing.list_visible(BEN)
     if where in (HOME, OPEN):
-        assert "not there any more" in refused(lambda: team.subscribe("", where, BEN, replaces=made.id))
+        assert "no longer exists" in refused(lambda: team.subscribe("", where, BEN, replaces=made.id))
     assert team.kept.get(made.id) == made
 
 
@@ -452,7 +454,7 @@ def test_the_one_of_the_settings_can_not_be_changed(team: Team, verb: str, text:
 
 
 def test_nor_made_again_nor_replaced(team: Team) -> None:
-    assert "settings of the bot" in refused(lambda: team.subscribe("at 17:00", FIXED.channel))
+    assert "set by the bot's admin" in refused(lambda: team.subscribe("at 17:00", FIXED.channel))
     assert "settings of the bot" in refused(lambda: team.subscribe("only:risky", replaces=FIXED.id))
     assert not team.kept.list_all()
 

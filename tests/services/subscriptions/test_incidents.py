@@ -23,7 +23,7 @@ from tests.services.digest.posting import Crash, Fuse
 from tests.services.subscriptions.scheduled import ADMIN, DUE, MINUTE, Desk, Wall, key_of, reports, shown, trouble
 
 SOON = DUE + MINUTE
-TOLD = "1 digest needs a look"
+TOLD = "1 digest needs attention"
 LINE = "octo/engine, part 0 for C0000 is not posted yet: "
 
 
@@ -75,7 +75,7 @@ def test_what_happens_within_half_a_minute_is_told_together(desk: Desk) -> None:
     assert reports(desk.slack, ADMIN) == []
     desk.watchdog.report(trouble(2, at=DUE + timedelta(seconds=20)))
     desk.watchdog.notify(SOON)
-    assert only(desk.slack)[0] == "2 digests need a look"
+    assert only(desk.slack)[0] == "2 digests need attention"
 
 
 def test_a_trouble_is_told_once_however_often_it_is_noted(desk: Desk) -> None:
@@ -91,7 +91,7 @@ def test_kinds_of_trouble_of_a_digest_are_told_each(desk: Desk) -> None:
         desk.watchdog.report(trouble(kind=kind, retry=None))
     desk.watchdog.notify(SOON)
     said = [line.partition(": ")[0].removeprefix("octo/engine, part 0 for C0000 ") for line in only(desk.slack)]
-    assert said[0] == "3 digests need a look"
+    assert said[0] == "3 digests need attention"
     assert sorted(said[1:]) == ["is not posted yet", "was posted incomplete", "will not be posted"]
 
 
@@ -101,8 +101,8 @@ def test_a_lost_job_is_told_to_operators_alone(desk: Desk) -> None:
     desk.watchdog.report(trouble(2))
     desk.watchdog.notify(SOON)
     said = only(desk.slack)
-    assert said[0] == "1 digest and 2 jobs need a look"
-    assert "was given up" in said[2]
+    assert said[0] == "1 digest and 2 jobs need attention"
+    assert "failed for good" in said[2]
 
 
 def test_clocks_that_come_at_once_tell_it_once(desk: Desk) -> None:
@@ -187,7 +187,7 @@ def test_a_hundred_at_once_are_one_message_whatever_channels_they_are_of(desk: D
         desk.watchdog.report(trouble(number, to=f"U0USER{number % 7}"))
     desk.watchdog.notify(SOON)
     title, *lines = only(desk.slack)
-    assert title == "100 digests need a look"
+    assert title == "100 digests need attention"
     assert [line.partition(" for ")[0] for line in lines[:10]] == [f"octo/engine, part {n}" for n in range(10)]
     assert lines[10:] == ["and 90 more: prdigest doctor lists them"]
     desk.watchdog.notify(SOON + MINUTE)

@@ -17,7 +17,7 @@ from tests.services.subscriptions.subscribers import OPEN, PRIVATE, Team, ask, w
 from tests.services.subscriptions.test_subscription_commands import regular
 
 EVE = "U0EVE"
-UNKNOWN = "I can't see who is in that channel: invite me there with /invite, or ask whoever runs me."
+UNKNOWN = "I can't see who is in that channel: invite me with /invite, or ask the bot's admin."
 
 
 @pytest.fixture

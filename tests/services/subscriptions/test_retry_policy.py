@@ -99,7 +99,7 @@ def test_a_count_that_differs_at_first_is_edited_out_when_it_is_right(bot: Calla
     made = bot()
     made.github.after = lacking(history, 1)
     made.turn(timedelta(0))
-    gap = "incomplete? the commits of main name 2 merges, not 3"
+    gap = "possibly incomplete: the commits of main show 2 merges, not 3"
     assert gap in made.thread
     made.turn()
     title = "octo/engine, Saturday 28 February 2026"
@@ -122,10 +122,10 @@ def test_pull_requests_that_were_not_listed_at_first_are_in_the_same_digest_late
     made.turn(timedelta(0))
     # so many are looked up one by one
     assert "20 merged" in made.thread
-    assert "incomplete? the commits of main name 22 merges, not 20" in made.thread
+    assert "possibly incomplete: the commits of main show 22 merges, not 20" in made.thread
     assert made.run(30) == [5]
     assert "22 merged" in made.thread
-    assert "incomplete?" not in made.thread
+    assert "possibly incomplete" not in made.thread
     assert standing(made.slack).files == ["engine-2026-02-28.md", "engine-2026-02-28-corrected.md"]
     assert made.slack.files[1]["content"].decode().count("**PR Number:**") == 22
     assert made.outcomes == [RunOutcome.POSTED, RunOutcome.MENDED]
@@ -153,7 +153,7 @@ def test_a_model_that_is_away_at_nine_and_back_at_five_past(bot: Callable[..., B
     made.claude.respond = busy
     made.turn(timedelta(0))
     assert made.thread.count(FACTS) == 4, "three pull requests, and the line that says so"
-    assert "Without the model (the model is busy): what you see are facts alone." in made.thread
+    assert "Without the model (the model is busy): this digest contains only facts." in made.thread
     stamps = _stamps(made)
     made.claude.respond = default_answer
     assert made.run(60, 1) == [5]

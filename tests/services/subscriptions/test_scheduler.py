@@ -444,7 +444,7 @@ def test_a_subscription_that_only_people_can_mend_is_paused_when_it_is_skipped(t
     tower.tick(MINUTE)
     assert tower.kept.get(DAILY.id) == replace(DAILY, is_paused=True)
     assert [run.detail for run in tower.journal.list_recent(9)] == [
-        f"{refused}; I paused it: /prdigest resume goes on"
+        f"{refused}; I paused it: /prdigest resume continues it"
     ]
     assert tower.tick(MINUTE) == []
     assert tower.at() is None
@@ -474,7 +474,7 @@ def test_clocks_that_skip_at_the_same_moment_note_and_tell_each_once(tower: Towe
     tower.tick(MINUTE)
     assert sorted(tower.skipped) == sorted(key(each, DUE) for each in many)
     assert len(tower.told) == 1
-    assert tower.told[0].startswith("20 digests need a look")
+    assert tower.told[0].startswith("20 digests need attention")
 
 
 def test_a_change_that_puts_a_digest_over_a_day_ago_skips_it_and_says_so(tower: Tower) -> None:

@@ -107,20 +107,21 @@ def test_who_subscribes_reads_what_comes_and_when(team: Team) -> None:
     (made,) = team.kept.list_all()
     assert said.text == "Subscribed to octo/engine"
     assert read(said) == (
-        "Subscribed: octo/engine, from Monday to Friday at 17:00 (Europe/Berlin), path:engine. "
-        "The next one comes 2026-03-03 16:00 UTC."
+        "Subscribed: octo/engine, from Monday to Friday at 17:00 (Europe/Berlin), path:engine, in #C0DIGEST. "
+        "The next digest comes 2026-03-03 16:00 UTC."
     )
     assert buttons(said) == [(name, write_id(made.id)) for name in ("Preview", "Change", "Pause", "Unsubscribe")]
 
 
 def test_a_change_says_the_same_of_what_it_is_now(team: Team) -> None:
     told(team, "subscribe", "at 17:00")
-    assert "octo/engine, every day at 18:00 (America/Los_Angeles)." in read(told(team, "subscribe", "at 18:00"))
+    assert "octo/engine, every day at 18:00 (America/Los_Angeles), in" in read(told(team, "subscribe", "at 18:00"))
 
 
 def test_who_is_followed_reads_that(team: Team) -> None:
     team.slack.set_person("U0ADA", tz="Asia/Tokyo")
-    assert "at 09:00 (Asia/Tokyo, as your Slack is set)." in read(told(team, "subscribe", "me"))
+    line = "at 09:00 (Asia/Tokyo, as your Slack is set), in your direct messages with me."
+    assert line in read(told(team, "subscribe", "me"))
 
 
 def test_a_list_has_a_line_and_buttons_for_each(team: Team) -> None:
@@ -140,13 +141,13 @@ def test_a_list_has_a_line_and_buttons_for_each(team: Team) -> None:
 
 def test_the_one_of_the_settings_has_no_buttons(team: Team) -> None:
     said = told(team, "list", channel=FIXED.channel)
-    assert "· from the settings of the bot · next " in read(said)
+    assert "· set by the bot's admin · next " in read(said)
     assert buttons(said) == [("New subscription", "new")]
 
 
 def test_an_empty_list_says_how_to_begin(team: Team) -> None:
     said = told(team, "list")
-    assert read(said).startswith("No digest comes here regularly: /prdigest subscribe makes one come,")
+    assert read(said).startswith("There are no subscriptions here: create one with /prdigest subscribe.")
     assert buttons(said) == [("New subscription", "new")]
 
 
@@ -159,7 +160,7 @@ def test_what_was_done_is_said_with_what_may_come_next(team: Team) -> None:
     assert [name for name, _ in buttons(said)] == ["Preview", "Change", "Pause", "Unsubscribe"]
     gone = told(team, "unsubscribe")
     assert gone.text == "Unsubscribed: octo/engine"
-    assert read(gone).endswith("What was posted stays.")
+    assert read(gone).endswith("Posted digests stay.")
 
 
 def test_all_of_a_full_channel_fit_a_message(team: Team) -> None:
@@ -191,7 +192,7 @@ class DeafOnce(MemoryWhispers):
     def send(self, slack_request: SlackRequest, post: Post) -> None:
         super().send(slack_request, post)
         if len(self.said) == 1:
-            raise SlackUnavailable("Slack did not take the answer: try again in a few minutes.")
+            raise SlackUnavailable("Slack did not accept the answer: try again in a few minutes.")
 
 
 @pytest.mark.parametrize("verb", ["subscribe", "pause", "resume", "unsubscribe"])
@@ -217,6 +218,34 @@ def test_a_job_that_is_run_again_because_nobody_was_told_says_the_same(team: Tea
     assert first == second
 
 
+def all_buttons(post: Post) -> list[tuple[str, str]]:
+    """Action and value of each button of a message."""
+    rows = [block["elements"] for block in post.blocks if block["type"] == "actions"]
+    return [(each["action_id"], each["value"]) for row in rows for each in row]
+
+
+def test_which_of_several_is_meant_is_asked_with_buttons_for_those_that_can_be_changed(team: Team) -> None:
+    own = [team.subscribe(text, FIXED.channel) for text in ("path:a", "path:b")]
+    for verb, action in (("pause", "pause"), ("resume", "resume"), ("unsubscribe", "remove")):
+        said = told(team, verb, channel=FIXED.channel)
+        assert said.text == "Which one?"
+        assert set(all_buttons(said)) == {(f"subscription_{action}", f"2|{each.id}") for each in own}
+    assert len(team.kept.list_all()) == 2
+    told(team, "unsubscribe", own[0].id, FIXED.channel)
+    # what is left besides the one of the settings is meant
+    assert told(team, "pause", channel=FIXED.channel).text == "Paused: octo/engine"
+
+
+def test_who_subscribes_what_the_settings_post_is_told_what_can_be_done(team: Team) -> None:
+    with pytest.raises(UsageError) as caught:
+        told(team, "subscribe", str(FIXED.repository), channel=FIXED.channel)
+    assert str(caught.value) == (
+        "This channel already gets octo/engine, every day at 09:00 (America/Los_Angeles), "
+        "set by the bot's admin: add a filter, or write me for your own."
+    )
+    assert is_one_sentence(str(caught.value))
+
+
 # --- the preview
 
 
@@ -228,7 +257,7 @@ def preview(team: Team, text: str = "", channel: str = HOME, user: str = "U0ADA"
     return read(answer.private)
 
 
-NOTE = "A preview for you alone: nothing was posted."
+NOTE = "Preview, visible only to you. Nothing was posted."
 
 
 def test_a_preview_is_yesterday_as_it_would_be_posted(team: Team) -> None:
@@ -267,12 +296,10 @@ def test_its_day_is_that_of_the_zone(team: Team) -> None:
 
 
 def test_of_several_one_has_to_be_named(team: Team) -> None:
-    ids = [team.subscribe(text).id for text in ("", "only:risky")]
-    with pytest.raises(UsageError) as caught:
-        preview(team)
-    assert str(caught.value).startswith("There are several here: write test with one of ")
-    assert all(each in str(caught.value) for each in ids)
-    assert is_one_sentence(str(caught.value))
+    made = [team.subscribe(text) for text in ("", "only:risky")]
+    answer = regular(team).preview_digest(ask())
+    assert read(answer.private).startswith("Which one?")
+    assert {value for _, value in all_buttons(answer.private)} == {f"2|{each.id}" for each in made}
 
 
 @pytest.mark.parametrize("where", [HOME, OWN, ""], ids=["channel", "direct", "home"])

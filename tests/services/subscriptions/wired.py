@@ -120,6 +120,8 @@ def make_bot(
                 "PRDIGEST_CHANNEL": HOME,
                 "PRDIGEST_ADMIN_CHANNEL": ADMIN,
                 "PRDIGEST_TIMEZONE": "America/Los_Angeles",
+                # the emulated model finds no bug, which would take pull requests off the list
+                "PRDIGEST_REVIEW_BUDGET": "0",
                 **more,
             }
             for name, value in settings.items():

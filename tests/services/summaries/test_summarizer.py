@@ -131,10 +131,10 @@ def test_files_that_could_not_be_loaded_cost_no_call() -> None:
 
 
 def test_a_refusal_leaves_facts_with_the_reason_and_what_it_cost() -> None:
-    done = summariser(ModelRefusal("the model declined to summarise it", Usage(1_000_000, 0)))[
+    done = summariser(ModelRefusal("the model declined to summarize it", Usage(1_000_000, 0)))[
         0
     ].summarise_pull_request(pull())
-    assert done.summary.fallback == "the model declined to summarise it"
+    assert done.summary.fallback == "the model declined to summarize it"
     assert done.cost == CLAUDE.prices.cost(MODEL, Usage(1_000_000, 0))
     assert "the model declined" in done.summary.what_changed_and_why
 

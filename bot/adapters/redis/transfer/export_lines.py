@@ -131,20 +131,22 @@ def iterate_export(file: IO[bytes]) -> Iterator[ExportRecord]:
         if "prdigest" in fields:
             _check_footer(number, fields)
             for after, _ in lines:
-                raise UsageError(f"Line {after} stands after the end of the export: remove what follows it.")
+                raise UsageError(
+                    f"Line {after} comes after the end of the export: remove it and the lines after it."
+                )
             return
         yield _parse_record(number, fields)
-    raise UsageError("The export is cut off, its last line is missing: export again.")
+    raise UsageError("The export is incomplete, its last line is missing: export again.")
 
 
 def _read_header(file: IO[bytes]) -> ExportHeader:
     """Return the first line. Raises UsageError if it is not a header that this version can read."""
     head = _validate_or_none(_HEADER_ADAPTER, next(_iterate_lines(file), (1, {}))[1])
     if head is None:
-        raise UsageError("Line 1 is not that of an export: give a file that prdigest export wrote.")
+        raise UsageError("Line 1 is not the start of an export: use a file that prdigest export wrote.")
     if head.schema > CURRENT_SCHEMA:
         raise UsageError(
-            f"Line 1: a newer prdigest wrote this export (schema {head.schema}, this one knows "
+            f"Line 1: a newer prdigest wrote this export (schema {head.schema}, this version supports "
             f"{CURRENT_SCHEMA}): upgrade."
         )
     return head
@@ -157,17 +159,17 @@ def _check_footer(number: int, fields: dict[str, Any]) -> None:
         raise UsageError(f"Line {number} is neither a record nor the end of an export: remove it.")
     if foot.records != count:
         stated = format_count(foot.records, "record")
-        raise UsageError(f"Line {number} tells of {stated}, and {count:,} stand before it: export again.")
+        raise UsageError(f"Line {number} announces {stated}, but {count:,} come before it: export again.")
 
 
 def _parse_record(number: int, fields: dict[str, Any]) -> ExportRecord:
     """Return the record of a line. Raises UsageError if it is not one."""
     record = _validate_or_none(_RECORD_ADAPTER, fields)
     if record is None:
-        raise UsageError(f"Line {number} is no record: it needs a key, a type and a value.")
+        raise UsageError(f"Line {number} is not a record: it needs a key, a type and a value.")
     family = find_exported_family(record.key)
     if family is None:
-        raise UsageError(f"Line {number}: {quote_input(record.key)} is no key that prdigest keeps for good.")
+        raise UsageError(f"Line {number}: {quote_input(record.key)} is not a permanent key of prdigest.")
     if record.type != family.type:
         raise UsageError(
             f"Line {number}: the type of {quote_input(record.key)} is {family.type}, not "
@@ -176,7 +178,7 @@ def _parse_record(number: int, fields: dict[str, Any]) -> ExportRecord:
     shape, kind = _VALUE_SHAPES[family.type]
     value = _validate_or_none(kind, record.value)
     if value is None:
-        raise UsageError(f"Line {number}: the value of {quote_input(record.key)} has to be {shape}.")
+        raise UsageError(f"Line {number}: the value of {quote_input(record.key)} must be {shape}.")
     return ExportRecord(record.key, record.type, value)
 
 
@@ -187,13 +189,13 @@ def _iterate_lines(file: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
     while line := file.readline(MAX_LINE_BYTES + 1):
         number += 1
         if len(line) > MAX_LINE_BYTES:
-            raise UsageError(
-                f"Line {number} is longer than {MAX_LINE_BYTES >> 20} MB: prdigest wrote no such line."
-            )
+            raise UsageError(f"Line {number} is longer than {MAX_LINE_BYTES >> 20} MB: prdigest did not write it.")
         try:
             fields = _OBJECT_ADAPTER.validate_json(line)
         except ValidationError as error:
-            raise UsageError(f"Line {number} is no JSON object: the file is damaged or no export.") from error
+            raise UsageError(
+                f"Line {number} is not a JSON object: the file is damaged, or is not an export."
+            ) from error
         yield number, fields
 
 

@@ -77,13 +77,13 @@ def read_version(client: Redis, keys: Keyspace = UNPREFIXED) -> int:
         raise StoreUnavailable("An import into this store is not finished: wait for it, or run it again.")
     if not _VERSION_PATTERN.fullmatch(version):
         raise StoreUnavailable(
-            f"The store's key {keys.add_prefix(SCHEMA_KEY)} holds {quote_input(version)}: use another REDIS_URL."
+            f"The store's key {keys.add_prefix(SCHEMA_KEY)} contains {quote_input(version)}: use "
+            "another REDIS_URL."
         )
     if int(version) > CURRENT_SCHEMA:
         raise StoreUnavailable(
-            f"The store was written by a newer prdigest (schema {version}, this one knows "
-            f"{CURRENT_SCHEMA}): upgrade, or use"
-            " another REDIS_URL."
+            f"A newer prdigest wrote this store (schema {version}, this version supports "
+            f"{CURRENT_SCHEMA}): upgrade, or use another REDIS_URL."
         )
     return int(version)
 

@@ -88,7 +88,9 @@ class StoreTransfer:
             hold_lease(self._client, self._keys, SCHEMA_KEY, timeout=2 * LEASE_SECONDS) as is_held,
         ):
             if not is_held:
-                raise PostingInProgress("Another process imports into this store or migrates it: wait for it.")
+                raise PostingInProgress(
+                    "Another process is importing into this store or migrating it: wait for it."
+                )
             self._require_importable(export, overwrite=overwrite)
             write_import_checksum(self._client, export.checksum, self._keys)
             self._write_records(iterate_export(file), export.records, progress)
@@ -102,11 +104,11 @@ class StoreTransfer:
         if checksum == export.checksum or (checksum and overwrite):
             return
         if checksum:
-            raise UsageError("The import of another file broke off here: run that one again, or add --overwrite.")
+            raise UsageError("The import of another file was interrupted here: run it again, or add --overwrite.")
         if not overwrite and (count := len(self._list_names())):
             raise UsageError(
-                f"The store holds {format_count(count, 'record')} already: use an empty one, or add --overwrite to"
-                " replace those that the file holds too."
+                f"The store already contains {format_count(count, 'record')}: use an empty one, or add "
+                "--overwrite to replace those that are also in the file."
             )
         run_migrations(self._client, self._keys)
 
@@ -127,8 +129,7 @@ class StoreTransfer:
                 yield from _build_records(key, value)
             except (ResponseError, ValueError, zlib.error) as error:
                 raise StoreUnavailable(
-                    f"The store's key {quote_input(key)} holds what prdigest never wrote: remove "
-                    "it and export again."
+                    f"prdigest did not write the store's key {quote_input(key)}: remove it and export again."
                 ) from error
 
     def _write_records(self, records: Iterator[ExportRecord], total: int, progress: TransferProgress) -> None:

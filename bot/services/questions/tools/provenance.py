@@ -56,12 +56,12 @@ class Provenance:
         if any(file.patch for file in files):
             self._diffs[pull.number] = None
         elif files and all(file.patch == "" for file in files):
-            self.add_gap(f"the diff of #{pull.number} (there is none at hand)")
+            self.add_gap(f"the diff of #{pull.number} (not available)")
         self.add_unloaded([pull])
         self.add_unread_files(pull, files)
         for file in files:
             if file.patch is not None and file.path in left_out:
-                self.add_gap(f"parts of {_format_path(file.path)} of #{pull.number} (clipped)")
+                self.add_gap(f"parts of {_format_path(file.path)} of #{pull.number} (truncated)")
 
     def add_unloaded(self, pulls: Iterable[PullRequest]) -> None:
         """Add those of the pull requests whose files could not be loaded."""
@@ -77,7 +77,7 @@ class Provenance:
             elif file.unread:
                 self.add_gap(
                     f"{format_count(file.unread, 'changed line')} of {_format_path(file.path)} "
-                    f"of #{pull.number} (cut)"
+                    f"of #{pull.number} (truncated)"
                 )
             elif file.patch is None and file.changed_lines:
                 self.add_gap(f"{_format_path(file.path)} of #{pull.number} (too large, GitHub sends no diff)")
@@ -92,10 +92,12 @@ class Provenance:
     def sources(self) -> str:
         """What was read, as a clause; empty if nothing was."""
         diffs, records = list(self._diffs), [number for number in self._records if number not in self._diffs]
+        # who searched the days has their list
+        listed = [title for title in self._days if title not in self._searched]
         return "; ".join(
             part
             for part in (
-                _format_list("", [f"the list of {title}" for title in self._days]),
+                _format_list("", [f"the list of {title}" for title in listed]),
                 _format_list(
                     "diffs of " if len(diffs) > 1 else "the diff of ", [f"#{number}" for number in diffs]
                 ),

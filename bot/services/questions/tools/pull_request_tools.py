@@ -121,7 +121,7 @@ class PullRequestTools:
         watched = later.pulls
         for caveat in later.caveats:
             self._provenance.add_gap(f"perhaps some of what was merged after {days.span.title} ({caveat})")
-        self._provenance.add_days(f"what was taken back of {days.span.title} until {last:%-d %B %Y}")
+        self._provenance.add_days(f"reverts and repairs of {days.span.title} until {last:%-d %B %Y}")
         lines = [
             context_text.format_head(days),
             *describe_reverts(watched, {entry.number for entry in days.entries}, self._reverted.find_reverted),

@@ -1,6 +1,7 @@
 // The page: shows what the server sends as it changes, and sends what the visitor does.
 
 import { $, AWAY, HOME, all, here, send, toast } from "./page.js";
+import { chooseByKey, complete, offer } from "./complete.js";
 import { act, changed, showWindow, submit, suggest } from "./forms.js";
 import { shown } from "./pieces.js";
 
@@ -59,7 +60,7 @@ function go() {
     else each.removeAttribute("aria-current");
   });
   const link = $(`.side a[data-place="${CSS.escape(here.place)}"]`);
-  $("#place-name").textContent = link.innerText.replace(", new messages", "").trim();
+  $("#place-name").textContent = link.dataset.title;
   document.title = `${$(".name", link).textContent} · ${$("h1").textContent}`;
   $("#beside").hidden = !here.thread;
   document.body.classList.toggle("has-thread", Boolean(here.thread));
@@ -109,27 +110,21 @@ async function say(form) {
 
 function grow(box) {
   box.rows = Math.min(8, Math.max(1, box.value.split("\n").length));
-  const commands = $(`#${box.form.id}-commands`);
-  const typed = box.value.split(" ")[0];
-  const fitting = all("button", commands).filter((each) => {
-    const fits = typed.startsWith("/") && each.dataset.command.startsWith(typed) && !box.value.includes(" ");
-    each.parentElement.hidden = !fits;
-    return fits;
-  });
-  commands.hidden = !fitting.length;
+  offer(box);
 }
 
 document.addEventListener("click", (event) => {
-  const target = event.target.closest("button, a");
+  const target = event.target.closest("button, a, [role=option]");
   if (!target) return;
   const { dataset } = target;
   if (dataset.action) act(target, dataset.value);
   else if (dataset.dismiss) send("dismiss", { ts: dataset.dismiss });
   else if (dataset.stop) send("stop", { place: here.place, ts: dataset.stop }).then((said) => toast(said.notice));
   else if (dataset.close) send("close", { view: dataset.close });
-  else if (dataset.try || dataset.command) {
+  else if (dataset.word) complete($(`#${dataset.for}`).elements.text, target);
+  else if (dataset.try) {
     const box = $(`#${dataset.for}`).elements.text;
-    box.value = dataset.try ?? `${dataset.command} `;
+    box.value = dataset.try;
     grow(box);
     box.focus();
   }
@@ -171,6 +166,10 @@ document.addEventListener("keydown", (event) => {
   if (box.matches("select[data-action]") && event.key.startsWith("Arrow") && !event.altKey && box.showPicker) {
     event.preventDefault();
     box.showPicker();
+  }
+  if (box.matches(".compose textarea") && !event.isComposing && chooseByKey(box, event)) {
+    event.preventDefault();
+    return;
   }
   if (event.key === "Enter" && !event.shiftKey && !event.isComposing && box.form?.matches(".compose") && box.name === "text") {
     event.preventDefault();

@@ -183,12 +183,12 @@ def test_many_processes_that_begin_at_once_migrate_once(store: Redis, caplog: py
 NOT_OURS = {
     "newer": (
         "3",
-        "was written by a newer prdigest (schema 3, this one knows 2): upgrade, or use another REDIS_URL.",
+        "A newer prdigest wrote this store (schema 3, this version supports 2): upgrade, or use another",
     ),
-    "much newer": ("412", "(schema 412, this one knows 2)"),
-    "another's": ("public", "The store's key schema holds 'public': use another REDIS_URL."),
+    "much newer": ("412", "(schema 412, this version supports 2)"),
+    "another's": ("public", "The store's key schema contains 'public': use another REDIS_URL."),
     "none": ("0", "'0'"),
-    "no text": (b"\xff\n", "holds '"),
+    "no text": (b"\xff\n", "contains '"),
 }
 
 

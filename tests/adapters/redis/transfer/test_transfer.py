@@ -177,7 +177,7 @@ def test_what_prdigest_never_wrote_is_named_instead_of_lost(
     store: Redis, key: str, write: Callable[[Redis], object]
 ) -> None:
     write(store)
-    with pytest.raises(StoreUnavailable, match=f"'{key}' holds what prdigest never wrote") as caught:
+    with pytest.raises(StoreUnavailable, match=f"prdigest did not write the store's key '{key}'") as caught:
         exported(store)
     assert is_one_sentence(str(caught.value))
 
@@ -278,51 +278,57 @@ def test_how_far_it_is_can_be_seen(store: Redis) -> None:
 VOTE = ("votes", "hash", {"C1:1.0:U1": "{}"})
 GOOD = export_of(VOTE)
 BAD: dict[str, tuple[Sequence[str | bytes], str]] = {
-    "empty": ([], "Line 1 is not that of an export"),
-    "something else": (["[]"], "Line 1 is no JSON object"),
-    "another's": (['{"name": "prdigest"}'], "Line 1 is not that of an export"),
-    "no head": (GOOD[1:], "Line 1 is not that of an export"),
-    "a head without a time": (['{"prdigest": "export", "schema": 2}', *GOOD[1:]], "Line 1 is not that"),
-    "schema zero": (export_of(VOTE, schema=0), "Line 1 is not that of an export"),
+    "empty": ([], "Line 1 is not the start of an export"),
+    "something else": (["[]"], "Line 1 is not a JSON object"),
+    "another's": (['{"name": "prdigest"}'], "Line 1 is not the start of an export"),
+    "no head": (GOOD[1:], "Line 1 is not the start of an export"),
+    "a head without a time": (['{"prdigest": "export", "schema": 2}', *GOOD[1:]], "Line 1 is not the start"),
+    "schema zero": (export_of(VOTE, schema=0), "Line 1 is not the start of an export"),
     "newer": (
         export_of(VOTE, schema=3),
-        "Line 1: a newer prdigest wrote this export (schema 3, this one knows 2)",
+        "Line 1: a newer prdigest wrote this export (schema 3, this version supports 2)",
     ),
     "no end": (GOOD[:-1], "its last line is missing"),
-    "cut off": ([GOOD[0], GOOD[1][:-9]], "Line 2 is no JSON object"),
-    "a line less": ([GOOD[0], *GOOD[2:]], "Line 2 tells of 1 record, and 0 stand before it"),
-    "a line more": ([*GOOD[:2], *GOOD[1:]], "Line 4 tells of 1 record, and 2 stand before it"),
-    "two exports": ([*GOOD, *GOOD], "Line 4 stands after the end"),
+    "cut off": ([GOOD[0], GOOD[1][:-9]], "Line 2 is not a JSON object"),
+    "a line less": ([GOOD[0], *GOOD[2:]], "Line 2 announces 1 record, but 0 come before it"),
+    "a line more": ([*GOOD[:2], *GOOD[1:]], "Line 4 announces 1 record, but 2 come before it"),
+    "two exports": ([*GOOD, *GOOD], "Line 4 comes after the end"),
     "a head in the middle": ([*GOOD[:2], *GOOD], "Line 3 is neither a record nor the end"),
-    "an empty line": ([GOOD[0], "", *GOOD[1:]], "Line 2 is no JSON object"),
-    "no utf-8": ([GOOD[0], b'{"key": "\xff"}'], "Line 2 is no JSON object"),
+    "an empty line": ([GOOD[0], "", *GOOD[1:]], "Line 2 is not a JSON object"),
+    "no utf-8": ([GOOD[0], b'{"key": "\xff"}'], "Line 2 is not a JSON object"),
     "half a character": (
         [GOOD[0], r'{"key": "thread:1", "type": "string", "value": "\ud83d"}'],
-        "Line 2 is no JSON",
+        "Line 2 is not a JSON",
     ),
-    "deep": ([GOOD[0], '{"key":' * 9_000], "Line 2 is no JSON object"),
-    "gzip": ([b"\x1f\x8b\x08\x00 and more"], "Line 1 is no JSON object"),
-    "no value": ([GOOD[0], '{"key": "votes", "type": "hash"}'], "Line 2 is no record"),
-    "cache": (export_of(("entry:v:octo/engine#7", "string", "{}")), "Line 2: 'entry:v:octo/engine#7' is no key"),
-    "queue": (export_of(VOTE, ("dramatiq:prdigest", "list", ["1"])), "Line 3: 'dramatiq:prdigest' is no key"),
-    "the schema": (export_of(("schema", "string", "9")), "Line 2: 'schema' is no key"),
+    "deep": ([GOOD[0], '{"key":' * 9_000], "Line 2 is not a JSON object"),
+    "gzip": ([b"\x1f\x8b\x08\x00 and more"], "Line 1 is not a JSON object"),
+    "no value": ([GOOD[0], '{"key": "votes", "type": "hash"}'], "Line 2 is not a record"),
+    "cache": (
+        export_of(("entry:v:octo/engine#7", "string", "{}")),
+        "Line 2: 'entry:v:octo/engine#7' is not a permanent key",
+    ),
+    "queue": (
+        export_of(VOTE, ("dramatiq:prdigest", "list", ["1"])),
+        "Line 3: 'dramatiq:prdigest' is not a permanent key",
+    ),
+    "the schema": (export_of(("schema", "string", "9")), "Line 2: 'schema' is not a permanent key"),
     "type": (export_of(("votes", "string", "{}")), "Line 2: the type of 'votes' is hash, not 'string'"),
-    "no text": (export_of(("thread:1", "string", 7)), "Line 2: the value of 'thread:1' has to be a text"),
-    "null": (export_of(("thread:1", "string", None)), "Line 2: the value of 'thread:1' has to be a text"),
+    "no text": (export_of(("thread:1", "string", 7)), "Line 2: the value of 'thread:1' must be a text"),
+    "null": (export_of(("thread:1", "string", None)), "Line 2: the value of 'thread:1' must be a text"),
     "no texts": (
         export_of(("votes", "hash", {"a": {}})),
-        "Line 2: the value of 'votes' has to be an object of texts",
+        "Line 2: the value of 'votes' must be an object of texts",
     ),
-    "no fields": (export_of(("votes", "hash", {})), "Line 2: the value of 'votes' has to be an object of texts"),
-    "no items": (export_of(("journal", "list", [])), "Line 2: the value of 'journal' has to be a list of texts"),
-    "no list": (export_of(("journal", "list", "ab")), "Line 2: the value of 'journal' has to be a list of texts"),
+    "no fields": (export_of(("votes", "hash", {})), "Line 2: the value of 'votes' must be an object of texts"),
+    "no items": (export_of(("journal", "list", [])), "Line 2: the value of 'journal' must be a list of texts"),
+    "no list": (export_of(("journal", "list", "ab")), "Line 2: the value of 'journal' must be a list of texts"),
     "no time": (
         export_of(("agenda", "zset", {"a": "7"})),
-        "Line 2: the value of 'agenda' has to be an object of num",
+        "Line 2: the value of 'agenda' must be an object of num",
     ),
-    "never": (export_of(("agenda", "zset", {"a": float("inf")})), "Line 2: the value of 'agenda' has to be"),
-    "true": (export_of(("agenda", "zset", {"a": True})), "Line 2: the value of 'agenda' has to be"),
-    "huge": (export_of(("agenda", "zset", {"a": 10**400})), "Line 2: the value of 'agenda' has to be"),
+    "never": (export_of(("agenda", "zset", {"a": float("inf")})), "Line 2: the value of 'agenda' must be"),
+    "true": (export_of(("agenda", "zset", {"a": True})), "Line 2: the value of 'agenda' must be"),
+    "huge": (export_of(("agenda", "zset", {"a": 10**400})), "Line 2: the value of 'agenda' must be"),
     "twice": (export_of(VOTE, ("thread:1", "string", ""), VOTE), "Line 4 repeats 'votes'"),
     "a text twice": (export_of(("thread:1", "string", ""), ("thread:1", "string", "")), "Line 3 repeats"),
 }
@@ -338,14 +344,14 @@ def test_a_file_that_is_no_good_export_is_refused_before_anything_is_written(
 
 def test_a_line_that_never_ends_is_not_read_to_its_end(store: Redis) -> None:
     file = BytesIO(GOOD[0].encode() + b"\n" + b" " * (MAX_LINE_BYTES + 9))
-    assert refused(store, file) == "Line 2 is longer than 64 MB: prdigest wrote no such line."
+    assert refused(store, file) == "Line 2 is longer than 64 MB: prdigest did not write it."
     assert file.tell() == len(GOOD[0]) + 1 + MAX_LINE_BYTES + 1
 
 
 def test_a_store_with_records_is_left_as_it_is(store: Redis) -> None:
     fill(store)
     before = exported(store)
-    with pytest.raises(UsageError, match="holds 11 records already") as caught:
+    with pytest.raises(UsageError, match="already contains 11 records") as caught:
         restored(store, GOOD)
     assert is_one_sentence(str(caught.value))
     assert exported(store) == before
@@ -407,7 +413,7 @@ def test_running_it_again_finishes_it(store: Redis, broken_off: list[str]) -> No
 
 
 def test_another_file_is_not_mixed_into_it_unasked(store: Redis, broken_off: list[str]) -> None:
-    with pytest.raises(UsageError, match="another file broke off") as caught:
+    with pytest.raises(UsageError, match="another file was interrupted") as caught:
         restored(store, GOOD)
     assert is_one_sentence(str(caught.value))
     assert store.exists("votes") == 0

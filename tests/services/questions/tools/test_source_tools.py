@@ -173,15 +173,15 @@ def test_a_line_without_end_is_cut(github: ScriptedGitHub) -> None:
 @pytest.mark.parametrize(
     ("path", "problem"),
     [
-        ("nowhere.py", "there is no such file"),
+        ("nowhere.py", "the file doesn't exist"),
         ("engine", "it is a folder"),
         ("huge.py", "it is too large"),
         ("logo.png", "it is binary"),
         ("latin.py", "it is not UTF-8"),
         ("link.py", "it is a symbolic link"),
         ("sub", "it is a submodule"),
-        ("../../etc/passwd", "there is no such file"),
-        ("/etc/passwd", "there is no such file"),
+        ("../../etc/passwd", "the file doesn't exist"),
+        ("/etc/passwd", "the file doesn't exist"),
     ],
 )
 def test_a_file_that_can_not_be_read_is_told_in_a_sentence(
@@ -220,7 +220,7 @@ def test_where_files_can_not_be_read_the_model_hears_it(name: str) -> None:
     assert "can" in inside(without)
     away = with_tree(FileTree(error=GitHubUnavailable("away"))).run_tool(name, {"number": 7, **arguments})
     assert away.is_error
-    assert away.text.startswith("GitHub does not answer me right now")
+    assert away.text.startswith("GitHub is not responding")
 
 
 @pytest.mark.parametrize(

@@ -104,14 +104,14 @@ def refused(toolbox: Toolbox, name: str, arguments: dict[str, Any]) -> str:
         (LIST, {"paths": ["a.py", 3]}, "paths.1: Input should be a valid string"),
         (LIST, {"paths": ["[ab].py"]}, "path:'[ab].py' can't be used"),
         (LIST, {"paths": ["a*b*c*d*e.py"]}, "path:'a*b*c*d*e.py' can't be used"),
-        (LIST, {"days": "last Friday"}, "'last friday' names no days"),
-        (LIST, {"days": "0d"}, "0d is no day"),
+        (LIST, {"days": "last Friday"}, "I don't recognize the date 'last Friday'"),
+        (LIST, {"days": "0d"}, "0d is not a day"),
         (LIST, {"days": "15d"}, "15 days are too many at once: ask for up to 14."),
         (LIST, {"days": "2025-01-01..2026-02-28"}, "days are too many at once"),
-        (SEARCH, {"any_of": ["x"], "days": "2026-03-02"}, "2026-03-02 is still to come"),
-        (BACK, {"days": "2026-02-28..2026-03-05"}, "2026-03-05 is still to come"),
-        (BACK, {"days": "2026-02-28..2026-02-22"}, "ends before it begins"),
-        (LIST, {"repository": "engine"}, "'engine' is no repository"),
+        (SEARCH, {"any_of": ["x"], "days": "2026-03-02"}, "2026-03-02 is in the future"),
+        (BACK, {"days": "2026-02-28..2026-03-05"}, "2026-03-05 is in the future"),
+        (BACK, {"days": "2026-02-28..2026-02-22"}, "ends before it starts"),
+        (LIST, {"repository": "engine"}, "'engine' is not a repository"),
         ("drop_table", {}, "There is no tool 'drop_table': use list_pull_requests, search, pull_request"),
     ],
     ids=str,
@@ -135,7 +135,7 @@ def test_of_another_repository_nothing_is_read(name: str, repository: str) -> No
     toolbox = there.toolbox()
     text = refused(toolbox, name, EVERY_TOOL[name] | {"repository": repository})
     assert is_one_sentence(text)
-    assert text.startswith("I don't speak of ")
+    assert text.startswith("I'm not set up for ")
     assert calls(there) == []
     assert (toolbox.provenance.sources, toolbox.provenance.gaps) == ("", "")
 
@@ -160,9 +160,9 @@ def test_a_pull_request_that_is_not_there(name: str) -> None:
 
 FAILURES: list[tuple[PrdigestError, str]] = [
     (GitHubAccessDenied("Set GITHUB_TOKEN."), "GitHub does not let me read that"),
-    (RateLimited("GitHub asks for a pause of an hour.", 3600.0), "GitHub asks for a pause of an hour."),
+    (RateLimited("GitHub limits the rate of an hour.", 3600.0), "GitHub limits the rate of an hour."),
     (RepositoryNotFound("GitHub knows no octo/engine."), "GitHub knows no octo/engine."),
-    (AWAY, "GitHub does not answer me right now"),
+    (AWAY, "GitHub is not responding"),
 ]
 
 
@@ -289,7 +289,7 @@ def test_what_was_taken_back_later_and_why() -> None:
     ]
     assert (
         toolbox.provenance.sources
-        == "the list of what was taken back of Saturday 28 February 2026 until 1 March 2026"
+        == "the list of reverts and repairs of Saturday 28 February 2026 until 1 March 2026"
     )
 
 
@@ -439,7 +439,7 @@ def test_no_diff_was_read_where_none_is_to_be_had() -> None:
     there = shelf(pull(7, files=(replace(RETRY, patch=""), replace(RETRY, path="engine/more.py", patch=""))))
     toolbox = there.toolbox()
     told(toolbox, DIFF, number=7)
-    assert (toolbox.provenance.sources, toolbox.provenance.gaps) == ("", "the diff of #7 (there is none at hand)")
+    assert (toolbox.provenance.sources, toolbox.provenance.gaps) == ("", "the diff of #7 (not available)")
 
 
 def test_the_ledger_tells_what_was_not_searched() -> None:
@@ -452,6 +452,11 @@ def test_the_ledger_tells_what_was_not_searched() -> None:
         "data.json of #7 (GitHub sends no diff), #8 (its files could not be loaded)"
     )
     assert toolbox.provenance.sources == "searched Saturday 28 February 2026"
+    toolbox.provenance.add_days("Saturday 28 February 2026")
+    toolbox.provenance.add_days("Friday 27 February 2026")
+    assert toolbox.provenance.sources == (
+        "the list of Friday 27 February 2026; searched Saturday 28 February 2026"
+    )
 
 
 def test_the_ledger_tells_of_a_diff_that_could_not_be_loaded() -> None:
@@ -490,8 +495,8 @@ def test_doubts_of_a_day_are_told() -> None:
     assert isinstance(there.pulls, KnownPulls)
     there.pulls.counted["2026-02-28"] = 3
     toolbox = there.toolbox()
-    assert "1 pull request merged, newest first [incomplete? " in told(toolbox, LIST)
-    assert toolbox.provenance.gaps.startswith("Saturday 28 February 2026: incomplete? ")
+    assert "1 pull request merged, newest first [possibly incomplete: " in told(toolbox, LIST)
+    assert toolbox.provenance.gaps.startswith("Saturday 28 February 2026: possibly incomplete: ")
 
 
 def test_doubts_of_the_days_that_are_watched_are_told() -> None:
@@ -500,7 +505,7 @@ def test_doubts_of_the_days_that_are_watched_are_told() -> None:
     there.pulls.counted["2026-03-01"] = 3
     toolbox = there.toolbox()
     told(toolbox, BACK)
-    assert "incomplete? " in toolbox.provenance.gaps
+    assert "possibly incomplete: " in toolbox.provenance.gaps
 
 
 # results have a size

@@ -1,0 +1,55 @@
+"""What people are told while the answer to a command takes longer than most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from bot.domain.conversations.commands import AllowedRepositories, ParseContext
+from bot.services.jobs.command_jobs import CommandServices
+from bot.services.jobs.payloads import CommandPayload
+from handlers.commands.registry import COMMANDS
+from tests.helpers.builders import DAY, REPOSITORY
+from tests.services.doubles import slack_request
+
+CONTEXT = ParseContext(AllowedRepositories(REPOSITORY), lambda zone=None: DAY)
+SENTENCES = {
+    ("risks", "label:<!here>"): "Looking at octo/engine, Friday 27 February 2026, label:<!here>…",
+    ("long_risks", "7d"): "Looking at octo/engine, 22 – 28 February 2026…",  # noqa: RUF001 (a dash)
+    ("score", "score today"): "Checking the risk lists of octo/engine, Saturday 28 February 2026…",
+    ("digest", "27 Feb tz:UTC only:risky"): (
+        "I'm preparing the digest of Friday 27 February 2026 (UTC) (only:risky); "
+        "it will appear here in about a minute."
+    ),
+    ("overview", "2d path:a"): (
+        "Looking at 27 – 28 February 2026, path:a… Days I haven't processed yet take about a minute each."  # noqa: RUF001 (a dash)
+    ),
+}
+
+
+class Desk:
+    """The services of a worker, as far as a job needs them before it makes an answer."""
+
+    repositories = CONTEXT.repositories
+
+    def __init__(self) -> None:
+        self.started: list[str] = []
+
+    @property
+    def replies(self) -> Desk:
+        return self
+
+    def give_answer(self, _: object, part: str, audience: object, make: Callable[[], Any], started: str) -> None:
+        self.started.append(started)
+
+
+@pytest.mark.parametrize(("asked", "sentence"), SENTENCES.items(), ids=lambda value: str(value)[:30])
+def test_each_command_says_what_is_done(asked: tuple[str, str], sentence: str) -> None:
+    name, text = asked
+    (job,) = [job for command in COMMANDS.commands for job in command.jobs if job.type.name == name]
+    (parse,) = [command.parse for command in COMMANDS.commands if job in command.jobs]
+    desk = Desk()
+    job.run(cast("CommandServices", desk), CommandPayload(slack_request(), parse(text, CONTEXT)))
+    assert desk.started == [sentence]

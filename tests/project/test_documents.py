@@ -1,0 +1,72 @@
+"""What the pages in ``docs`` say of scopes, stored data and bands is what the code has."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from pathlib import Path
+
+from bot.adapters.slack.scopes import SCOPES
+from bot.domain.keyspace.family import DurableFamily, ExpiringFamily
+from bot.domain.keyspace.keys import FAMILIES
+from bot.domain.risk.assessment import BASE_RATE, RiskBand
+from bot.settings import Settings
+from tests.helpers.command import ROOT
+
+DOCS = ROOT / "docs"
+MAX_README_WORDS = 1_000
+PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted(DOCS.glob("*.md"))]
+
+
+def read_rows(name: str, columns: int) -> list[list[str]]:
+    """Return the rows of all tables of a page with so many columns."""
+    lines = (DOCS / name).read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    return [row for row in rows if len(row) == columns]
+
+
+def test_the_readme_is_short() -> None:
+    words = re.findall(r"[^\s|]*\w[^\s|]*", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert len(words) <= MAX_README_WORDS
+
+
+def test_each_scope_has_its_reason() -> None:
+    named = [row[0].strip("`") for row in read_rows("permissions.md", 3) if row[0].startswith("`")]
+    assert named == list(SCOPES)
+    assert named == json.loads((ROOT / "manifest.json").read_text())["oauth_config"]["scopes"]["bot"]
+
+
+def test_stored_data_has_its_lifetime() -> None:
+    told = {row[1].strip("`"): row[2] for row in read_rows("privacy.md", 3) if row[1].startswith("`")}
+    families = {family.pattern.partition(":")[0]: family for family in FAMILIES}
+    assert told.keys() <= families.keys()
+    for name, family in families.items():
+        if isinstance(family, DurableFamily):
+            assert told[name].startswith("permanently"), name
+        elif name in told:
+            assert told[name] == f"{family.lifetime.days} days", name
+    # the page says so of the others
+    others = [each for name, each in families.items() if name not in told and isinstance(each, ExpiringFamily)]
+    assert all(family.lifetime <= timedelta(days=7) for family in others)
+
+
+def test_bands_have_their_rates() -> None:
+    told = {row[0]: row[1] for row in read_rows("risk.md", 2)}
+    assert {band.label: f"{band.repaired}%" for band in RiskBand}.items() <= told.items()
+    assert f"average was {BASE_RATE}%" in " ".join((DOCS / "risk.md").read_text(encoding="utf-8").split())
+
+
+def test_pages_name_settings_and_sections_that_exist() -> None:
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        variables = set(re.findall(r"\bPRDIGEST_[A-Z_]+\b", text)) - {"PRDIGEST_CHANEL"}
+        assert variables <= {name.upper() for name in Settings.model_fields}, page
+        for target, section in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", text):
+            assert section in list_sections(page.parent / target if target else page), (page, target, section)
+
+
+def list_sections(page: Path) -> set[str]:
+    """Return the anchors of a page's headings."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
