@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from bot.adapters.caching import BackgroundCache
 from bot.adapters.redis import RedisFeedbackStore, RedisQuestionQueue, RedisThreadStateStore
 from bot.adapters.slack import SlackAnswerDisplays, SlackThreads
 from bot.container.code import build_code_sources
@@ -17,6 +18,7 @@ from bot.ports import QuestionQueue
 from bot.services.questions.agent import AnswerAgent
 from bot.services.questions.answer_writer import AnswerWriter
 from bot.services.questions.archive import PullRequestArchive
+from bot.services.questions.background import BackgroundSources
 from bot.services.questions.conversations import ConversationService
 from bot.services.questions.feedback import AnswerFeedback
 from bot.services.questions.thread_memory import ThreadMemories, describe_post
@@ -89,6 +91,16 @@ def build_archive(base: Foundation, digests: DigestServices) -> PullRequestArchi
         base.settings.prdigest_concurrency,
         digests.paths.get_path_classes,
         build_code_sources(base),
+        build_background_sources(base, digests),
+    )
+
+
+def build_background_sources(base: Foundation, digests: DigestServices) -> BackgroundSources:
+    """Build what discussions and the merges that reverts mean are read with."""
+    background = base.sources.background
+    return BackgroundSources(
+        BackgroundCache(background, base.cache) if background else None,
+        digests.history.timeline.read_merges_or_none,
     )
 
 

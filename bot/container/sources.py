@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import cached_property
 
 from bot.adapters.github import (
+    GitHubBackground,
     GitHubClient,
     GitHubPullRequests,
     GitHubRateLimits,
@@ -27,6 +28,7 @@ from bot.ports import (
     ModelConnection,
     ModelProvider,
     Prompt,
+    PullRequestBackground,
     PullRequests,
     SourceFiles,
     SourceMirror,
@@ -47,6 +49,11 @@ class LiveSources:
     def pulls(self) -> PullRequests:
         """Pull requests from GitHub. Raises ConfigurationError without credentials."""
         return GitHubPullRequests(self._client, self._now)
+
+    @cached_property
+    def background(self) -> PullRequestBackground:
+        """Discussions and the pull requests of commits. Raises ConfigurationError without credentials."""
+        return GitHubBackground(self._client)
 
     @cached_property
     def source_files(self) -> SourceFiles | None:

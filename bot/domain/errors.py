@@ -56,6 +56,10 @@ class SourceUnavailable(PrdigestError):
     """A commit whose files can't be read."""
 
 
+class DiscussionUnavailable(PrdigestError):
+    """A pull request whose discussion can't be read. The message says why."""
+
+
 class MirrorUnavailable(PrdigestError):
     """A mirror that can't be made or brought up to date. The message names the reason for the log."""
 

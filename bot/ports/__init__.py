@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.ports.github import DayMerges, PullRequests
+from bot.ports.github import DayMerges, PullRequestBackground, PullRequests
 from bot.ports.llm import (
     Chat,
     ChatEvent,
@@ -74,6 +74,7 @@ __all__ = [
     "Post",
     "PostedDigestIndex",
     "Prompt",
+    "PullRequestBackground",
     "PullRequests",
     "QuestionQueue",
     "RateLimiter",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from bot.domain.digest.models import CountCheck
+from bot.domain.pull_requests.discussion import Discussion
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
 
@@ -38,3 +40,24 @@ class PullRequests(Protocol):
 
     def load_files(self, pull: PullRequest) -> PullRequest:
         """Return the same pull request with its files and patches, in GitHub's order."""
+
+
+class PullRequestBackground(Protocol):
+    """Source of what stands around pull requests: what people wrote, and which one a commit came from.
+
+    Both methods may raise what those of :class:`PullRequests` raise.
+    """
+
+    def fetch_discussion(self, repository: Repository, number: int) -> Discussion:
+        """Fetch what people wrote about a pull request.
+
+        Raises:
+            PullRequestNotFound: there is none.
+            DiscussionUnavailable: this source has no discussions.
+        """
+
+    def find_merges(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, PullRequest]:
+        """Return the merged pull request of each commit, without files. One that is unknown is left out.
+
+        ``commits`` are hashes or their beginnings, of at least seven digits.
+        """

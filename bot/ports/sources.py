@@ -8,7 +8,7 @@ from typing import Protocol
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.review.models import BugReview
-from bot.ports.github import PullRequests
+from bot.ports.github import PullRequestBackground, PullRequests
 from bot.ports.llm import ChatModel, Model
 from bot.ports.source_files import SourceFiles, SourceMirror, SourceSearch
 
@@ -16,12 +16,17 @@ from bot.ports.source_files import SourceFiles, SourceMirror, SourceSearch
 class Sources(Protocol):
     """Sources of pull requests and of texts. The settings of a source are needed only when it is used.
 
-    ``pulls``, ``source_files``, ``model`` and ``chat`` raise ConfigurationError if a setting is missing or wrong.
+    ``pulls``, ``background``, ``source_files``, ``model`` and ``chat`` raise ConfigurationError if a
+    setting is missing or wrong.
     """
 
     @property
     def pulls(self) -> PullRequests:
         """The source of pull requests."""
+
+    @property
+    def background(self) -> PullRequestBackground | None:
+        """The source of discussions, and of the pull requests of commits; None if there is none."""
 
     @property
     def source_files(self) -> SourceFiles | None:

@@ -127,6 +127,7 @@ class TrialSources:
     has_model: bool = True
     # a model writes: its statements need the same proof as in the bot
     stands_in: str = ""
+    background: None = None
     source_search: None = None
 
     def get_written_review(self, pull: PullRequest) -> None:

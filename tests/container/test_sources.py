@@ -14,6 +14,7 @@ from redis import Redis
 from bot.adapters.claude import CLAUDE
 from bot.container import Foundation, open_foundation
 from bot.container.digests import build_digest_builder, build_digest_services
+from bot.container.questions import build_archive
 from bot.container.sources import LiveSources
 from bot.domain.errors import ConfigurationError
 from bot.domain.operations.rate_allowance import RateAllowance
@@ -24,6 +25,7 @@ from bot.ports import (
     ChatModel,
     Model,
     Prompt,
+    PullRequestBackground,
     PullRequests,
     SourceFiles,
     SourceMirror,
@@ -35,7 +37,8 @@ from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import load_settings
 from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator, Json, overview_answer, summary_answer
-from tests.emulators.github.store import sha
+from tests.emulators.github.store import RemarkRecord, sha
+from tests.emulators.github.store import pull as record
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
@@ -49,6 +52,7 @@ class Known:
     """An outside of pull requests and answers that are known."""
 
     pulls: PullRequests
+    background: PullRequestBackground | None = None
     source_files: SourceFiles | None = None
     model: Model | None = None
     chat: ChatModel | None = None
@@ -126,6 +130,22 @@ def test_files_are_read_from_github(known: Known, github: ScriptedGitHub, monkey
         files = outside.source_files
         assert files is not None
         assert files.read_files(REPOSITORY, commit, ["a.py"])["a.py"].text == "x = 1\n"
+
+
+def test_discussions_are_read_from_github_and_kept(known: Known, github: ScriptedGitHub, monkeypatch: Env) -> None:
+    github.add(REPO, record(7, comments=(RemarkRecord(1, "We keep it."),)))
+    monkeypatch.setenv("GITHUB_API_URL", github.url)
+    monkeypatch.setenv("GITHUB_TOKEN", github.token)
+    with closing(LiveSources(load_settings(), lambda: MORNING, CLAUDE)) as outside:
+        known.background = outside.background
+        with opened(known) as base:
+            archive = build_archive(base, build_digest_services(base))
+            for _ in range(2):
+                assert archive.background.github is not None
+                found = archive.background.github.fetch_discussion(REPOSITORY, 7)
+                assert [each.text for each in found.remarks] == ["We keep it."]
+            assert archive.background.read_history(REPOSITORY, DAY.start, DAY.end) == ()
+    assert github.queries == 1
 
 
 def test_without_credentials_no_files_are_read() -> None:

@@ -16,6 +16,7 @@ from bot.domain.digest.models import CountCheck
 from bot.domain.errors import PrdigestError, PullRequestNotFound
 from bot.domain.operations.usage import Usage
 from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.pull_requests.discussion import Discussion, Remark, RemarkKind, Role
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository, sort_newest_first
 from bot.domain.source.models import SourceFile, SourceProblem
 from bot.domain.summaries.diff_packing import Coverage
@@ -138,6 +139,8 @@ class Busy:
 class KnownPulls:
     """``PullRequests`` over whole pull requests, whose files are given only when they are asked for.
 
+    It is ``PullRequestBackground`` too: what people wrote is the description, as a comment by the author.
+
     ``calls`` keeps what was asked for, as ``day 2026-02-28``, ``pull 7`` or ``files 7``; ``failing`` are the
     errors that such a call raises, and ``counted`` is what the independent count says of a day.
     """
@@ -162,6 +165,23 @@ class KnownPulls:
     def load_files(self, pull: PullRequest) -> PullRequest:
         with self._call(f"files {pull.number}"):
             return replace(pull, files=self._known(pull.repository, pull.number).files)
+
+    def fetch_discussion(self, repository: Repository, number: int) -> Discussion:
+        with self._call(f"talk {number}"):
+            pull = self._known(repository, number)
+            comment, text = RemarkKind.COMMENT, pull.body
+            said = Remark("issuecomment-1", comment, pull.author, Role.AUTHOR, pull.merged_at, text)
+            return Discussion(repository, number, pull.title, (said,))
+
+    def find_merges(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, PullRequest]:
+        with self._call(f"commits {' '.join(commits)}"):
+            own = [pull for pull in self.pulls if pull.repository == repository and pull.merge_commit]
+            return {
+                commit: replace(pull, files=None)
+                for commit in commits
+                for pull in own
+                if str(pull.merge_commit).startswith(commit)
+            }
 
     def _known(self, repository: Repository, number: int) -> PullRequest:
         for pull in self.pulls:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.adapters.github.background import GitHubBackground
 from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.git_token import read_git_token
 from bot.adapters.github.pull_requests import GitHubPullRequests
@@ -9,6 +10,7 @@ from bot.adapters.github.rate_limits import GitHubRateLimits
 from bot.adapters.github.source_files import GitHubSourceFiles
 
 __all__ = [
+    "GitHubBackground",
     "GitHubClient",
     "GitHubPullRequests",
     "GitHubRateLimits",

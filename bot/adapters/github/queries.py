@@ -141,6 +141,55 @@ query Files($owner: String!, $name: String!, $commit: GitObjectID! {parameters})
 {_SOURCE_FRAGMENT}"""
 
 
+_REMARK_FIELDS = "author { __typename login } authorAssociation body createdAt url isMinimized"
+# the newest of each: a call has at most 525 nodes, and costs one point of 5,000 an hour
+DISCUSSION_QUERY = f"""
+query Discussion($owner: String!, $name: String!, $number: Int!) {{
+  repository(owner: $owner, name: $name) {{
+    id
+    pullRequest(number: $number) {{
+      number title author {{ login }}
+      closingIssuesReferences(first: 5) {{
+        nodes {{
+          number title state body createdAt authorAssociation author {{ __typename login }} repository {{ id }}
+        }}
+      }}
+      comments(last: 100) {{ totalCount nodes {{ {_REMARK_FIELDS} }} }}
+      reviews(last: 60) {{ totalCount nodes {{ state {_REMARK_FIELDS} }} }}
+      reviewThreads(last: 60) {{
+        totalCount
+        nodes {{
+          isResolved path
+          opening: comments(first: 1) {{ totalCount nodes {{ {_REMARK_FIELDS} }} }}
+          latest: comments(last: 4) {{ nodes {{ {_REMARK_FIELDS} }} }}
+        }}
+      }}
+    }}
+  }}
+}}
+"""
+
+
+def build_commits_query(count: int) -> str:
+    """Build the query for the pull requests of ``count`` commits.
+
+    The one that ``$c0`` names is in the field ``c0``, and so on. A beginning of a hash is an expression too.
+    """
+    parameters = " ".join(f"$c{index}: String!" for index in range(count))
+    commits = "\n".join(f"c{index}: object(expression: $c{index}) {{ ...Origin }}" for index in range(count))
+    return f"""
+query Commits($owner: String!, $name: String! {parameters}) {{
+  repository(owner: $owner, name: $name) {{
+id
+{commits}
+  }}
+}}
+fragment Origin on GitObject {{
+  __typename oid ... on Commit {{ associatedPullRequests(first: 5) {{ nodes {{ ...Facts }} }} }}
+}}
+{_FACTS_FRAGMENT}"""
+
+
 ALL_QUERIES = {
     "recent": RECENT_QUERY,
     "past": PAST_QUERY,
@@ -148,6 +197,8 @@ ALL_QUERIES = {
     "one": SINGLE_QUERY,
     "files": build_source_query(2, DiffSide.NEW),
     "files before": build_source_query(2, DiffSide.OLD),
+    "discussion": DISCUSSION_QUERY,
+    "commits": build_commits_query(2),
 }
 
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from bot.demo.sample.day import SamplePull, load_sample_day
 from bot.demo.sample.model import SampleModel
 from bot.demo.stand_in import RuleChatModel
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, Theme
-from bot.domain.errors import DayUnavailable, PullRequestNotFound, RepositoryNotFound
+from bot.domain.errors import DayUnavailable, DiscussionUnavailable, PullRequestNotFound, RepositoryNotFound
 from bot.domain.operations.rate_allowance import RateAllowance
+from bot.domain.pull_requests.discussion import Discussion
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
 from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
-from bot.ports import ChatModel, DayMerges, Model, PullRequests
+from bot.ports import ChatModel, DayMerges, Model, PullRequestBackground, PullRequests
 from bot.services.digest.builder import DigestBuilder, DigestDependencies
 from bot.services.review.day_reviewer import KeptReviewer
 from bot.services.summaries.reader import PullRequestReader
@@ -34,7 +35,7 @@ _MAX_NUMBERS = 6
 
 
 class SampleSources:
-    """``Sources`` of one public day, and its ``PullRequests``.
+    """``Sources`` of one public day, and its ``PullRequests`` and ``PullRequestBackground``.
 
     ``sleep`` waits so many seconds while an answer is written.
     """
@@ -60,6 +61,11 @@ class SampleSources:
     @property
     def pulls(self) -> PullRequests:
         """The pull requests of the day."""
+        return self
+
+    @property
+    def background(self) -> PullRequestBackground:
+        """What says that the sample has no discussions."""
         return self
 
     @property
@@ -139,6 +145,24 @@ class SampleSources:
     def load_files(self, pull: PullRequest) -> PullRequest:
         """Return the pull request with its files. The sample has no diffs."""
         return replace(pull, files=self._find_pull_request(pull.number).files)
+
+    # PullRequestBackground
+
+    def fetch_discussion(self, repository: Repository, number: int) -> Discussion:
+        """Raise DiscussionUnavailable, or PullRequestNotFound or RepositoryNotFound."""
+        self._require_repository(repository)
+        self._find_pull_request(number)
+        raise DiscussionUnavailable("The sample day has no discussions and no linked issues.")
+
+    def find_merges(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, PullRequest]:
+        """Return the pull requests of the day that were merged as these commits."""
+        self._require_repository(repository)
+        return {
+            commit: replace(pull, files=None)
+            for commit in commits
+            for pull in self._pulls.values()
+            if (pull.merge_commit or "").startswith(commit)
+        }
 
     def _find_pull_request(self, number: int) -> PullRequest:
         """Return a pull request with files. Raises PullRequestNotFound."""

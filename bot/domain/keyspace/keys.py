@@ -166,6 +166,22 @@ DAY_LIST = ExpiringFamily(
     lifetime=timedelta(hours=12),
     survives_reset=True,
 )
+# an open discussion goes on; one question reads it several times, and the next may come soon
+DISCUSSION = ExpiringFamily(
+    pattern="discussion:{repository}:{number}",
+    type="string",
+    content="what people wrote about a pull request",
+    lifetime=10 * _MINUTE,
+    survives_reset=True,
+)
+# which pull request was merged as a commit does not change; its title and labels may
+COMMIT_MERGE = ExpiringFamily(
+    pattern="merged:{repository}:{commit}",
+    type="string",
+    content="the pull request of a commit",
+    lifetime=30 * _DAY,
+    survives_reset=True,
+)
 SPENDING = ExpiringFamily(
     pattern="spent:{account}",
     type="string",
@@ -237,6 +253,8 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     CHANGED_FILES,
     SOURCE_FILES,
     DAY_LIST,
+    DISCUSSION,
+    COMMIT_MERGE,
     SPENDING,
     BUDGET_HOLDS,
     REQUEST_RATE,

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from bot.domain.digest.models import Entry
+from bot.domain.pull_requests.discussion import Discussion, Remark
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import collapse_lines, truncate_text
@@ -29,10 +30,17 @@ def label_citation(pull: PullRequest, evidence: Evidence) -> tuple[str, str]:
     return f"{name}:{evidence.line}{sentences.format_line_kind(evidence)}", build_evidence_url(pull, evidence)
 
 
+def label_remark(discussion: Discussion, remark: Remark) -> tuple[str, str]:
+    """Return the label and the address of a quote of what somebody wrote."""
+    return sentences.format_remark(remark), discussion.build_remark_url(remark)
+
+
 def describe_tools(calls: Sequence[ToolCall]) -> str:
     """Return what the tools do for the model, for the status line."""
     if any(call.name in ("read_file", "find_uses") for call in calls):
         return sentences.READING_FILES
+    if any(call.name == "read_discussion" for call in calls):
+        return sentences.READING_DISCUSSIONS
     diffs = sum(call.name == "read_diff" for call in calls)
     if diffs:
         return sentences.format_diff_reading(diffs)

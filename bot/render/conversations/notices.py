@@ -8,6 +8,7 @@ from bot.domain.conversations.slack_text import restore_bot_text
 from bot.domain.errors import (
     ConfigurationError,
     DayUnavailable,
+    DiscussionUnavailable,
     GitHubAccessDenied,
     GitHubUnavailable,
     PostingInProgress,
@@ -32,6 +33,7 @@ from bot.render.subscriptions.incidents import render_instant
 _USER_ERRORS = (
     UsageError,
     DayUnavailable,
+    DiscussionUnavailable,
     PullRequestNotFound,
     RepositoryNotFound,
     RateLimited,

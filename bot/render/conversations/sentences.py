@@ -7,6 +7,7 @@ from datetime import datetime
 
 from bot.domain.conversations.answer_end import AnswerEnd
 from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.pull_requests.discussion import Remark, RemarkKind
 from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import format_count
 
@@ -92,6 +93,7 @@ SEARCHING_TEXT = "is searching descriptions…"
 SEARCHING_DIFFS = "is searching diffs…"
 LOOKING_FOR_REVERTS = "is looking for reverts…"
 READING_FILES = "is reading files…"
+READING_DISCUSSIONS = "is reading discussions…"
 GOING_THROUGH_LIST = "is reading the list of pull requests…"
 
 
@@ -100,7 +102,13 @@ def format_diff_reading(count: int) -> str:
     return f"is reading {format_count(count, 'diff')}…"
 
 
-# below an answer
+# below an answer, and in it
+
+_REMARK_PLACES = {
+    RemarkKind.COMMENT: "comment",
+    RemarkKind.RESOLVED: "thread",
+    RemarkKind.OPEN: "thread",
+}
 
 MODEL_NOTE = "Written by a model. Linked lines are checked against the code; the rest may be wrong."
 UNPROVEN = "Not verified against the code."
@@ -131,6 +139,13 @@ def format_line_kind(evidence: Evidence) -> str:
     if not evidence.is_change:
         return " (unchanged)"
     return " (removed)" if evidence.side is DiffSide.OLD else ""
+
+
+def format_remark(remark: Remark) -> str:
+    """Return who wrote a quoted text, and where."""
+    if remark.kind is RemarkKind.ISSUE:
+        return f"{remark.author.login} in issue {remark.anchor.removeprefix('issue-')}"
+    return f"{remark.author.login} in a {_REMARK_PLACES.get(remark.kind, 'review')}"
 
 
 def format_read(sources: str) -> str:

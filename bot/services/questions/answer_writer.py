@@ -11,13 +11,14 @@ from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.thread import Question, ThreadMemory
 from bot.domain.conversations.thread_subject import ThreadSubject, parse_subject
 from bot.domain.errors import ModelError
+from bot.domain.pull_requests.discussion import Discussion, Remark
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.citations import Citation
 from bot.domain.summaries.models import Evidence
 from bot.domain.text.redaction import redact_text
 from bot.domain.time.day import TodayProvider
 from bot.ports import AnswerDisplay
-from bot.render.conversations.answers import format_search_answer, label_citation, render_footer
+from bot.render.conversations.answers import format_search_answer, label_citation, label_remark, render_footer
 from bot.render.conversations.sentences import MODEL_NOTE, format_answer_end
 from bot.render.conversations.streaming import Links
 from bot.services.operations.budget import Budget
@@ -104,6 +105,7 @@ class _AnswerWork:
         self._subject = subject
         self.toolbox = toolbox
         self._cited: dict[Citation, tuple[PullRequest, Evidence]] = {}
+        self._quoted: dict[Citation, tuple[Discussion, Remark]] = {}
         self._failed: dict[Citation, None] = {}
 
     @property
@@ -112,6 +114,10 @@ class _AnswerWork:
         return Links(self._link_citation, self.toolbox.find_address)
 
     def _link_citation(self, citation: Citation) -> tuple[str, str] | None:
+        remark = self.toolbox.find_remark(citation)
+        if remark:
+            self._quoted[citation] = remark
+            return label_remark(*remark)
         evidence = self.toolbox.find_evidence(citation)
         if evidence is None:
             self._failed[citation] = None
@@ -128,6 +134,10 @@ class _AnswerWork:
             for each, evidence in self._cited.items()
             if label_citation(*evidence)[1] in written.text
         }
+        quoted = {
+            each: remark for each, remark in self._quoted.items() if label_remark(*remark)[1] in written.text
+        }
+        # what people say proves nothing about code
         is_unproven = "`" in written.text and not cited
         blocks = render_footer(
             note,
@@ -145,6 +155,7 @@ class _AnswerWork:
             "usage": asdict(written.usage),
             "exchanges": [asdict(each) for each in written.exchanges],
             "citations": [{**asdict(each), "number": evidence[0].number} for each, evidence in cited.items()],
+            "quoted": [{**asdict(each), "number": remark[0].number} for each, remark in quoted.items()],
             "failed_citations": [asdict(each) for each in self._failed],
             "note": note,
         }

@@ -22,6 +22,7 @@ from bot.domain.time.date_range import Span
 from bot.ports import PullRequests
 from bot.services.history.merge_lists import MergeList, combine_lists, list_day
 from bot.services.operations.worker_threads import DeadlineExecutor
+from bot.services.questions.background import NO_BACKGROUND, BackgroundSources
 from bot.services.source.code_sources import NO_CODE, CodeSources
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
@@ -46,7 +47,7 @@ class DayEntries:
 class PullRequestArchive:
     """Archive of days and single pull requests. ``workers`` is the number of simultaneous calls to GitHub.
 
-    ``code`` is where files are read as they are after a pull request.
+    ``code`` is where files are read as they are after a pull request, ``background`` where discussions are.
     """
 
     def __init__(
@@ -57,8 +58,10 @@ class PullRequestArchive:
         workers: int,
         classes_of: PathClassesLookup = get_default_classes,
         code: CodeSources = NO_CODE,
+        background: BackgroundSources = NO_BACKGROUND,
     ) -> None:
         self.code = code
+        self.background = background
         self._pulls = pulls
         self._reader = reader
         self._entry_cache = entry_cache

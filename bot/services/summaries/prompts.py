@@ -19,7 +19,7 @@ from bot.services.summaries.schemas import OverviewAnswer, SummaryAnswer, build_
 
 SUMMARY_VERSION = "summary.v2"
 OVERVIEW_VERSION = "overview.v1"
-ANSWER_VERSION = "answer.v2"
+ANSWER_VERSION = "answer.v3"
 _AUTHOR_HEADING = "What the author says (nobody has verified it):"
 # most descriptions have the essential in their first paragraphs; test output and check lists follow
 _MAX_DESCRIPTION_LENGTH = 2_000

@@ -19,7 +19,13 @@ from bot.container.worker import build_answers
 from bot.demo.sample.sources import SampleSources
 from bot.domain.conversations.commands import AllowedRepositories, DigestRequest, RisksRequest
 from bot.domain.digest.models import Digest
-from bot.domain.errors import DayUnavailable, ModelRequestRejected, PullRequestNotFound, RepositoryNotFound
+from bot.domain.errors import (
+    DayUnavailable,
+    DiscussionUnavailable,
+    ModelRequestRejected,
+    PullRequestNotFound,
+    RepositoryNotFound,
+)
 from bot.domain.operations.usage import NO_USAGE
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
@@ -154,6 +160,21 @@ def test_it_is_of_one_repository_whose_name_may_be_written_in_any_case(sample: S
     assert sample.fetch_pull_request(Repository("VLLM-project", "vLLM"), 35617).number == 35617
     with pytest.raises(RepositoryNotFound, match="vllm-project/vllm only"):
         sample.list_merged(REPOSITORY, day("2026-02-28"))
+
+
+def test_it_says_that_it_has_no_discussions_and_knows_its_commits(sample: SampleSources) -> None:
+    background = sample.background
+    with pytest.raises(DiscussionUnavailable, match="The sample day has no discussions") as e:
+        background.fetch_discussion(VLLM, 35617)
+    assert is_one_sentence(str(e.value))
+    with pytest.raises(PullRequestNotFound):
+        background.fetch_discussion(VLLM, 1)
+    with pytest.raises(RepositoryNotFound):
+        background.find_merges(REPOSITORY, ["c0ffee1"])
+    commit = str(sample.fetch_pull_request(VLLM, 35617).merge_commit)
+    assert {key: pull.number for key, pull in background.find_merges(VLLM, [commit[:9], "c0ffee1"]).items()} == {
+        commit[:9]: 35617
+    }
 
 
 def test_it_is_an_outside_that_says_that_no_model_writes(sample: SampleSources) -> None:

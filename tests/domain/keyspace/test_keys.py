@@ -54,6 +54,8 @@ EXPIRING = {
     ),
     keys.SUMMARY_ENTRY.build_key("ab12", "o/r#1"): ("entry:ab12:o/r#1", "string", 90 * DAY),
     keys.CHANGED_FILES.build_key("o/r", 1, "c0ffee"): ("files:o/r:1:c0ffee", "string", 30 * DAY),
+    keys.DISCUSSION.build_key("o/r", 7): ("discussion:o/r:7", "string", 10 * MINUTE),
+    keys.COMMIT_MERGE.build_key("o/r", "c0ffee1"): ("merged:o/r:c0ffee1", "string", 30 * DAY),
     keys.SOURCE_FILES.build_key("o/r", "c0ffee", "1a2b"): ("sources:o/r:c0ffee:1a2b", "string", 2 * DAY),
     keys.DAY_LIST.build_key("o/r", date(2026, 2, 28), "UTC"): ("day:o/r:2026-02-28:UTC", "string", 12 * HOUR),
     keys.SPENDING.build_key("2026-02-28"): ("spent:2026-02-28", "string", 2 * DAY),
@@ -76,6 +78,8 @@ SURVIVING = {
     "files:",
     "sources:",
     "day:",
+    "discussion:",
+    "merged:",
     "spent:",
 }
 PART = st.text(st.characters(codec="utf-8", exclude_characters=":@"), min_size=1, max_size=8)

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from graphql import GraphQLError
 
 from tests.emulators.github.pages import Info, Node, Row, connection
-from tests.emulators.github.store import SITE, IssueRecord, PullRecord, Repository, instant, moment, sha
+from tests.emulators.github.store import (
+    DEFAULT_MOMENT,
+    SITE,
+    IssueRecord,
+    PullRecord,
+    RemarkRecord,
+    Repository,
+    ThreadRecord,
+    instant,
+    moment,
+    sha,
+)
 from tests.emulators.github.trees import TreeCommit, entry_node
 
 _CHANGE_TYPES = {"added": "ADDED", "removed": "DELETED", "renamed": "RENAMED", "copied": "COPIED"}
@@ -102,6 +114,13 @@ def pull_node(place: Repository, item: PullRecord) -> Node:
         "labels": lambda info, **arguments: connection(info, _label_rows(item), arguments),
         "files": lambda info, **arguments: connection(info, _file_rows(item), arguments),
         "closingIssuesReferences": lambda info, **arguments: connection(info, _issue_rows(place, item), arguments),
+        "comments": lambda info, **arguments: connection(
+            info, _remark_rows(place, item, item.comments, "issuecomment-"), arguments
+        ),
+        "reviews": lambda info, **arguments: connection(
+            info, _remark_rows(place, item, item.reviews, "pullrequestreview-"), arguments
+        ),
+        "reviewThreads": lambda info, **arguments: connection(info, _thread_rows(place, item), arguments),
     }
 
 
@@ -146,7 +165,44 @@ def _issue_node(place: Repository, issue: IssueRecord) -> Node:
         "number": issue.number,
         "title": issue.title,
         "url": f"{home.url}/issues/{issue.number}",
+        "state": "OPEN" if issue.is_open else "CLOSED",
+        "body": issue.body,
+        "createdAt": instant(DEFAULT_MOMENT),
+        "author": actor(issue.author, is_bot=False),
+        "authorAssociation": issue.association,
         "repository": lambda _info: repository_node(home),
+    }
+
+
+def _remark_rows(place: Repository, item: PullRecord, remarks: Iterable[RemarkRecord], kind: str) -> list[Row]:
+    address = f"{place.url}/pull/{item.number}#{kind}"
+    return [([at], _remark_node(address, remark)) for at, remark in enumerate(remarks)]
+
+
+def _remark_node(address: str, remark: RemarkRecord) -> Node:
+    return {
+        "id": f"IC_{sha(address)[:8]}{remark.id}",
+        "url": f"{address}{remark.id}",
+        "body": remark.body,
+        "createdAt": instant(remark.created_at),
+        "author": actor(remark.author, is_bot=False),
+        "authorAssociation": remark.association,
+        "isMinimized": remark.is_minimized,
+        "state": remark.state,
+    }
+
+
+def _thread_rows(place: Repository, item: PullRecord) -> list[Row]:
+    return [([at], _thread_node(place, item, thread, at)) for at, thread in enumerate(item.threads)]
+
+
+def _thread_node(place: Repository, item: PullRecord, thread: ThreadRecord, at: int) -> Node:
+    rows = _remark_rows(place, item, thread.remarks, "discussion_r")
+    return {
+        "id": f"PRRT_{sha(place.name)[:8]}{item.number}_{at}",
+        "isResolved": thread.is_resolved,
+        "path": thread.path,
+        "comments": lambda info, **arguments: connection(info, rows, arguments),
     }
 
 

@@ -25,7 +25,47 @@ type Bot implements Actor & Node { id: ID! login: String! url: URI! }
 type PageInfo { startCursor: String endCursor: String hasNextPage: Boolean! hasPreviousPage: Boolean! }
 type RateLimit { limit: Int! cost: Int! remaining: Int! used: Int! resetAt: DateTime! }
 type Label implements Node { id: ID! name: String! }
-type Issue implements Node { id: ID! number: Int! title: String! url: URI! repository: Repository! }
+enum IssueState { CLOSED OPEN }
+enum PullRequestReviewState { APPROVED CHANGES_REQUESTED COMMENTED DISMISSED PENDING }
+enum CommentAuthorAssociation {
+  COLLABORATOR CONTRIBUTOR FIRST_TIMER FIRST_TIME_CONTRIBUTOR MANNEQUIN MEMBER NONE OWNER
+}
+type Issue implements Node {
+  id: ID! number: Int! title: String! url: URI! repository: Repository! state: IssueState! body: String!
+  createdAt: DateTime! author: Actor authorAssociation: CommentAuthorAssociation!
+}
+type IssueComment implements Node {
+  id: ID! url: URI! body: String! createdAt: DateTime! author: Actor isMinimized: Boolean!
+  authorAssociation: CommentAuthorAssociation!
+}
+type IssueCommentEdge { cursor: String! node: IssueComment }
+type IssueCommentConnection {
+  totalCount: Int! pageInfo: PageInfo! nodes: [IssueComment] edges: [IssueCommentEdge]
+}
+type PullRequestReview implements Node {
+  id: ID! url: URI! body: String! createdAt: DateTime! author: Actor isMinimized: Boolean!
+  authorAssociation: CommentAuthorAssociation! state: PullRequestReviewState!
+}
+type PullRequestReviewEdge { cursor: String! node: PullRequestReview }
+type PullRequestReviewConnection {
+  totalCount: Int! pageInfo: PageInfo! nodes: [PullRequestReview] edges: [PullRequestReviewEdge]
+}
+type PullRequestReviewComment implements Node {
+  id: ID! url: URI! body: String! createdAt: DateTime! author: Actor isMinimized: Boolean!
+  authorAssociation: CommentAuthorAssociation!
+}
+type PullRequestReviewCommentEdge { cursor: String! node: PullRequestReviewComment }
+type PullRequestReviewCommentConnection {
+  totalCount: Int! pageInfo: PageInfo! nodes: [PullRequestReviewComment] edges: [PullRequestReviewCommentEdge]
+}
+type PullRequestReviewThread implements Node {
+  id: ID! isResolved: Boolean! path: String!
+  comments(first: Int, last: Int, after: String, before: String): PullRequestReviewCommentConnection!
+}
+type PullRequestReviewThreadEdge { cursor: String! node: PullRequestReviewThread }
+type PullRequestReviewThreadConnection {
+  totalCount: Int! pageInfo: PageInfo! nodes: [PullRequestReviewThread] edges: [PullRequestReviewThreadEdge]
+}
 type IssueEdge { cursor: String! node: Issue }
 type IssueConnection { totalCount: Int! pageInfo: PageInfo! nodes: [Issue] edges: [IssueEdge] }
 type Blob implements GitObject & Node {
@@ -49,6 +89,9 @@ type PullRequest implements Node {
   labels(first: Int, last: Int, after: String, before: String): LabelConnection
   files(first: Int, last: Int, after: String, before: String): PullRequestChangedFileConnection
   closingIssuesReferences(first: Int, last: Int, after: String, before: String): IssueConnection
+  comments(first: Int, last: Int, after: String, before: String): IssueCommentConnection!
+  reviews(first: Int, last: Int, after: String, before: String): PullRequestReviewConnection
+  reviewThreads(first: Int, last: Int, after: String, before: String): PullRequestReviewThreadConnection!
 }
 type PullRequestEdge { cursor: String! node: PullRequest }
 type PullRequestConnection {

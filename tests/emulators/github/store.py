@@ -47,6 +47,32 @@ class IssueRecord:
     number: int
     title: str
     repository: str | None = None
+    body: str = ""
+    author: str | None = "reporter"
+    association: str = "NONE"
+    is_open: bool = False
+
+
+@dataclass(frozen=True)
+class RemarkRecord:
+    """A comment, a review or a remark of a thread. ``state`` is that of a review; ``author`` None was deleted."""
+
+    id: int
+    body: str = ""
+    author: str | None = "octocat"
+    association: str = "NONE"
+    created_at: datetime = DEFAULT_MOMENT
+    state: str = "COMMENTED"
+    is_minimized: bool = False
+
+
+@dataclass(frozen=True)
+class ThreadRecord:
+    """A thread on a line of a file."""
+
+    path: str
+    remarks: tuple[RemarkRecord, ...]
+    is_resolved: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,6 +99,9 @@ class PullRecord:
     author_is_bot: bool = False
     files: tuple[dict[str, Any], ...] = ()
     closes: tuple[IssueRecord, ...] = ()
+    comments: tuple[RemarkRecord, ...] = ()
+    reviews: tuple[RemarkRecord, ...] = ()
+    threads: tuple[ThreadRecord, ...] = ()
     commit_message: str | None = None  # None is what GitHub proposes for a squash
 
     @property

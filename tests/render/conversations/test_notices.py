@@ -13,6 +13,7 @@ from bot.domain import errors
 from bot.domain.errors import (
     ConfigurationError,
     DayUnavailable,
+    DiscussionUnavailable,
     GitHubAccessDenied,
     GitHubUnavailable,
     ModelBusy,
@@ -49,6 +50,7 @@ FOR_ASKERS = (
     *(
         UsageError,
         DayUnavailable,
+        DiscussionUnavailable,
         PullRequestNotFound,
         RepositoryNotFound,
         RateLimited,

@@ -13,7 +13,7 @@ from localslack.users.person import Delivery, Person
 
 from bot.adapters.redis.feedback import RedisFeedbackStore
 from tests.emulators.claude.server import Step, ToolUse
-from tests.emulators.github.store import changed_file, sha
+from tests.emulators.github.store import IssueRecord, RemarkRecord, changed_file, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.checks import eventually
 from tests.scenarios import Bot, both_transports, claude_that
@@ -355,6 +355,40 @@ def test_a_line_of_the_file_that_a_tool_read_is_linked_at_the_merge_commit(http_
     assert "1:  import os" not in asked.prompts[1], "only what is around the name is shown"
     assert "parts of engine/workers.py after" in small_print(reply)
     assert "1 quote was not found in the code and not linked." in small_print(reply)
+
+
+def test_what_somebody_wrote_is_linked_to_their_comment_and_proves_no_code(http_bot: Bot) -> None:
+    decision = "We keep `old_default` until 0.9. <!channel> @here"
+    comment = RemarkRecord(31, decision, "carol_", association="MEMBER")
+    thread = summary(
+        http_bot, comments=(comment,), closes=(IssueRecord(12, "It hangs", body="With two workers."),)
+    )
+
+    def cite(place: str, quote: str) -> str:
+        return f'<cite pr="{thread.number}" path="{place}">{quote}</cite>'
+
+    read = ToolUse("read_discussion", {"number": thread.number})
+    said = answer(
+        f"Carol, a member, keeps `old_default`.{cite('#issuecomment-31', 'keep `old_default` until 0.9')}\n"
+        f"Workers hang.{cite('#issue-12', 'With two workers')}\n"
+        f"It goes.{cite('#issuecomment-31', 'We drop it today')}"
+    )
+    with answering(http_bot, read, said) as asked:
+        http_bot.person().send_message("What was decided?", thread.channel, thread.ts)
+        (reply,) = thread.answers()
+    assert "[#issuecomment-31] carol_ (member)" in asked.prompts[1]
+    lines = text_of(reply).splitlines()
+    page = f"https://github.com/octo/engine/pull/{thread.number}#issuecomment-31"
+    assert lines[0].startswith("Carol, a member, keeps `old_default`. [carol")
+    assert lines[0].endswith(f" in a comment]({page})")
+    assert lines[1] == "Workers hang. [reporter in issue 12](https://github.com/octo/engine/issues/12)"
+    assert lines[2] == "It goes."
+    print_ = small_print(reply)
+    assert f"the discussion of #{thread.number}" in print_
+    assert "Not verified against the code." in print_
+    assert "1 quote was" in print_
+    statuses = [each["status"] for each in http_bot.world.slack.statuses if each["thread_ts"] == thread.ts]
+    assert statuses[-1] == "is reading discussions…"
 
 
 def test_what_tools_read_and_what_nobody_could_see_is_in_the_small_print(http_bot: Bot) -> None:

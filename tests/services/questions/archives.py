@@ -23,6 +23,7 @@ from bot.domain.time.day import LocalDay, parse_date
 from bot.ports import Cache, Chat, ChatEvent, PullRequests, TextDelta, ToolCall, Turn, TurnEnd, TurnUsage
 from bot.services.operations.model_tools import ToolOutput
 from bot.services.questions.archive import PullRequestArchive
+from bot.services.questions.background import BackgroundSources
 from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.source.code_sources import CodeSources
 from bot.services.summaries.entry_cache import EntryCache
@@ -56,6 +57,7 @@ class Shelf:
     repositories: AllowedRepositories = REPOSITORIES
     make_archive: type[PullRequestArchive] = PullRequestArchive
     code: CodeSources = field(default_factory=CodeSources)
+    background: BackgroundSources = field(default_factory=BackgroundSources)
 
     @property
     def entries(self) -> EntryCache:
@@ -71,6 +73,7 @@ class Shelf:
             self.entries,
             self.workers,
             code=self.code,
+            background=self.background,
         )
 
     def toolbox(self, subject: ThreadSubject = ABOUT_DAY) -> Toolbox:
@@ -78,7 +81,8 @@ class Shelf:
 
 
 def shelf(*pulls: PullRequest, failing: Mapping[str, Exception] | None = None) -> Shelf:
-    return Shelf(KnownPulls(pulls, dict(failing or {})))
+    known = KnownPulls(pulls, dict(failing or {}))
+    return Shelf(known, background=BackgroundSources(known))
 
 
 def told(toolbox: Toolbox, name: str, /, **arguments: Any) -> str:

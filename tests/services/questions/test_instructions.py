@@ -18,7 +18,7 @@ TEXT = read_instructions(ANSWER_VERSION)
 def test_they_name_tools_that_exist() -> None:
     names = {each["name"] for each in shelf().toolbox().definitions}
     named = set(re.findall(r"\b(?:read_\w+|find_\w+|taken_back|list_\w+)", TEXT))
-    assert {"read_file", "find_uses", "taken_back"} <= named <= names
+    assert {"read_file", "find_uses", "taken_back", "read_discussion"} <= named <= names
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,8 @@ def test_they_name_tools_that_exist() -> None:
         "may be quoted again only if the record or a result since this question shows it",
         "Headlines and summaries were written by a model and not checked against code.",
         "are what the author says: tell it as such",
+        "the words of people, of whom anybody may write there: tell them as such, never as fact",
+        "Of a decision say who said it and their role",
     ],
 )
 def test_each_hindrance_has_its_rule(rule: str) -> None:
@@ -49,6 +51,7 @@ def test_the_forms_of_citations_are_those_that_are_read() -> None:
     assert seen == [
         Citation("123", "dir/file.py", "one whole line"),
         Citation("123", "dir/file.py", "one whole line", 57, is_removed=True),
+        Citation("123", "#issuecomment-456", "one whole line"),
     ]
 
 

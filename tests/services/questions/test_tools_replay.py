@@ -505,7 +505,7 @@ def test_a_revert_of_something_older_is_told() -> None:
     text = told(toolbox, "taken_back")
     lines = [line for line in text.split("\n") if "takes back" in line or "was reverted" in line]
     assert [int(line[1:].split()[0]) for line in lines] == [35211]
-    assert "takes back what was merged before these days" in lines[0]
+    assert "takes back something whose number is not known, merged before these days" in lines[0]
     assert "says: nothing" in lines[0], "the record has no description"
     assert "reverts and repairs of Tuesday 24 February 2026 until 1 March 2026" in toolbox.provenance.sources
 

@@ -18,6 +18,7 @@ class Provenance:
         self._days: dict[str, None] = {}
         self._records: dict[int, None] = {}
         self._diffs: dict[int, None] = {}
+        self._discussions: dict[int, None] = {}
         self._files: dict[str, None] = {}
         self._searched: dict[str, None] = {}
         self._unseen: dict[str, None] = {}
@@ -29,6 +30,10 @@ class Provenance:
     def add_summary(self, number: int) -> None:
         """Add the facts and summary of a pull request."""
         self._records[number] = None
+
+    def add_discussion(self, number: int) -> None:
+        """Add what people wrote about a pull request."""
+        self._discussions[number] = None
 
     def add_search(self, title: str) -> None:
         """Add a search of the diffs or texts of some days."""
@@ -99,6 +104,7 @@ class Provenance:
                 _format_list(
                     "summaries of " if len(records) > 1 else "the summary of ", [f"#{n}" for n in records]
                 ),
+                _format_list("the discussion of ", [f"#{number}" for number in self._discussions]),
                 _format_list("parts of ", list(self._files)),
                 _format_list("searched ", list(self._searched)),
             )

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 from bot.domain.conversations.search import Where, format_match, interleave_matches, search_entries
 from bot.domain.digest.models import Entry
-from bot.domain.errors import PrdigestError, PullRequestNotFound, StoreUnavailable
 from bot.domain.history.reverts import WATCH_WINDOW
 from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.services.questions.archive import DayEntries
 from bot.services.questions.tools import context_text
 from bot.services.questions.tools.reading_session import ReadingSession
 from bot.services.questions.tools.revert_text import describe_reverts
+from bot.services.questions.tools.reverted_pulls import RevertedPulls
 from bot.services.questions.tools.schemas import (
     DiffArguments,
     ListArguments,
@@ -39,6 +39,7 @@ class PullRequestTools:
     def __init__(self, session: ReadingSession) -> None:
         self._session = session
         self._provenance = session.provenance
+        self._reverted = RevertedPulls(session)
 
     def list_pull_requests(self, arguments: ListArguments) -> str:
         """List pull requests, shortened if there are many: a missing number is worse than a missing headline."""
@@ -123,7 +124,7 @@ class PullRequestTools:
         self._provenance.add_days(f"reverts and repairs of {days.span.title} until {last:%-d %B %Y}")
         lines = [
             context_text.format_head(days),
-            *describe_reverts(watched, {entry.number for entry in days.entries}, self._fetch_reverted),
+            *describe_reverts(watched, {entry.number for entry in days.entries}, self._reverted.find_reverted),
         ]
         risky = sorted((entry for entry in days.entries if entry.risk.is_listed), key=lambda e: -e.risk.points)
         lines += ["Rated riskiest by rules:" if risky else "No pull request is rated risky."]
@@ -144,17 +145,6 @@ class PullRequestTools:
             entry for entry in days.entries if filters.is_match(entry.pull) and is_selected(entry, arguments)
         )
         return days, tuple(fitting)
-
-    def _fetch_reverted(self, repository: Repository, number: int) -> PullRequest | None:
-        """Return a pull request that another one says that it reverts, None if GitHub knows no such one."""
-        try:
-            return self._session.fetch_facts(repository, number)
-        except StoreUnavailable:
-            raise
-        except PrdigestError as error:
-            if not isinstance(error, PullRequestNotFound):
-                self._provenance.add_gap(f"#{number} (it could not be loaded)")
-            return None
 
     def _note_unsearched(self, pull: PullRequest, where: Where) -> None:
         if where is not Where.TEXT:

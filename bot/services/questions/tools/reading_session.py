@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.thread_subject import ThreadSubject
@@ -87,6 +88,23 @@ class ReadingSession:
         pull = self._archive.fetch_facts(reference)
         self._note_addresses([pull])
         return pull
+
+    def find_commit_pulls(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, PullRequest]:
+        """Return the merged pull requests of commits that GitHub knows. Raises PrdigestError."""
+        github = self._archive.background.github
+        merges = github.find_merges(repository, commits) if github else {}
+        self._note_addresses(merges.values())
+        return merges
+
+    def read_history(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
+        """Return the recorded merges between two instants; empty if there is no record."""
+        recorded = self._archive.background.read_history(repository, since, until)
+        self._note_addresses(recorded)
+        return recorded
+
+    def note_address(self, reference: Reference, address: str) -> None:
+        """Record that a pull request exists, and its address."""
+        self._addresses[reference] = address
 
     def _read_entry(self, reference: Reference) -> Entry:
         try:

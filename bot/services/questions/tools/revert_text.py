@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from bot.domain.history.outcomes import MergeOutcome, find_outcomes
-from bot.domain.history.revert_claims import parse_claim
 from bot.domain.history.revert_index import RevertIndex
-from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import collapse_lines, remove_comments, truncate_text
 
 _MAX_REASON_LENGTH = 800
-# pull requests that GitHub is asked for
-_MAX_FETCHED = 5
+_UNKNOWN = "something whose number is not known"
 
-PullRequestFinder = Callable[[Repository, int], PullRequest | None]
+# what each of some reverts means, by the revert's number
+RevertedFinder = Callable[[Sequence[PullRequest]], Mapping[int, Sequence[PullRequest]]]
 
 
 def describe_reverts(
-    watched: tuple[PullRequest, ...], numbers: set[int], find_pull_request: PullRequestFinder
+    watched: tuple[PullRequest, ...], numbers: set[int], find_reverted: RevertedFinder
 ) -> list[str]:
     """Return lines on the reverts of, or by, the pull requests with these numbers.
 
-    ``find_pull_request`` is asked for those that were merged before all that is watched.
+    ``find_reverted`` is asked for what was merged before all that is watched.
     """
     index = RevertIndex(watched)
     outcomes = find_outcomes(index)
@@ -35,21 +34,18 @@ def describe_reverts(
     ]
     paired = {outcome.by.number for outcome in outcomes}
     older = [pull for pull in watched if pull.number in numbers - paired and index.is_revert(pull.number)]
+    reverted = find_reverted(older)
     lines += [
-        f"#{pull.number} takes back {_name_older(pull, find_pull_request if place < _MAX_FETCHED else None)}. "
-        f"{_quote_reason(pull)}"
-        for place, pull in enumerate(older)
+        f"#{pull.number} takes back {_name_older(reverted.get(pull.number, ()))}. {_quote_reason(pull)}"
+        for pull in older
     ]
     return lines or ["Nothing of these days was taken back."]
 
 
-def _name_older(pull: PullRequest, find_pull_request: PullRequestFinder | None) -> str:
-    """Return what a pull request reverts, with its number where it names one that GitHub knows."""
-    targets = dict.fromkeys(mention.number for mention, _ in parse_claim(pull).exact if mention.number)
-    finder = find_pull_request or (lambda _repository, _number: None)
-    known = [each for number in list(targets)[:_MAX_FETCHED] if (each := finder(pull.repository, number))]
-    named = ", ".join(f"#{each.number} ({collapse_lines(each.title)})" for each in known if each.is_merged)
-    return f"{named}, merged before these days" if named else "what was merged before these days"
+def _name_older(reverted: Sequence[PullRequest]) -> str:
+    """Return what a pull request reverts, with its number where that is known."""
+    named = ", ".join(f"#{each.number} ({collapse_lines(each.title)})" for each in reverted)
+    return f"{named or _UNKNOWN}, merged before these days"
 
 
 def _format_outcome(outcome: MergeOutcome) -> str:

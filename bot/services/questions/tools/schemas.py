@@ -115,3 +115,15 @@ class UsesArguments(ToolArguments):
     number: Annotated[int, Field(ge=1, lt=1_000_000_000)]
     repository: str = ""
     name: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class DiscussionArguments(ToolArguments):
+    """Arguments of the tool that reads a discussion."""
+
+    description: ClassVar[str] = (
+        "What people wrote about one pull request: the issues that it closes, comments, reviews and threads on "
+        "lines, each with its place, author and role. It is what they say, not fact."
+    )
+
+    number: Annotated[int, Field(ge=1, lt=1_000_000_000)]
+    repository: str = ""

@@ -12,6 +12,7 @@ from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.thread_subject import ThreadSubject
 from bot.domain.digest.models import Entry
 from bot.domain.errors import DayUnavailable, PrdigestError
+from bot.domain.pull_requests.discussion import Discussion, Remark
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathClasses
 from bot.domain.summaries.citations import Citation, verify_citation
@@ -21,11 +22,13 @@ from bot.domain.time.day import LocalDay
 from bot.render.conversations.notices import explain_error
 from bot.services.operations.model_tools import ModelTools, ToolOutput
 from bot.services.questions.archive import DayEntries, PullRequestArchive
+from bot.services.questions.tools.discussion_tools import DiscussionTools
 from bot.services.questions.tools.provenance import Provenance
 from bot.services.questions.tools.pull_request_tools import PullRequestTools
 from bot.services.questions.tools.reading_session import ReadingSession
 from bot.services.questions.tools.schemas import (
     DiffArguments,
+    DiscussionArguments,
     FileArguments,
     ListArguments,
     PullArguments,
@@ -49,6 +52,7 @@ class Toolbox:
         self._session = ReadingSession(archive, repositories, today, subject)
         self._pull_requests = PullRequestTools(self._session)
         self._sources = SourceTools(self._session, archive.code)
+        self._discussions = DiscussionTools(self._session, archive.background)
         self._tools = ModelTools(
             {
                 "list_pull_requests": (ListArguments, self._pull_requests.list_pull_requests),
@@ -58,6 +62,7 @@ class Toolbox:
                 "taken_back": (TakenBackArguments, self._pull_requests.list_reverts),
                 "read_file": (FileArguments, self._sources.read_file),
                 "find_uses": (UsesArguments, self._sources.find_uses),
+                "read_discussion": (DiscussionArguments, self._discussions.read_discussion),
             },
             _explain_failure,
         )
@@ -98,6 +103,13 @@ class Toolbox:
     def find_address(self, number: int) -> str | None:
         """Return the address of a pull request of the thread's repository, None if it is not known to exist."""
         return self._session.find_address(number)
+
+    def find_remark(self, citation: Citation) -> tuple[Discussion, Remark] | None:
+        """Return the remark of a valid citation of what somebody wrote, None for all others.
+
+        The quote is in a remark that ``read_discussion`` has shown for this answer.
+        """
+        return self._discussions.find_remark(citation)
 
     def find_evidence(self, citation: Citation) -> tuple[PullRequest, Evidence] | None:
         """Return the place of a valid citation, None for an invalid one.

@@ -52,7 +52,8 @@ PATCH = "@@ -1,3 +1,4 @@\n import os\n-timeout = 10 seconds\n+timeout = 30 secon
 RETRY = ChangedFile("engine/retry.py", "modified", 2, 1, PATCH)
 SEVEN = pull(7, title="Wait longer", files=(RETRY, changed_file("docs/guide.md", 2)))
 LIST, SEARCH, PULL, DIFF, BACK = "list_pull_requests", "search", "pull_request", "read_diff", "taken_back"
-FILE, USES = "read_file", "find_uses"
+FILE, USES, TALK = "read_file", "find_uses", "read_discussion"
+NO_NUMBER = "something whose number is not known, merged before these days"
 EVERY_TOOL: dict[str, dict[str, Any]] = {
     LIST: {},
     SEARCH: {"any_of": ["timeout"]},
@@ -61,6 +62,7 @@ EVERY_TOOL: dict[str, dict[str, Any]] = {
     BACK: {},
     FILE: {"number": 7, "path": "engine/retry.py"},
     USES: {"number": 7, "name": "timeout"},
+    TALK: {"number": 7},
 }
 BINARY = ChangedFile("logo.png", "modified", 0, 0)
 TOO_LARGE = ChangedFile("data.json", "modified", 90_000, 10)
@@ -167,7 +169,7 @@ FAILURES: list[tuple[PrdigestError, str]] = [
 @pytest.mark.parametrize(("error", "said"), FAILURES, ids=[type(error).__name__ for error, _ in FAILURES])
 @pytest.mark.parametrize("name", EVERY_TOOL)
 def test_where_github_does_not_answer_the_model_hears_it(name: str, error: PrdigestError, said: str) -> None:
-    there = shelf(SEVEN, failing={"day 2026-02-28": error, "pull 7": error})
+    there = shelf(SEVEN, failing={"day 2026-02-28": error, "pull 7": error, "talk 7": error})
     found = refused(there.toolbox(), name, EVERY_TOOL[name])
     assert found.startswith(said)
     assert "GITHUB_TOKEN" not in found, "that is for whoever runs the bot"
@@ -196,7 +198,7 @@ def test_what_was_read_is_read_once() -> None:
         if name != BACK:
             told(toolbox, name, **arguments)
             told(toolbox, name, **arguments)
-    assert sorted(calls(there)) == ["day 2026-02-28", "files 7", "files 8"]
+    assert sorted(calls(there)) == ["day 2026-02-28", "files 7", "files 8", "talk 7"]
 
 
 def test_lines_of_a_search_carry_mark_file_and_number() -> None:
@@ -326,8 +328,8 @@ def test_where_a_thread_is_about_single_ones_its_day_is_that_of_the_first() -> N
 @pytest.mark.parametrize(
     ("failing", "said"),
     [
-        ({}, "#20 takes back what was merged before these days."),
-        ({"pull 9": AWAY}, "#20 takes back what was merged before these days."),
+        ({}, f"#20 takes back {NO_NUMBER}."),
+        ({"pull 9": AWAY}, f"#20 takes back {NO_NUMBER}."),
     ],
     ids=["an issue", "github away"],
 )
