@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -14,7 +14,7 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from bot.adapters.caching import SourceFileCache
+from bot.adapters.caching import BackgroundCache, SourceFileCache
 from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.connection import RedisCache, connect_server
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
@@ -27,6 +27,7 @@ from bot.domain.keyspace.keys import FAMILIES, JOBS_NAMESPACE, find_family
 from bot.domain.operations.budget import BudgetHold
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.operations.usage import NO_PRICES
+from bot.domain.pull_requests.discussion import Discussion
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.review.models import BugReview
 from bot.domain.time.date_range import Span
@@ -145,6 +146,19 @@ def pay_and_lose(store: Redis) -> None:
     SourceFileCache(FileTree(), RedisCache(store)).read_files(REPOSITORY, "c0ffee", ["a.py"])
     reviews = BugReviews(cast("BugReviewer", NothingFound()), RedisCache(store), "test")
     reviews.review_pull_request(pull(7), ReviewCost("none", NO_PRICES))
+    background = BackgroundCache(QuietBackground(), RedisCache(store))
+    background.fetch_discussion(REPOSITORY, 7)
+    background.find_merges(REPOSITORY, ["c0ffee"])
+
+
+class QuietBackground:
+    """Pull requests that nobody discusses."""
+
+    def fetch_discussion(self, repository: Repository, number: int) -> Discussion:
+        return Discussion(repository, number, "Change part 7")
+
+    def find_merges(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, PullRequest]:
+        return dict.fromkeys(commits, pull(7))
 
 
 class NothingFound:
