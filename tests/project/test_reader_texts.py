@@ -11,6 +11,7 @@ from tests.project.reader_texts import Sentence, find_prose, list_sentences, spl
 MAX_WORDS = 30
 
 
+@pytest.mark.slow
 def test_no_sentence_is_long() -> None:
     sentences = list_sentences()
     places = Counter(sentence.place.partition("/")[0].partition(" ")[0] for sentence in sentences)

@@ -160,6 +160,7 @@ def test_what_is_no_path_is_missing_and_not_asked_for(github: ScriptedGitHub, pa
 
 @given(st.lists(st.one_of(st.binary(max_size=40), st.text(max_size=40).map(str.encode)), min_size=1, max_size=30))
 @settings(max_examples=30)
+@pytest.mark.slow
 def test_any_bytes_become_the_same_by_github(contents: list[bytes]) -> None:
     starts = (b"", MARK, codecs.BOM_UTF16_LE, codecs.BOM_UTF32_BE, b"GIF89a")
     files = {str(n): starts[n % len(starts)] + data for n, data in enumerate(contents)}
@@ -206,6 +207,7 @@ def expect(clone: Path, commit: str, path: str) -> SourceFile:
 
 @needs_git
 @pytest.mark.parametrize("side", DiffSide)
+@pytest.mark.slow
 def test_a_real_repository_is_read_as_git_reads_it(github: ScriptedGitHub, clone: Path, side: DiffSide) -> None:
     commit = read_commit(clone, "main")
     github.add_commit(REPO, commit)
@@ -473,6 +475,7 @@ JSON = st.recursive(
 
 @given(JSON, JSON, st.sampled_from(DiffSide))
 @settings(max_examples=40)
+@pytest.mark.slow
 def test_a_record_of_any_shape_breaks_nothing(value: Any, errors: Any, side: DiffSide) -> None:
     def spoil(_answered: int, body: dict[str, Any]) -> None:
         commit = body["data"]["repository"]["object"]

@@ -46,6 +46,7 @@ def served() -> set[threading.Thread]:
     return {each for each in threading.enumerate() if "process_request" in each.name}
 
 
+@pytest.mark.slow
 def test_whoever_reads_is_not_bounded_by_the_stream(claude: ClaudeEmulator) -> None:
     with streaming(claude, 2.0) as events, SlackEmulator() as slack:
         before = copy_context()
@@ -57,6 +58,7 @@ def test_whoever_reads_is_not_bounded_by_the_stream(claude: ClaudeEmulator) -> N
             list(events)
 
 
+@pytest.mark.slow
 def test_calls_of_the_reader_leave_the_stream_alone(claude: ClaudeEmulator) -> None:
     with streaming(claude) as events, SlackEmulator() as slack:
         assert post(slack.url)
@@ -92,6 +94,7 @@ def test_the_end_of_the_process_ends_a_stream_that_nobody_reads_just_now(claude:
             list(events)
 
 
+@pytest.mark.slow
 def test_the_deadline_of_the_work_ends_it_too(claude: ClaudeEmulator) -> None:
     with deadlines.bound_work(2.5), streaming(claude) as events:
         began = time.monotonic()

@@ -293,6 +293,7 @@ def test_a_pause_before_the_last_edit_is_kept(scene: Scene, seconds: int) -> Non
     scene.assert_whole()
 
 
+@pytest.mark.slow
 def test_a_rate_limit_at_the_end_is_waited_out_by_the_client(scene: Scene) -> None:
     scene.client = make_slack_client(scene.slack.token, scene.slack.url)
     display = scene.open()
@@ -493,6 +494,7 @@ FAULTY = st.tuples(
 
 
 @given(st.lists(FAULTY, max_size=4), st.sampled_from([streamed, replaced, silent]), st.booleans())
+@pytest.mark.slow
 def test_whatever_fails_together_there_is_never_a_second_answer(
     faults: list[tuple[str, Json, bool]], way: Way, remembers: bool
 ) -> None:

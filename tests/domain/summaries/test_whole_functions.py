@@ -85,6 +85,7 @@ def test_a_truncated_patch_is_not_taken_for_the_whole_change() -> None:
     assert text.split("\n", 1)[1] == f"{file.patch}\n[the rest of this file is not shown: 7 changed lines]"
 
 
+@pytest.mark.slow
 def test_what_functions_take_is_bounded() -> None:
     """Two hundred functions of 25 lines with a change each would take ten times the tokens of their patches."""
     old = [line for n in range(200) for line in function(f"name_{n}", 40)]

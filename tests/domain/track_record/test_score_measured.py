@@ -59,6 +59,7 @@ def digests(ends: list[MergeOutcome]) -> Iterator[RatedDigest]:
 
 
 @needs_shared
+@pytest.mark.slow
 def test_the_figures_of_the_data_pack_come_out() -> None:
     """Its README: 278 slots of 93 days, at random .013 of them hit, .022 by lines added; 20 of 52 known before.
 

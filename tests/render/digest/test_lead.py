@@ -299,6 +299,7 @@ def test_a_busy_reviewed_day_is_said_in_a_minute_with_whole_findings() -> None:
 
 
 @check_rows(WORST)
+@pytest.mark.slow
 def test_the_worst_reviewed_day_with_reverts_and_different_actions_is_short(text: str) -> None:
     day = full_day(67, text, is_reviewed=True)
     entries = [

@@ -92,6 +92,7 @@ def test_two_weeks_of_full_days_are_taken(text: str, repository: Repository) -> 
 
 
 @check_rows(WORST)
+@pytest.mark.slow
 def test_two_weeks_of_reviewed_days_are_taken(text: str) -> None:
     day = elsewhere(full_day(10, text, is_reviewed=True), LONGEST)
     found = days(*(numbered(day, 100_001 + 10 * place) for place in range(MAX_DIGEST_DAYS)))

@@ -98,6 +98,7 @@ def test_a_hostile_list_makes_a_message_that_slack_takes(found: RiskList) -> Non
 
 
 @check_rows(WORST, [0, 5, MAX_TOP_RISKS])
+@pytest.mark.slow
 def test_the_longest_reviews_of_the_longest_list_stay_within_the_budget(text: str, bar: int) -> None:
     whole = longest(text, LONGEST)
     listed = tuple(replace(each, review=full_review(text)) for each in whole.riskiest)

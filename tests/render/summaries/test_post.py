@@ -75,6 +75,7 @@ def test_the_longest_texts_are_taken(text: str) -> None:
 
 
 @check_rows(WORST)
+@pytest.mark.slow
 def test_the_longest_texts_and_findings_stay_within_the_budget(text: str) -> None:
     made = replace(complete(text, LONGEST), review=full_review(text))
     payload = render_summary(made).build_payload()
