@@ -133,9 +133,9 @@ def test_a_command_a_button_and_a_mention_reach_the_bot_and_its_answers_the_page
     ("arguments", "sentence"),
     [
         ([], "How does the bot receive requests? Pass --bot-url http://..., or --socket-mode."),
-        (["--bot-url", "http://127.0.0.1:1", "--socket-mode"], "Say how the bot hears from Slack"),
-        (["--bot-url", "https://bot.example"], "give an http:// address"),
-        (["--bot-url", "http://127.0.0.1:1", "--command", "hello"], "'hello' is no command"),
+        (["--bot-url", "http://127.0.0.1:1", "--socket-mode"], "How does the bot receive requests?"),
+        (["--bot-url", "https://bot.example"], "use an http:// address"),
+        (["--bot-url", "http://127.0.0.1:1", "--command", "hello"], "'hello' is not a command"),
         (["--bot-url", "http://127.0.0.1:1", "--manifest", "nowhere.json"], "nowhere.json"),
         (["--bot-url", "http://127.0.0.1:1", "--timezone", "Mars/North"], "'Mars/North' is not a time zone"),
     ],
@@ -163,5 +163,5 @@ def test_a_port_that_is_used_is_said(tmp_path: Path) -> None:
         arguments = ("--bot-url", "http://127.0.0.1:1", "--port", "0", "--api-port", port)
         with run_module("localslack", *arguments, output=tmp_path / "slack.txt") as slack:
             assert slack.process.wait(timeout=20) == 1
-    assert "choose others with --port and --api-port" in slack.text
+    assert "choose other ports with --port and --api-port" in slack.text
     assert "Traceback" not in slack.text
