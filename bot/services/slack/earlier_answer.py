@@ -10,11 +10,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.domain.errors import SlackCallRefused, SlackUnavailable, StoreUnavailable
+from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import EARLIER_ANSWER
 from bot.ports import Messenger, Post, RecordStore
 from bot.ports.record_codec import INSTANT, TEXT, Record, RecordCodec, declare_field
 from bot.render.blocks.rich_text import Element
+from bot.services.slack.permalinks import find_permalink
 
 log = logging.getLogger(__name__)
 
@@ -90,11 +91,7 @@ class EarlierAnswers:
         # the store removes the record by its own clock
         if self._now() - record.posted_at >= EARLIER_ANSWER.lifetime:
             return ""
-        try:
-            return self._messenger.fetch_permalink(channel, record.message)
-        except (SlackCallRefused, SlackUnavailable) as error:
-            log.info("the earlier answer in %s is not linked: %s", channel, error)
-            return ""
+        return find_permalink(self._messenger, channel, record.message)
 
     def note_answer(self, channel: str, answer: RepeatableAnswer, message: str) -> None:
         """Record an answer that was just posted. A failure is only logged: who asks again is answered again."""

@@ -41,6 +41,7 @@ from bot.services.operations.billing import name_payer
 from bot.services.slack.answered_request import AnsweredRequest
 from bot.services.slack.asker_notices import DEFAULT_TIMES, AskerNotices, ResponseTimes
 from bot.services.slack.earlier_answer import EarlierAnswers, RepeatableAnswer
+from bot.services.slack.permalinks import find_permalink
 
 log = logging.getLogger(__name__)
 
@@ -169,16 +170,10 @@ class ReplySender:
         """
 
         def make() -> Answer:
-            return Answer.for_asker(render_ask_hint(self._find_address(slack_request)))
+            address = find_permalink(self._messenger, slack_request.channel, slack_request.message)
+            return Answer.for_asker(render_ask_hint(address))
 
         self.give_answer(slack_request, "tell", Audience.ASKER, make)
-
-    def _find_address(self, slack_request: SlackRequest) -> str:
-        try:
-            return self._messenger.fetch_permalink(slack_request.channel, slack_request.message)
-        except (SlackCallRefused, SlackUnavailable) as error:
-            log.info("no address of the message [%s]: %s", slack_request.reference, error)
-            return ""
 
     def end_job(self, slack_request: SlackRequest, job: str, sentence: str) -> None:
         """Notify the asker, once, that a job is given up. Raises SlackUnavailable, StoreUnavailable."""
