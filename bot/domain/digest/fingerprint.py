@@ -80,7 +80,7 @@ def _collect_entry(entry: Entry) -> tuple[Any, ...]:
         (pull.additions, pull.deletions, pull.changed_files),
         (summary.type, summary.headline, summary.action, summary.fallback, summary.coverage),
         entry.risk.tries,
-        *([entry.review.verdict] if entry.review and entry.review.strongest_finding else []),
+        *([entry.review.verdict] if entry.review and entry.strongest_finding else []),
     )
 
 
@@ -93,7 +93,7 @@ def _collect_riskiest(entries: Iterable[Entry]) -> list[tuple[Any, ...]]:
 
 def _collect_finding(entry: Entry) -> list[tuple[Any, ...]]:
     """Return what a list shows of the strongest finding of an entry, if there is one."""
-    finding = entry.review.strongest_finding if entry.review else None
+    finding = entry.strongest_finding
     if finding is None:
         return []
     place = (finding.evidence.path, finding.evidence.side, finding.evidence.line) if finding.evidence else ()

@@ -14,7 +14,7 @@ from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.areas import OTHER_PRODUCT_AREA, build_area_sort_key, is_product_area
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClasses
-from bot.domain.review.models import NO_REVIEWS, BugReview, ReviewCoverage
+from bot.domain.review.models import NO_REVIEWS, BugFinding, BugReview, ReviewCoverage
 from bot.domain.review.ranking import is_worth_listing, select_riskiest
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
@@ -53,6 +53,11 @@ class Entry:
     def number(self) -> int:
         """The number of the pull request."""
         return self.pull.number
+
+    @property
+    def strongest_finding(self) -> BugFinding | None:
+        """The finding that lists show, None if there is none."""
+        return self.review.strongest_finding if self.review else None
 
     @property
     def is_revert(self) -> bool:

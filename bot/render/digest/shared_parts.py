@@ -23,7 +23,7 @@ from bot.render.blocks.rich_text import (
 )
 from bot.render.digest import sentences
 from bot.render.digest.coverage import format_coverage
-from bot.render.review.findings import end_sentence, get_claim, get_strongest_finding, render_trigger
+from bot.render.review.findings import end_sentence, get_claim, render_trigger
 
 _MAX_TITLE_LENGTH = 90
 _MAX_SHORT_TITLE_LENGTH = 60
@@ -152,7 +152,7 @@ def _render_what_may_break(
     entry: Entry, urls: Mapping[int, str], limit: int, limits: LineLimits, said: SentenceIndex
 ) -> list[Element]:
     """Return what may break, and of a finding when it does and what to do; nothing if neither is known."""
-    claim, finding = get_claim(entry), get_strongest_finding(entry)
+    claim, finding = get_claim(entry), entry.strongest_finding
     is_said = said.has_words(normalize_sentence(claim))
     prose = [] if is_said else make_prose(truncate_words(claim, limits.claim), urls, limit)
     trigger = render_trigger(entry.pull, finding, urls, limits.trigger, limit) if finding else []

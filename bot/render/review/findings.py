@@ -30,14 +30,9 @@ _SENTENCE_ENDS = (".", "!", "?", "…")
 _ALL_WORDS = 1_000
 
 
-def get_strongest_finding(entry: Entry) -> BugFinding | None:
-    """Return the finding that a list shows of an entry, None if there is none."""
-    return entry.review.strongest_finding if entry.review else None
-
-
 def get_claim(entry: Entry) -> str:
     """Return what may break by the strongest finding, else by the summary; empty if neither says so."""
-    finding = get_strongest_finding(entry)
+    finding = entry.strongest_finding
     return collapse_lines(finding.consequence if finding else entry.summary.risk_reason)
 
 
