@@ -75,7 +75,7 @@ def build_payer_name(date: dt.date, payer: str) -> str:
 
 
 def build_review_name(date: dt.date) -> str:
-    """Return the name under which the reviews for bugs of a day are counted, whoever pays for them."""
+    """Return the name under which all reviews for bugs of a day are counted."""
     return f"{date}:reviews"
 
 

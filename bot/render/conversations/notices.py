@@ -40,7 +40,7 @@ _USER_ERRORS = (
     PostingInProgress,
     TimeLimitExceeded,
 )
-# those of them that the user made and can mend: the log of the operator needs no reference to them
+# those that the user made and can correct: the operator's log needs no reference to them
 _USER_MISTAKES = (UsageError, DayUnavailable, PullRequestNotFound)
 # the errors' own sentences name settings and addresses, which belong in the log
 _USER_SENTENCES: dict[type[PrdigestError], str] = {
@@ -105,7 +105,7 @@ def render_error(error: Exception, reference: str) -> Post:
 
 
 def describe_error(error: Exception, reference: str) -> str:
-    """Return an error as a plain sentence, with its reference unless the user can mend it."""
+    """Return an error as a plain sentence, with its reference unless the user can correct it."""
     line = truncate_text(collapse_lines(explain_error(error)), _MAX_LENGTH - 20)
     return line if line and is_user_mistake(error) else f"{line} [{reference}]"
 

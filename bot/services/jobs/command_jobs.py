@@ -102,7 +102,7 @@ def answer_once(
 ) -> JobFunction[CommandPayload[R]]:
     """Return the function of a job with one answer; ``part`` names it in the store and never changes.
 
-    ``describe`` returns what an asker is told while the answer takes longer than most.
+    ``describe`` returns what the bot is doing, shown while an answer takes longer than most.
 
     A request for a repository that the bot may no longer answer about is refused.
     """

@@ -123,7 +123,7 @@ class ReplySender:
     ) -> None:
         """Answer one part of a request. ``make`` is called only if there is no answer yet; None needs no message.
 
-        ``started`` is what the asker is told after some seconds without an answer; empty for nothing.
+        ``started`` is shown to the asker after some seconds without an answer; empty for nothing.
         The asker gets an error as a sentence with the request's reference, which the log has too. While Slack
         accepts no answer, the asker is notified through the ``response_url``, if there is one.
 
