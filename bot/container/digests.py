@@ -86,14 +86,16 @@ def build_pull_requests(base: Foundation) -> PullRequests:
 
 def build_digest_builder(base: Foundation, digests: DigestServices, pulls: PullRequests) -> DigestBuilder:
     """Build the builder of digests of the days that ``pulls`` lists."""
-    overview = OverviewWriter(digests.completion, base.settings.prdigest_answer_model)
-    return _build_builder(base, digests, pulls, overview.write_overview, build_day_reviews(base, digests))
+    return _build_builder(
+        base, digests, pulls, _build_overview_builder(base, digests), build_day_reviews(base, digests)
+    )
 
 
 def build_preview_builder(base: Foundation, digests: DigestServices, pulls: PullRequests) -> DigestBuilder:
     """Build the same with the reviews alone that are kept: a preview is looked at by one person."""
-    overview = OverviewWriter(digests.completion, base.settings.prdigest_answer_model)
-    return _build_builder(base, digests, pulls, overview.write_overview, build_kept_reviews(digests))
+    return _build_builder(
+        base, digests, pulls, _build_overview_builder(base, digests), build_kept_reviews(digests)
+    )
 
 
 def build_report_builder(base: Foundation, digests: DigestServices) -> DigestBuilder:
@@ -138,6 +140,10 @@ def build_day_reviews(base: Foundation, digests: DigestServices) -> EntryReviewe
 def build_kept_reviews(digests: DigestServices) -> EntryReviewer:
     """Build what adds the reviews that exist, for digests that cost nothing."""
     return KeptReviewer(digests.entries.get_review).review_entries
+
+
+def _build_overview_builder(base: Foundation, digests: DigestServices) -> OverviewBuilder:
+    return OverviewWriter(digests.completion, base.settings.prdigest_answer_model).write_overview
 
 
 def _build_review_lookup(base: Foundation, reviews: BugReviews | None) -> ReviewLookup:
