@@ -1,0 +1,1 @@
+"""Python source files as data: what a module defines, imports and calls."""

@@ -1,0 +1,120 @@
+"""What a Python module defines, imports and calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class ParameterKind(StrEnum):
+    """How a parameter is passed, in Python's own terms."""
+
+    POSITIONAL_ONLY = "positional only"
+    POSITIONAL = "positional or keyword"
+    REST = "rest of the positional ones"
+    KEYWORD_ONLY = "keyword only"
+    KEYWORDS = "rest of the keywords"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter. ``default`` and ``annotation`` are source texts; a ``default`` of None means required."""
+
+    name: str
+    kind: ParameterKind = ParameterKind.POSITIONAL
+    default: str | None = None
+    annotation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """How a function is called. Parameters include ``self`` or ``cls`` of a method, as written.
+
+    ``returns`` is the source text of the annotation, empty for none.
+    """
+
+    parameters: tuple[Parameter, ...] = ()
+    returns: str = ""
+    is_async: bool = False
+    is_static: bool = False
+    is_class_method: bool = False
+    is_property: bool = False
+
+
+class DefinitionKind(StrEnum):
+    """What a name is bound to."""
+
+    FUNCTION = "function"
+    CLASS = "class"
+    METHOD = "method"
+    FIELD = "field"
+    ATTRIBUTE = "attribute"
+    CONSTANT = "constant"
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A name that a module or a class in it defines.
+
+    ``name`` is qualified within the module: ``Scheduler.schedule``. A FIELD is an annotated or assigned name in a
+    class body; an ATTRIBUTE is set on ``self`` in a method. ``value`` is the source text of a constant, field or
+    attribute, ``annotation`` that of its type. ``bases`` and ``decorators`` are resolved by the module's imports,
+    as in ``vllm.config.ModelConfig``. ``body`` is a hash of what a function does without its comments, docstring
+    and annotations. ``is_conditional``: it stands under ``if`` or ``try``, so another definition may take its
+    place. ``is_data``: a dataclass, pydantic model, msgspec struct or named tuple, whose fields are its
+    constructor.
+    """
+
+    name: str
+    kind: DefinitionKind
+    line: int
+    end_line: int
+    signature: Signature | None = None
+    bases: tuple[str, ...] = ()
+    decorators: tuple[str, ...] = ()
+    value: str = ""
+    annotation: str = ""
+    body: str = ""
+    is_abstract: bool = False
+    is_conditional: bool = False
+    is_data: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallShape:
+    """How a call passes its arguments."""
+
+    positional: int = 0
+    keywords: tuple[str, ...] = ()
+    has_star: bool = False
+    has_double_star: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A call in a module: its dotted text (``self.kv_cache.allocate``), and the scope that it stands in."""
+
+    name: str
+    shape: CallShape
+    line: int
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleOutline:
+    """What a module offers to others. Names in ``imports`` are local ones, with what they stand for.
+
+    ``imports`` has those of the top level, also under ``if`` and ``try``, which others can import from here.
+    ``stars`` are modules imported with ``*``. ``dynamic`` are names that a module's ``__getattr__`` gives, by
+    the string literals in it and in the tables that it reads; ``has_getattr`` says that there is one.
+    """
+
+    module: str
+    is_package: bool
+    definitions: Mapping[str, Definition] = field(default_factory=dict)
+    imports: Mapping[str, str] = field(default_factory=dict)
+    stars: tuple[str, ...] = ()
+    dynamic: frozenset[str] = frozenset()
+    has_getattr: bool = False
+    calls: tuple[CallSite, ...] = ()
