@@ -102,7 +102,7 @@ class ContractChange:
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """How the merge changed one of upstream's own callers: a line before and after, at ``line`` of the new file."""
+    """How the merge changed one of upstream's own callers: a line before and after, by the new file's lines."""
 
     path: str
     line: int
