@@ -24,7 +24,7 @@ def walk_statements(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, bool]]
 
 
 def list_own_expressions(statement: ast.stmt) -> list[ast.AST]:
-    """Return what of a statement does not belong to statements in it: the test of an ``if``, a whole assignment."""
+    """Return what does not belong to statements in a statement: the test of an ``if``, a whole assignment."""
     if not isinstance(statement, _BLOCKS):
         return [statement]
     return [each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.expr | ast.withitem)]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Callable, Sequence
-from functools import cache
 
 _DOCUMENTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 # what says nothing of what code does
 _SILENT_FIELDS = frozenset({"ctx", "annotation", "returns", "type_comment", "kind", "simple", "type_ignores"})
+
+# by kind of node: there are about a hundred
+_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 
 Visitor = Callable[[ast.AST], None]
 
@@ -61,6 +63,9 @@ def _open_node(node: ast.AST, tokens: list[str], stack: list[object]) -> None:
         stack.append(value)
 
 
-@cache
 def _list_fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    return tuple(name for name in reversed(kind._fields) if name not in _SILENT_FIELDS)
+    """Return the fields of a kind of node that are read, the last one first."""
+    fields = _FIELDS.get(kind)
+    if fields is None:
+        fields = _FIELDS[kind] = tuple(name for name in reversed(kind._fields) if name not in _SILENT_FIELDS)
+    return fields

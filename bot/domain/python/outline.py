@@ -146,7 +146,8 @@ class _OutlineBuilder:
     def _list_assigned(self, statement: ast.stmt, prefix: str, *, is_conditional: bool) -> Iterator[Definition]:
         """Yield the constants or fields that a statement of a module or class assigns or annotates."""
         if isinstance(statement, ast.AnnAssign):
-            targets, value, annotation = [statement.target], statement.value, statement.annotation
+            targets: list[ast.expr] = [statement.target]
+            value, annotation = statement.value, statement.annotation
         elif isinstance(statement, ast.Assign):
             targets, value, annotation = statement.targets, statement.value, None
         else:
