@@ -18,6 +18,11 @@ def is_same_call(old: Signature, new: Signature) -> bool:
     return _list_slots(old) == _list_slots(new) and _get_flags(old) == _get_flags(new)
 
 
+def accepts_all(signature: Signature) -> bool:
+    """Return whether a function takes any arguments, as ``def f(*args, **kwargs)`` does."""
+    return {ParameterKind.REST, ParameterKind.KEYWORDS} <= {each.kind for each in signature.parameters}
+
+
 def list_default_changes(old: Signature, new: Signature) -> Iterator[tuple[Parameter, Parameter]]:
     """Yield the parameters that have another default, before and after."""
     before = {each.name: each for each in old.parameters}
