@@ -15,7 +15,7 @@ from bot.domain.python.models import Definition, DefinitionKind
 
 _MEMBER_KINDS = frozenset({DefinitionKind.METHOD, DefinitionKind.FIELD, DefinitionKind.ATTRIBUTE})
 _VALUES = frozenset({DefinitionKind.FIELD, DefinitionKind.ATTRIBUTE})
-_MIN_RENAME = 0.62
+_MIN_RENAME = 0.58
 _MAX_COMPARED = 40
 
 
