@@ -56,7 +56,7 @@ def test_a_file_that_cannot_be_read_changes_nothing() -> None:
     broken = FileVersions(
         SourceFile("vllm/envs.py", ENVS % ("60", "")), SourceFile("vllm/envs.py", problem=SourceProblem.TOO_LARGE)
     )
-    assert list_rows(broken, change("vllm/envs.py", ENVS % ("60", ""), "def f(:")) == []
+    assert list_rows(broken, change("vllm/envs.py", ENVS % ("60", ""), "def os.environ(:")) == []
 
 
 @pytest.mark.parametrize("path", ["tests/envs.py", "docs/envs.py", "vllm/tests/envs.py", "examples/envs.py"])
