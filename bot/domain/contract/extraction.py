@@ -9,6 +9,7 @@ from datetime import datetime
 from bot.domain.contract.models import FileVersions, MergeContract, UnreadFile
 from bot.domain.contract.python_changes import compare_python
 from bot.domain.contract.snapshots import OutlineLoader
+from bot.domain.contract.surfaces import list_surface_changes
 
 _UNPARSED = "this version of Python can't parse it"
 
@@ -34,7 +35,7 @@ def extract_contract(merge: MergeFacts, versions: Sequence[FileVersions], load: 
         merge.commit,
         merge.merged_at,
         merge.title,
-        changes=python.changes,
+        changes=(*python.changes, *list_surface_changes(versions)),
         migrations=python.migrations,
         calls=python.calls,
         files=tuple(sorted({each.path for pair in versions for each in (pair.old, pair.new) if each})),
