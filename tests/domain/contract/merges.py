@@ -36,7 +36,7 @@ def compare(
 def rows_of(
     before: Files, after: Files, unchanged: Files | None = None, renamed: Mapping[str, str] | None = None
 ) -> list[str]:
-    """The rows of a merge, as short texts: class, kind, name, then where it went and whether the old name works."""
+    """The rows of a merge as short texts: class, kind, name, where it went, whether the old name works."""
     return [show(each) for each in compare(before, after, unchanged, renamed).changes if is_loud(each)]
 
 

@@ -225,7 +225,8 @@ class TestRows:
         [row] = compare({"a/b.py": "\ndef f(a, b=1): pass\n"}, {"a/b.py": "def f(a, *, c): pass\n"}).changes
         assert (row.before, row.after) == ("def f(a, b=1)", "def f(a, *, c)")
         assert (row.subject, row.path, row.line) == (ContractClass.FUNCTION, "a/b.py", 1)
-        assert row.old_signature and row.new_signature
+        assert row.old_signature
+        assert row.new_signature
         assert [each.name for each in row.new_signature.parameters] == ["a", "c"]
 
     def test_what_is_removed_stands_at_its_old_line(self) -> None:
@@ -243,7 +244,8 @@ class TestRows:
         assert row.kind is ChangeKind.BEHAVIOUR
 
     def test_what_is_deprecated_has_its_deadline(self) -> None:
-        text = "import warnings\ndef f():\n    warnings.warn('f goes in v0.15. Use `g` instead, will be removed in v0.15', DeprecationWarning)"
+        message = "f goes. Use `g` instead, it will be removed in v0.15"
+        text = f"import warnings\ndef f():\n    warnings.warn('{message}', DeprecationWarning)"
         [row] = [each for each in compare({"a/b.py": "def f(): pass"}, {"a/b.py": text}).changes if each.deadline]
         assert row.deadline
         assert (row.deadline.when, row.deadline.replacement) == ("v0.15", "g")
