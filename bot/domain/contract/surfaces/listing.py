@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, FileVersions
 from bot.domain.contract.surfaces.comparison import compare_facts
-from bot.domain.contract.surfaces.file_facts import FileFacts, read_file_facts, resolve_references
+from bot.domain.contract.surfaces.file_facts import FileFacts, join_files, read_file_facts
 
 
 def list_surface_changes(versions: Sequence[FileVersions]) -> tuple[ContractChange, ...]:
@@ -15,8 +15,8 @@ def list_surface_changes(versions: Sequence[FileVersions]) -> tuple[ContractChan
     A fact that moves from one changed file to another is no change. What can't be read changes nothing.
     """
     changed = [pair for pair in versions if not _is_same(pair)]
-    old = resolve_references([read_file_facts(pair.old) for pair in changed])
-    new = resolve_references([read_file_facts(pair.new) for pair in changed])
+    old = join_files([read_file_facts(pair.old) for pair in changed])
+    new = join_files([read_file_facts(pair.new) for pair in changed])
     changes = list(compare_facts(old, new))
     known = {(change.subject, change.name) for change in changes if change.kind is ChangeKind.DEPRECATED}
     changes += _list_announced(old, new, known)
