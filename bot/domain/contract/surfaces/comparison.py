@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
 from bot.domain.contract.surfaces.code.fields import FieldClass
-from bot.domain.contract.surfaces.facts import Fact
+from bot.domain.contract.surfaces.facts import Fact, shorten_pair
 from bot.domain.contract.surfaces.file_facts import FileFacts
 from bot.domain.contract.surfaces.scope import is_for_development
 from bot.domain.pull_requests.diff import DiffSide
@@ -217,12 +217,13 @@ def _compare_pair(before: PlacedFact, after: PlacedFact) -> Iterator[ContractCha
 
 def _make_change(kind: ChangeKind, before: PlacedFact, after: PlacedFact) -> ContractChange:
     new = after.fact
+    before_text, after_text = shorten_pair(before.fact.text, new.text)
     return ContractChange(
         new.subject,
         kind,
         new.name,
-        before.fact.text,
-        new.text,
+        before_text,
+        after_text,
         after.path,
         new.line,
         deadline=new.deadline if kind is ChangeKind.DEPRECATED else None,
@@ -231,8 +232,9 @@ def _make_change(kind: ChangeKind, before: PlacedFact, after: PlacedFact) -> Con
 
 def _make_renamed(before: PlacedFact, after: PlacedFact) -> ContractChange:
     old, new = before.fact, after.fact
+    before_text, after_text = shorten_pair(old.text, new.text)
     return ContractChange(
-        old.subject, ChangeKind.RENAMED, old.name, old.text, new.text, after.path, new.line, new_name=new.name
+        old.subject, ChangeKind.RENAMED, old.name, before_text, after_text, after.path, new.line, new_name=new.name
     )
 
 
@@ -242,7 +244,7 @@ def _make_removed(item: PlacedFact) -> ContractChange:
         fact.subject,
         ChangeKind.REMOVED,
         fact.name,
-        fact.text,
+        shorten_pair(fact.text, "")[0],
         "",
         item.path,
         fact.line,
@@ -253,7 +255,9 @@ def _make_removed(item: PlacedFact) -> ContractChange:
 
 def _make_added(item: PlacedFact) -> ContractChange:
     fact = item.fact
-    return ContractChange(fact.subject, ChangeKind.ADDED, fact.name, "", fact.text, item.path, fact.line)
+    return ContractChange(
+        fact.subject, ChangeKind.ADDED, fact.name, "", shorten_pair("", fact.text)[1], item.path, fact.line
+    )
 
 
 def _is_removed(fact: Fact, old: FieldTable, new: FieldTable) -> bool:

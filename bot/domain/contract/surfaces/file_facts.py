@@ -187,8 +187,11 @@ def _list_field_flags(files: list[FileFacts]) -> Iterator[list[Fact]]:
 
 def _resolve(fact: Fact, fields: dict[str, Fact]) -> Fact:
     source = fields.get(fact.reference) if fact.reference else None
-    if source is None:
+    if source is None or (source.reference and not source.is_default_known):
         return fact
+    if fact.subject is not ContractClass.FLAG:
+        text = fact.text.replace(fact.default, source.default, 1)
+        return replace(fact, default=source.default, text=text, is_default_known=True)
     default = "" if source.default == "None" else source.default
     is_switch = "bool" in source.shape.split()
     return replace(replace_default(fact, default, is_switch=is_switch), is_default_known=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, FileVersions
 from bot.domain.contract.surfaces.comparison import compare_facts
+from bot.domain.contract.surfaces.facts import shorten_pair
 from bot.domain.contract.surfaces.file_facts import FileFacts, join_files, read_file_facts
 
 
@@ -44,7 +45,7 @@ def _list_announced(
                 ChangeKind.DEPRECATED,
                 notice.name,
                 "",
-                notice.text,
+                shorten_pair("", notice.text)[1],
                 after.path,
                 notice.line,
                 deadline=notice.deadline,

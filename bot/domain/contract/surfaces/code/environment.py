@@ -110,7 +110,7 @@ def _list_reads(file: PythonFile) -> Iterator[tuple[str, str, int]]:
 
 
 def _show_default(node: ast.expr | None) -> str:
-    text = show_expression(node)
+    text = show_expression(node.body if isinstance(node, ast.Lambda) else node)
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         text = node.value
     return "" if text in _UNSET else text

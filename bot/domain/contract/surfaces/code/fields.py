@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from bot.domain.contract.models import ContractClass
+from bot.domain.contract.surfaces.code.annotations import show_annotation
 from bot.domain.contract.surfaces.code.python_file import (
     PythonFile,
     find_argument,
@@ -25,6 +26,12 @@ from bot.domain.contract.surfaces.facts import Fact, shorten_text
 
 _CONFIGURATION = re.compile(r"(?:Config|Args|Settings)$")
 _DATA_DECORATORS = frozenset(("dataclass", "config", "define", "attrs", "frozen", "pydantic_dataclass"))
+# a default that is the one of another class's field
+_REFERENCE = re.compile(
+    r"(?P<owner>[A-Z]\w{0,100}(?:Config|Args))\.(?P<field>[a-z_]\w{0,100})"
+    r"|get_field\((?P<class>[A-Z]\w{0,100}), ['\"](?P<name>\w{1,100})['\"]\)",
+    re.A,
+)
 _FIELD_CALLS = frozenset(("Field", "field"))
 # folders of code that processes of one installation use to talk to each other
 _BETWEEN_PROCESSES = frozenset(("distributed", "executor", "engine", "ipc", "rpc", "transfer", "grpc"))
@@ -129,7 +136,7 @@ def list_class_fields(file: PythonFile, node: ast.ClassDef) -> Iterator[ClassFie
     for index, statement in enumerate(node.body):
         if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
             continue
-        annotation = show_expression(statement.annotation)
+        annotation = show_annotation(statement.annotation)
         if annotation.startswith(("ClassVar", "typing.ClassVar")) or statement.target.id == "model_config":
             continue
         documentation = read_docstring(node.body, index)
@@ -193,6 +200,7 @@ def _read_field_default(call: ast.Call) -> tuple[str, bool]:
 
 def make_field_fact(owner: FieldClass, field: ClassField, place: int) -> Fact:
     """Describe a field as a fact; of one that is sent in an array the text names its place."""
+    reference = _REFERENCE.fullmatch(field.default)
     is_deprecated = field.is_deprecated or is_deprecation(field.description)
     alias = f" as {field.alias}" if field.alias else ""
     position = f" (position {place + 1})" if owner.is_positional else ""
@@ -205,6 +213,9 @@ def make_field_fact(owner: FieldClass, field: ClassField, place: int) -> Fact:
         default="required" if field.is_required else field.default,
         shape=f"{field.annotation}{alias}",
         help=field.description,
+        reference=f"{reference['owner'] or reference['class']}.{reference['field'] or reference['name']}"
+        if reference
+        else "",
         is_deprecated=is_deprecated,
         deadline=read_deadline(field.description) if is_deprecated else None,
     )
