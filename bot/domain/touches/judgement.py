@@ -1,0 +1,81 @@
+"""What a merge means for a profile: each pair of change and use, judged by the relation between them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
+from bot.domain.touches.actions import describe_action
+from bot.domain.touches.member_rules import judge_abstract_member, judge_added_member
+from bot.domain.touches.models import MergeTouches, Touch, TouchLevel
+from bot.domain.touches.name_rules import judge_lost_name
+from bot.domain.touches.plain_rules import judge_plain_name
+from bot.domain.touches.profile_index import ProfileIndex
+from bot.domain.touches.quiet_rules import judge_behaviour, judge_default, judge_deprecation, judge_result
+from bot.domain.touches.signature_rules import judge_signature
+from bot.domain.touches.verdicts import Rule, Verdict, qualify_verdict
+
+PYTHON_CLASSES = frozenset(
+    {
+        ContractClass.MODULE,
+        ContractClass.FUNCTION,
+        ContractClass.CLASS,
+        ContractClass.METHOD,
+        ContractClass.ATTRIBUTE,
+        ContractClass.CONSTANT,
+    }
+)
+_RULES: dict[ChangeKind, Rule] = {
+    ChangeKind.REMOVED: judge_lost_name,
+    ChangeKind.MOVED: judge_lost_name,
+    ChangeKind.RENAMED: judge_lost_name,
+    ChangeKind.SIGNATURE: judge_signature,
+    ChangeKind.ABSTRACT_MEMBER: judge_abstract_member,
+    ChangeKind.ADDED_MEMBER: judge_added_member,
+    ChangeKind.BEHAVIOUR: judge_behaviour,
+    ChangeKind.RETURN: judge_result,
+    ChangeKind.DEFAULT: judge_default,
+    ChangeKind.DEPRECATED: judge_deprecation,
+}
+
+
+def judge_merge(contract: MergeContract, index: ProfileIndex) -> MergeTouches:
+    """Return what a merge means for a profile, its touches strongest first."""
+    touches = sorted(_list_touches(contract, index), key=_get_order)
+    shown = tuple(each for each in touches if each.level is not TouchLevel.NO)
+    level = max((each.level for each in shown), default=TouchLevel.NO)
+    score = _combine_scores(each.score for each in touches)
+    return MergeTouches(contract.number, contract.title, contract.commit, level, score, shown)
+
+
+def _list_touches(contract: MergeContract, index: ProfileIndex) -> Iterator[Touch]:
+    """Yield a touch for each change and effect, with all uses that it has that effect on."""
+    for change in contract.changes:
+        groups: dict[tuple[TouchLevel, str], list[Verdict]] = defaultdict(list)
+        for verdict in map(qualify_verdict, _judge_change(change, contract, index)):
+            groups[verdict.level, verdict.reason].append(verdict)
+        for (level, reason), verdicts in groups.items():
+            ordered = sorted(verdicts, key=lambda each: -each.weight)
+            uses = tuple(dict.fromkeys(each.use for each in ordered))
+            action = describe_action(change, contract) if level is not TouchLevel.NO else ""
+            yield Touch(level, change, uses, reason, ordered[0].weight, action)
+
+
+def _judge_change(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterable[Verdict]:
+    if change.subject not in PYTHON_CLASSES:
+        return judge_plain_name(change, contract, index)
+    rule = _RULES.get(change.kind)
+    return rule(change, contract, index) if rule else ()
+
+
+def _get_order(touch: Touch) -> tuple[int, float, str, str]:
+    return -touch.level, -touch.score, touch.change.name, touch.use.path
+
+
+def _combine_scores(scores: Iterable[float]) -> float:
+    """Return the chance that at least one holds, as if they were independent."""
+    rest = 1.0
+    for score in scores:
+        rest *= 1.0 - score
+    return 1.0 - rest
