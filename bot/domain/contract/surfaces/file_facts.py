@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -37,7 +36,6 @@ from bot.domain.contract.surfaces.scope import (
     is_cpp,
     is_dockerfile,
     is_outside,
-    is_python,
     is_requirements,
 )
 from bot.domain.contract.surfaces.texts.build_files import list_cmake_facts, list_dockerfile_facts
@@ -49,6 +47,8 @@ from bot.domain.contract.surfaces.texts.dependencies import (
 )
 from bot.domain.contract.surfaces.texts.protobuf import list_messages
 from bot.domain.contract.surfaces.texts.toml_text import parse_toml
+from bot.domain.python.module_names import is_python
+from bot.domain.python.parsing import parse_source
 from bot.domain.source.models import SourceFile
 
 # a file without any of these words states nothing that the surfaces look for
@@ -104,9 +104,8 @@ def _read_python(file: SourceFile) -> FileFacts:
     is_hinted = file.path.endswith("setup.py") or _CONFIGURATION_FILE.search(file.path) or _HINT.search(file.text)
     if not is_hinted:
         return FileFacts(file.path)
-    try:
-        tree = ast.parse(file.text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parse_source(file.text)
+    if tree is None:
         return FileFacts(file.path, is_read=False)
     python = build_python_file(file.path, file.text, tree)
     classes = tuple(list_field_classes(python))

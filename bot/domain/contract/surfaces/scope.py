@@ -23,11 +23,6 @@ def is_outside(path: str) -> bool:
     return bool(parts) and parts[0] in _OUTSIDE
 
 
-def is_python(path: str) -> bool:
-    """Return whether a file is Python source."""
-    return path.endswith((".py", ".pyi"))
-
-
 def is_cpp(path: str) -> bool:
     """Return whether a file is C++ or CUDA source."""
     return PurePosixPath(path).suffix in _CPP
