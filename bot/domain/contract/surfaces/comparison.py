@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
 from bot.domain.contract.surfaces.code.fields import FieldClass
-from bot.domain.contract.surfaces.facts import Fact, shorten_pair
+from bot.domain.contract.surfaces.facts import Fact, shorten_pair, show_default_change
 from bot.domain.contract.surfaces.file_facts import FileFacts
 from bot.domain.contract.surfaces.scope import is_for_development
 from bot.domain.pull_requests.diff import DiffSide
@@ -66,8 +66,13 @@ class FieldTable:
         return False
 
 
-def compare_facts(old: Sequence[FileFacts], new: Sequence[FileFacts]) -> Iterator[ContractChange]:
-    """Yield the changes from the old to the new version of each file, both in the same order."""
+def compare_facts(
+    old: Sequence[FileFacts], new: Sequence[FileFacts], is_new_variable: Callable[[str, str], bool]
+) -> Iterator[ContractChange]:
+    """Yield the changes from the old to the new version of each file, both in the same order.
+
+    ``is_new_variable`` decides of a path and a variable that it reads whether no other file declares it.
+    """
     tables = FieldTable(old), FieldTable(new)
     removed, added = _Remains(), _Remains()
     for group in _group_facts(old, new):
@@ -78,7 +83,13 @@ def compare_facts(old: Sequence[FileFacts], new: Sequence[FileFacts]) -> Iterato
     gone = [
         item for item in removed.list_items() if item.fact.owner not in lost and _is_removed(item.fact, *tables)
     ]
-    fresh = [item for item in added.list_items() if item.fact.owner not in news and _is_added(item.fact, *tables)]
+    fresh = [
+        item
+        for item in added.list_items()
+        if item.fact.owner not in news
+        and _is_added(item.fact, *tables)
+        and (not _is_read_only(item) or is_new_variable(item.path, item.fact.name))
+    ]
     pairs = _match_renamed(gone, fresh)
     for before, after in pairs:
         yield _make_renamed(before, after)
@@ -217,7 +228,8 @@ def _compare_pair(before: PlacedFact, after: PlacedFact) -> Iterator[ContractCha
 
 def _make_change(kind: ChangeKind, before: PlacedFact, after: PlacedFact) -> ContractChange:
     new = after.fact
-    before_text, after_text = shorten_pair(before.fact.text, new.text)
+    texts = [_describe(item.fact, kind) for item in (before, after)]
+    before_text, after_text = shorten_pair(*texts)
     return ContractChange(
         new.subject,
         kind,
@@ -228,6 +240,11 @@ def _make_change(kind: ChangeKind, before: PlacedFact, after: PlacedFact) -> Con
         new.line,
         deadline=new.deadline if kind is ChangeKind.DEPRECATED else None,
     )
+
+
+def _describe(fact: Fact, kind: ChangeKind) -> str:
+    is_plain = fact.subject is ContractClass.FLAG and fact.text == fact.name
+    return show_default_change(fact.name, "") if is_plain and kind is ChangeKind.DEFAULT else fact.text
 
 
 def _make_renamed(before: PlacedFact, after: PlacedFact) -> ContractChange:
@@ -271,6 +288,10 @@ def _is_removed(fact: Fact, old: FieldTable, new: FieldTable) -> bool:
         return False
     # a new base that is not among the files may have it
     return all(new.has_class(base) for base in new.list_bases(owner) - old.list_bases(owner))
+
+
+def _is_read_only(item: PlacedFact) -> bool:
+    return item.fact.is_loose and item.fact.subject is ContractClass.ENVIRONMENT
 
 
 def _is_added(fact: Fact, old: FieldTable, new: FieldTable) -> bool:

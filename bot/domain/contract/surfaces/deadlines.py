@@ -28,8 +28,8 @@ def is_deprecation(text: str) -> bool:
     return bool(_DEPRECATED.search(text[:_MAX_LENGTH]))
 
 
-def read_deadline(text: str) -> Deadline:
-    """Return when the subject of a deprecation goes and what replaces it, as far as the text says."""
+def read_deadline(text: str) -> Deadline | None:
+    """Return when the subject of a deprecation goes and what replaces it, or None if the text says neither."""
     text = " ".join(text[:_MAX_LENGTH].replace("%%", "%").split())
     deadline = parse_deadline(text) or Deadline()
     later = _LATER.search(text)
@@ -37,7 +37,8 @@ def read_deadline(text: str) -> Deadline:
     passed = _PASSED.search(text)
     if passed and passed["name"].lower() not in _NO_NAME:
         return Deadline(when, f"{passed['owner'].strip('.:/-')}.{passed['name'].strip('.:/-')}")
-    return Deadline(when, deadline.replacement or _find_replacement(text))
+    replacement = deadline.replacement or _find_replacement(text)
+    return Deadline(when, replacement) if when or replacement else None
 
 
 def _find_replacement(text: str) -> str:

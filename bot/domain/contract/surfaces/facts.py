@@ -68,8 +68,8 @@ def _cut(text: str, start: int) -> str:
     return f"{head}{rest}" if len(rest) <= room else f"{head}{rest[: room - 1].rstrip()}…"
 
 
-def show_variable(name: str, default: str) -> str:
-    """Return a variable and its default as a reader sees them."""
+def show_default_change(name: str, default: str) -> str:
+    """Return a variable or a flag with its default as a reader sees them."""
     return shorten_text(f"{name} default {default}" if default else f"{name} unset by default")
 
 

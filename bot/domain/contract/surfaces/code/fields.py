@@ -198,9 +198,14 @@ def _read_field_default(call: ast.Call) -> tuple[str, bool]:
     return (empty.get(name, f"{name}()"), False) if factory is not None else ("", True)
 
 
+def read_reference(value: str) -> str:
+    """Return the field that a default names, ``ModelConfig.dtype``; empty if it is a value of its own."""
+    match = _REFERENCE.fullmatch(value)
+    return f"{match['owner'] or match['class']}.{match['field'] or match['name']}" if match else ""
+
+
 def make_field_fact(owner: FieldClass, field: ClassField, place: int) -> Fact:
     """Describe a field as a fact; of one that is sent in an array the text names its place."""
-    reference = _REFERENCE.fullmatch(field.default)
     is_deprecated = field.is_deprecated or is_deprecation(field.description)
     alias = f" as {field.alias}" if field.alias else ""
     position = f" (position {place + 1})" if owner.is_positional else ""
@@ -213,9 +218,7 @@ def make_field_fact(owner: FieldClass, field: ClassField, place: int) -> Fact:
         default="required" if field.is_required else field.default,
         shape=f"{field.annotation}{alias}",
         help=field.description,
-        reference=f"{reference['owner'] or reference['class']}.{reference['field'] or reference['name']}"
-        if reference
-        else "",
+        reference=read_reference(field.default),
         is_deprecated=is_deprecated,
         deadline=read_deadline(field.description) if is_deprecated else None,
     )

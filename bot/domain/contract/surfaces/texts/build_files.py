@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from bot.domain.contract.models import ContractClass
-from bot.domain.contract.surfaces.facts import Fact, show_variable
+from bot.domain.contract.surfaces.facts import Fact, show_default_change
 from bot.domain.contract.surfaces.texts.dependencies import make_dependency, read_requirement
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w{0,100})=(\"(?:[^\"\\]|\\.)*\"|'[^']*'|\S*)", re.A)
@@ -44,7 +44,7 @@ def list_dockerfile_facts(text: str) -> Iterator[Fact]:
     # an argument without a value is declared again in each stage that uses it
     for name, line in bare.items():
         if name not in valued:
-            yield Fact(ContractClass.ENVIRONMENT, name, line, text=show_variable(name, ""))
+            yield Fact(ContractClass.ENVIRONMENT, name, line, text=show_default_change(name, ""))
 
 
 def _read_installs(rest: str, line: int) -> Iterator[Fact]:
@@ -82,7 +82,7 @@ def _read_variables(word: str, rest: str, line: int) -> Iterator[Fact]:
         if _VERSION_NAME.search(name) and plain:
             yield Fact(ContractClass.DEPENDENCY, name, line, text=f"{name}={plain}"[:200], default=plain)
         elif _is_setting(name):
-            yield Fact(ContractClass.ENVIRONMENT, name, line, text=show_variable(name, plain), default=plain)
+            yield Fact(ContractClass.ENVIRONMENT, name, line, text=show_default_change(name, plain), default=plain)
 
 
 def _is_setting(name: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from bot.domain.contract.models import ContractClass
-from bot.domain.contract.surfaces.facts import Fact, make_op, show_variable
+from bot.domain.contract.surfaces.facts import Fact, make_op, show_default_change
 from bot.domain.contract.surfaces.texts.cpp_text import strip_comments
 
 _LIBRARY = re.compile(
@@ -85,4 +85,6 @@ def list_cpp_variables(text: str) -> Iterator[Fact]:
         for match in _CPP_READ.finditer(line[:1000]):
             name = match[1]
             if name.split("_", 1)[0] not in _FOREIGN and name == name.upper():
-                yield Fact(ContractClass.ENVIRONMENT, name, number, text=show_variable(name, ""), is_loose=True)
+                yield Fact(
+                    ContractClass.ENVIRONMENT, name, number, text=show_default_change(name, ""), is_loose=True
+                )
