@@ -8,14 +8,18 @@ from datetime import datetime
 
 from bot.domain.contract.extraction import MergeFacts, extract_contract
 from bot.domain.contract.models import ContractChange
+from bot.domain.contract.python_changes import OutlineReader
 from bot.domain.profile.file_uses import scan_file
 from bot.domain.profile.linking import link_profile
 from bot.domain.profile.models import Use
 from bot.domain.profile.scan import build_profile
 from bot.domain.profile.scanned import FileUses
 from bot.domain.profile.upstream_index import UpstreamIndex
+from bot.domain.python.models import ModuleOutline
+from bot.domain.python.module_names import is_python
+from bot.domain.python.outline import build_outline
 from bot.domain.source.models import SourceFile
-from bot.domain.source.trees import BlobVersion
+from bot.domain.source.trees import BlobVersion, TreeCommit
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import truncate_text
 from bot.domain.touches.judgement import judge_merge
@@ -68,7 +72,23 @@ class ProfileJudge:
         self._upstream.advance(commit, merge.parent)
         facts = MergeFacts(merge.number, commit.sha, commit.committed_at, merge.title)
         versions = tuple(read_versions(self._trees, commit))
-        return judge_merge(extract_contract(facts, versions, self._upstream.load_outline), index)
+        contract = extract_contract(facts, versions, self._upstream.load_outline, self._build_reader(commit))
+        return judge_merge(contract, index)
+
+    def _build_reader(self, commit: TreeCommit) -> OutlineReader:
+        """Return the function that gives outlines of the changed files from what is kept."""
+        known = {
+            (version.path, self._trees.read_file(version).text): version
+            for change in commit.changes
+            for version in (change.old, change.new)
+            if version and is_python(version.path)
+        }
+
+        def read(path: str, text: str) -> ModuleOutline | None:
+            version = known.get((path, text))
+            return self._upstream.read_outline(version) if version else build_outline(path, text)
+
+        return read
 
     def _scan(self, file: SourceFile) -> FileUses:
         if file.problem:
