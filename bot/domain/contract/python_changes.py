@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -22,6 +22,8 @@ from bot.domain.python.module_names import is_python, name_module
 from bot.domain.python.outline import build_outline
 from bot.domain.source.models import SourceFile
 
+# gives the outline of a file by its path and text
+OutlineReader = Callable[[str, str], ModuleOutline | None]
 # tests, examples and tools are no contract, though they call it
 _CONTRACT_CLASSES = frozenset({PathClass.PRODUCT, PathClass.GENERATED, PathClass.OTHER})
 _BUILD_FOLDERS = frozenset({"csrc", "cmake", "docker", "setup"})
@@ -42,9 +44,11 @@ class PythonChanges:
     unparsed: tuple[str, ...] = ()
 
 
-def compare_python(versions: Sequence[FileVersions], load: OutlineLoader) -> PythonChanges:
+def compare_python(
+    versions: Sequence[FileVersions], load: OutlineLoader, read: OutlineReader = build_outline
+) -> PythonChanges:
     """Compare both versions of each changed Python file. ``load`` gives the modules that did not change."""
-    outlines = [_OutlinePair(each) for each in versions if is_python(each.path)]
+    outlines = [_OutlinePair(each, read) for each in versions if is_python(each.path)]
     readable = [each for each in outlines if each.is_readable]
     contract = [each for each in readable if each.is_contract]
     before = _make_snapshot([each.old for each in contract], [each.new for each in contract], load)
@@ -65,9 +69,9 @@ def compare_python(versions: Sequence[FileVersions], load: OutlineLoader) -> Pyt
 class _OutlinePair:
     """The outlines of a changed file on both sides, with their paths."""
 
-    def __init__(self, versions: FileVersions) -> None:
+    def __init__(self, versions: FileVersions, read: OutlineReader) -> None:
         self.versions = versions
-        self.old, self.new = _read(versions.old), _read(versions.new)
+        self.old, self.new = _read(versions.old, read), _read(versions.new, read)
         sides = ((versions.old, self.old), (versions.new, self.new))
         missing = [file for file, outline in sides if file and not outline]
         self.is_readable = not missing
@@ -94,10 +98,10 @@ def is_contract_path(path: str) -> bool:
     return DEFAULT_PATH_CLASSES.classify_path(path) in _CONTRACT_CLASSES
 
 
-def _read(file: SourceFile | None) -> tuple[ModuleOutline, str] | None:
+def _read(file: SourceFile | None, read: OutlineReader) -> tuple[ModuleOutline, str] | None:
     if file is None or file.problem or name_module(file.path) is None:
         return None
-    outline = build_outline(file.path, file.text)
+    outline = read(file.path, file.text)
     return (outline, file.path) if outline else None
 
 
