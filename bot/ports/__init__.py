@@ -18,6 +18,7 @@ from bot.ports.llm import (
     TurnEnd,
     TurnUsage,
 )
+from bot.ports.profiles import ProfileStore
 from bot.ports.providers import ModelAccess, ModelConnection, ModelProvider
 from bot.ports.slack import (
     AnswerDisplay,
@@ -49,6 +50,7 @@ from bot.ports.store import (
     ThreadStateStore,
     WorkspaceOwner,
 )
+from bot.ports.touches import TouchStore
 
 __all__ = [
     "AnswerDisplay",
@@ -73,6 +75,7 @@ __all__ = [
     "ModelProvider",
     "Post",
     "PostedDigestIndex",
+    "ProfileStore",
     "Prompt",
     "PullRequestBackground",
     "PullRequests",
@@ -93,6 +96,7 @@ __all__ = [
     "ThreadStateStore",
     "ToolCall",
     "ToolResult",
+    "TouchStore",
     "Turn",
     "TurnEnd",
     "TurnUsage",
