@@ -43,7 +43,7 @@ def find_binding_problem(signature: Signature, shape: CallShape) -> str:
             return f"it passes `{keyword}` twice"
         if keyword not in named and not _has_kind(signature, ParameterKind.KEYWORDS):
             return f"it passes `{keyword}`, which is gone"
-    missing = _find_missing(signature, filled | set(shape.keywords), shape)
+    missing = _find_missing(signature, filled | (named & set(shape.keywords)), shape)
     return f"it does not pass `{missing}`, which is required" if missing else ""
 
 

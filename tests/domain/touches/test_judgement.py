@@ -1,0 +1,213 @@
+"""What a change does to a use, by the relation between them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, Migration
+from bot.domain.profile.models import DerivedClass, Use, UseKind
+from bot.domain.touches.judgement import judge_merge
+from bot.domain.touches.models import MergeTouches, TouchLevel
+from bot.domain.touches.profile_index import ProfileIndex
+from tests.domain.touches.builders import make_change, make_merge, make_profile, make_use, read_call
+from tests.helpers.tables import check_rows
+
+NO, TOUCHES, MAY_BREAK, BREAKS = TouchLevel
+FUNCTION, METHOD = ContractClass.FUNCTION, ContractClass.METHOD
+REMOVED, MOVED, RENAMED = ChangeKind.REMOVED, ChangeKind.MOVED, ChangeKind.RENAMED
+
+
+def judge(
+    change: ContractChange, *uses: Use, derived: DerivedClass | None = None, calls: str = ""
+) -> MergeTouches:
+    shapes = {change.name.removesuffix(".__init__").rpartition(".")[2]: (read_call(calls),)} if calls else {}
+    profile = make_profile(uses, [derived] if derived else [])
+    return judge_merge(make_merge(change, **shapes), ProfileIndex(profile))
+
+
+@check_rows(
+    {
+        "an import of a function": (REMOVED, "up.a.f", make_use(UseKind.IMPORT, "up.a.f"), BREAKS),
+        "another name": (REMOVED, "up.a.f", make_use(UseKind.IMPORT, "up.a.fine"), NO),
+        "what is in a module": (MOVED, "up.a", make_use(UseKind.IMPORT, "up.a.f"), BREAKS),
+        "a name that only begins so": (REMOVED, "up.a", make_use(UseKind.IMPORT, "up.ab.f"), NO),
+        "a member of a class": (REMOVED, "up.a.C", make_use(UseKind.CALL, "up.a.C.m", call="m()"), BREAKS),
+        "behind a re-export, moved": (MOVED, "up.a.f", make_use(UseKind.IMPORT, "up.f", "up.a.f"), TOUCHES),
+        "behind a re-export, gone": (REMOVED, "up.a.f", make_use(UseKind.IMPORT, "up.f", "up.a.f"), BREAKS),
+        "a copy": (REMOVED, "up.a.f", make_use(UseKind.COPY, "up.a.f"), TOUCHES),
+    }
+)
+def test_a_name_that_is_gone(kind: ChangeKind, name: str, use: Use, level: TouchLevel) -> None:
+    assert judge(make_change(kind, name), use).level is level
+
+
+def test_an_old_name_that_still_works_breaks_nothing() -> None:
+    change = replace(make_change(MOVED, "up.a.f"), is_importable=True)
+    assert judge(change, make_use(UseKind.IMPORT, "up.a.f")).level is TOUCHES
+
+
+@check_rows(
+    {
+        "a call": (UseKind.CALL, BREAKS),
+        "a read": (UseKind.READ, BREAKS),
+        "through self": (UseKind.INHERITED, BREAKS),
+        "an override that nothing calls": (UseKind.OVERRIDE, MAY_BREAK),
+        "an attribute that is set": (UseKind.SET, TOUCHES),
+    }
+)
+def test_a_member_that_is_gone(kind: UseKind, level: TouchLevel) -> None:
+    change = make_change(REMOVED, "up.a.C.m", METHOD)
+    assert judge(change, make_use(kind, "up.a.D.m", "up.a.C.m")).level is level
+
+
+@check_rows(
+    {
+        "it fits": ("(a)", "(a, b=1)", "f(1)", NO),
+        "a required one is missing": ("(a)", "(a, b)", "f(1)", BREAKS),
+        "a keyword is gone": ("(a, b=1)", "(a)", "f(1, b=2)", BREAKS),
+        "too many": ("(a, b)", "(a)", "f(1, 2)", BREAKS),
+        "it did not fit before": ("(a)", "(a, b)", "f(1, z=2)", TOUCHES),
+        "another order": ("(a, b)", "(b, a)", "f(1, 2)", BREAKS),
+        "another order, by keyword": ("(a, b)", "(b, a)", "f(a=1, b=2)", NO),
+        "one comes in between": ("(a, b=1)", "(a, c=0, b=1)", "f(1, 2)", BREAKS),
+        "another name in the same place": ("(a, b)", "(a, c)", "f(1, 2)", NO),
+        "arguments passed on": ("(a, b=1)", "(a)", "f(*rest)", TOUCHES),
+    }
+)
+def test_a_call_by_the_team(before: str, after: str, call: str, level: TouchLevel) -> None:
+    change = make_change(ChangeKind.SIGNATURE, "up.a.f", FUNCTION, before, after)
+    assert judge(change, make_use(UseKind.CALL, "up.f", "up.a.f", call=call)).level is level
+
+
+@check_rows(
+    {
+        "upstream passes what it does not take": ("(self)", "(self, n=1)", "(self)", "m(n=2)", BREAKS),
+        "nobody passes it yet": ("(self)", "(self, n=1)", "(self)", "", MAY_BREAK),
+        "it takes it": ("(self)", "(self, n=1)", "(self, n=1)", "m(n=2)", TOUCHES),
+        "it takes all": ("(self)", "(self, n)", "(self, **rest)", "m(n=2)", TOUCHES),
+        "upstream must pass it": ("(self)", "(self, n)", "(self)", "", BREAKS),
+        "it needs what is gone": ("(self, n)", "(self)", "(self, n)", "", BREAKS),
+        "it had others before": ("(self, n)", "(self, n, k)", "(self, other)", "", TOUCHES),
+    }
+)
+def test_an_override_that_upstream_calls(before: str, after: str, own: str, calls: str, level: TouchLevel) -> None:
+    change = make_change(ChangeKind.SIGNATURE, "up.a.C.m", METHOD, before, after)
+    use = make_use(UseKind.OVERRIDE, "up.a.C.m", own=own)
+    assert judge(change, use, calls=calls).level is level
+
+
+def test_a_call_of_a_class_is_a_call_of_its_constructor() -> None:
+    change = make_change(ChangeKind.SIGNATURE, "up.a.C.__init__", METHOD, "(self)", "(self, n)")
+    assert judge(change, make_use(UseKind.CALL, "up.a.C", call="C()")).level is BREAKS
+
+
+@check_rows(
+    {
+        "it lacks it": (DerivedClass("ours.A", "ours/a.py", 3, ("up.a.C",)), BREAKS),
+        "it has it": (DerivedClass("ours.A", "ours/a.py", 3, ("up.a.C",), frozenset({"m"})), TOUCHES),
+        "it is abstract": (DerivedClass("ours.A", "ours/a.py", 3, ("up.a.C",), is_abstract=True), MAY_BREAK),
+        "another base": (DerivedClass("ours.A", "ours/a.py", 3, ("up.a.D",)), NO),
+    }
+)
+def test_a_new_abstract_member(derived: DerivedClass, level: TouchLevel) -> None:
+    assert judge(make_change(ChangeKind.ABSTRACT_MEMBER, "up.a.C.m", METHOD), derived=derived).level is level
+
+
+@check_rows(
+    {
+        "the name is there already": (METHOD, frozenset({"m"}), True, MAY_BREAK),
+        "its constructor does not set it": (ContractClass.ATTRIBUTE, frozenset(), False, MAY_BREAK),
+        "its constructor runs the one that sets it": (ContractClass.ATTRIBUTE, frozenset(), True, NO),
+        "a new method": (METHOD, frozenset(), False, NO),
+    }
+)
+def test_a_new_member(
+    subject: ContractClass, members: frozenset[str], calls_super_init: bool, level: TouchLevel
+) -> None:
+    derived = DerivedClass("ours.A", "ours/a.py", 3, ("up.a.C",), members, calls_super_init)
+    assert judge(make_change(ChangeKind.ADDED_MEMBER, "up.a.C.m", subject), derived=derived).level is level
+
+
+@check_rows(
+    {
+        "an override": (ChangeKind.BEHAVIOUR, UseKind.OVERRIDE, TOUCHES),
+        "a copy": (ChangeKind.BEHAVIOUR, UseKind.COPY, TOUCHES),
+        "a call": (ChangeKind.BEHAVIOUR, UseKind.CALL, NO),
+        "a result that is used": (ChangeKind.RETURN, UseKind.CALL, MAY_BREAK),
+        "a default": (ChangeKind.DEFAULT, UseKind.CALL, TOUCHES),
+        "a deprecation": (ChangeKind.DEPRECATED, UseKind.IMPORT, TOUCHES),
+    }
+)
+def test_what_changes_behind_a_name(kind: ChangeKind, use: UseKind, level: TouchLevel) -> None:
+    assert judge(make_change(kind, "up.a.f"), make_use(use, "up.a.f")).level is level
+
+
+@check_rows(
+    {
+        "gone": (REMOVED, False, BREAKS),
+        "renamed": (RENAMED, False, BREAKS),
+        "renamed, the old one works": (RENAMED, True, TOUCHES),
+        "another default": (ChangeKind.DEFAULT, False, TOUCHES),
+        "new": (ChangeKind.ADDED, False, NO),
+    }
+)
+def test_a_flag(kind: ChangeKind, is_importable: bool, level: TouchLevel) -> None:
+    change = replace(make_change(kind, "--seed", ContractClass.FLAG), is_importable=is_importable)
+    assert judge(change, make_use(UseKind.FLAG, "--seed")).level is level
+
+
+@check_rows(
+    {
+        "a guard": (replace(make_use(UseKind.IMPORT, "up.a.f"), is_guarded=True), MAY_BREAK),
+        "a test": (replace(make_use(UseKind.IMPORT, "up.a.f"), is_test=True), MAY_BREAK),
+        "a guess": (replace(make_use(UseKind.IMPORT, "up.a.f"), is_guess=True), TOUCHES),
+    }
+)
+def test_what_a_use_leaves_open(use: Use, level: TouchLevel) -> None:
+    assert judge(make_change(REMOVED, "up.a.f"), use).level is level
+
+
+def test_uses_with_the_same_effect_are_one_touch_and_the_strongest_comes_first() -> None:
+    guarded = replace(make_use(UseKind.IMPORT, "up.a.f", line=1), is_guarded=True)
+    uses = (guarded, make_use(UseKind.IMPORT, "up.a.f", line=2), make_use(UseKind.CALL, "up.a.f", line=3))
+    touches = judge(make_change(REMOVED, "up.a.f"), *uses).touches
+    assert [(each.level, [use.line for use in each.uses]) for each in touches] == [
+        (BREAKS, [2, 3]),
+        (MAY_BREAK, [1]),
+    ]
+
+
+def test_a_merge_without_a_touch_still_has_a_rank() -> None:
+    change = make_change(ChangeKind.BEHAVIOUR, "up.a.f")
+    touched, other = judge(change, make_use(UseKind.CALL, "up.a.f")), judge(change)
+    assert touched.touches == other.touches == ()
+    assert 1 > touched.score > other.score == 0
+
+
+@check_rows(
+    {
+        "as upstream did": (
+            make_change(REMOVED, "up.a.f"),
+            (Migration("up/b.py", 3, "  f(1)", "  g(1)"),),
+            "upstream changed its own `f(1)` to `g(1)`",
+        ),
+        "dropped": (
+            make_change(REMOVED, "up.a.f"),
+            (Migration("up/b.py", 3, "f()", ""),),
+            "upstream dropped its own `f()`",
+        ),
+        "the new name": (replace(make_change(MOVED, "up.a.f"), new_name="up.b.f"), (), "use `up.b.f`"),
+        "the replacement": (
+            replace(make_change(ChangeKind.DEPRECATED, "up.a.f"), deadline=Deadline("v1", "up.g")),
+            (),
+            "use `up.g`",
+        ),
+        "nothing known": (make_change(REMOVED, "up.a.f"), (), ""),
+    }
+)
+def test_the_action_is_what_upstream_did_itself(
+    change: ContractChange, migrations: tuple[Migration, ...], action: str
+) -> None:
+    merge = replace(make_merge(change), migrations={change.name: migrations})
+    index = ProfileIndex(make_profile([make_use(UseKind.IMPORT, "up.a.f")]))
+    assert judge_merge(merge, index).touches[0].action == action
