@@ -31,7 +31,7 @@ from bot.ports.slack import (
     ThreadReader,
     Views,
 )
-from bot.ports.source_files import SourceFiles, SourceMirror, SourceSearch
+from bot.ports.source_files import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
 from bot.ports.sources import Sources
 from bot.ports.store import (
     BackfillLog,
@@ -86,6 +86,8 @@ __all__ = [
     "SourceFiles",
     "SourceMirror",
     "SourceSearch",
+    "SourceTrees",
+    "SourceVersionReader",
     "Sources",
     "SpendingStore",
     "SubscriptionStore",
