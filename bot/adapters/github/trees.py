@@ -13,7 +13,7 @@ from bot.adapters.records.cleaning import clean_hash, parse_count, parse_node, p
 from bot.adapters.records.source_files import find_type_problem
 from bot.domain.errors import SourceUnavailable
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.trees import RepositoryTree, TreeFile
+from bot.domain.source.listing import RepositoryTree, TreeFile
 
 # GitHub lists at most 100,000 entries (docs.github.com, "Get a tree"); vLLM has some 5,000
 _MAX_ENTRIES = 100_000

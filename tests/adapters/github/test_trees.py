@@ -8,7 +8,7 @@ from github import Auth
 from bot.adapters.github import GitHubClient, GitHubTrees
 from bot.domain.errors import RepositoryNotFound
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.trees import RepositoryTree, TreeFile
+from bot.domain.source.listing import RepositoryTree, TreeFile
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import pull
 from tests.emulators.github.store import sha
