@@ -26,7 +26,7 @@ from bot.domain.time.day import TodayProvider
 from bot.services.digest.composer import DigestComposer
 from bot.services.operations.lost_jobs import LostJobReporter
 from bot.services.questions.thread_memory import ThreadMemories
-from bot.services.risk.risk_lister import RiskLister
+from bot.services.risk.risk_lister import RiskLister, RiskLookups
 from bot.services.slack.answers import AnswerBuilder
 from bot.services.slack.details_modal import DetailsModal
 from bot.services.slack.earlier_answer import EarlierAnswers
@@ -95,9 +95,9 @@ def build_answers(base: Foundation, digests: DigestServices, composer: DigestCom
         digests.entries,
         base.settings.prdigest_concurrency,
         digests.paths.get_path_classes,
-        history.timeline.read_merges_or_none,
-        history.track_record.is_reduced,
-        digests.entries.get_review,
+        RiskLookups(
+            history.timeline.read_merges_or_none, history.track_record.is_reduced, digests.entries.get_review
+        ),
     )
     return AnswerBuilder(
         digests.entries,

@@ -72,13 +72,13 @@ def _enqueue_digest(intake: RequestIntake, asker: SlackRequest, request: DigestR
 
 def _describe_digest(request: DigestRequest) -> str:
     """Return what the bot is about to post."""
-    where = "".join(f" ({part})" for part in (request.zone, request.view) if part)
+    where = "".join(f" ({part})" for part in (request.zone, str(request.view)) if part)
     return f"I'm preparing the digest of {request.span.title}{where}; it will appear here in about a minute."
 
 
 def _describe_overview(request: DigestRequest) -> str:
     """Return what the bot is about to show."""
-    narrowed = f", {request.view}" if request.view else ""
+    narrowed = f", {request.view}" if str(request.view) else ""
     return f"Looking at {request.span.title}{narrowed}… Days I haven't processed yet take about a minute each."
 
 
