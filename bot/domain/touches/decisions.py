@@ -25,10 +25,13 @@ class TouchVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HitKey:
-    """A hit: a change of one merge. ``change`` is what :func:`hash_change` returns, short enough for a button."""
+    """A hit: a change of one merge. ``change`` is what :func:`hash_change` returns, short enough for a button.
+
+    Without a ``change`` it stands for all hits of the merge.
+    """
 
     reference: Reference
-    change: str
+    change: str = ""
 
     def __str__(self) -> str:
         return f"{self.reference} {self.change}"
@@ -98,9 +101,13 @@ class LevelScore:
 def score_decisions(
     hits: Iterable[ShownHit], decisions: Iterable[TouchDecision], levels: Iterable[TouchLevel] | None = None
 ) -> tuple[LevelScore, ...]:
-    """Return the score of each level, strongest first. A hit counts once, with what was said last."""
+    """Return the score of each level, strongest first.
+
+    A hit counts once, with what was said about it last, or else about its merge.
+    """
     said = {decision.key: decision.verdict for decision in decisions}
-    counts = Counter((hit.level, said.get(hit.key)) for hit in {hit.key: hit for hit in hits}.values())
+    every = {hit.key: hit for hit in hits}.values()
+    counts = Counter((hit.level, said.get(hit.key) or said.get(HitKey(hit.key.reference))) for hit in every)
     wanted = levels or (TouchLevel.BREAKS, TouchLevel.MAY_BREAK, TouchLevel.TOUCHES)
     return tuple(
         LevelScore(

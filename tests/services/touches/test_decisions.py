@@ -11,7 +11,8 @@ from redis import Redis
 from bot.adapters.redis import RedisTouchStore
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
 from bot.domain.profile.models import Use, UseKind
-from bot.domain.touches.decisions import TouchVerdict, build_hit_key
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.touches.decisions import HitKey, TouchVerdict, build_hit_key
 from bot.domain.touches.models import MergeTouches, Touch, TouchLevel
 from bot.services.touches.decisions import TouchDecisions
 from tests.helpers.builders import NOON, REPOSITORY
@@ -68,6 +69,14 @@ def test_the_score_says_what_became_of_each_level(decisions: TouchDecisions) -> 
     assert (breaks.shown, breaks.ours, breaks.done, breaks.not_us, breaks.open) == (4, 1, 1, 1, 1)
     assert (breaks.right, breaks.judged) == (2, 3)
     assert (may_break.shown, touches.shown, touches.open) == (0, 1, 1)
+
+
+def test_what_is_said_about_a_merge_counts_for_its_hits(decisions: TouchDecisions) -> None:
+    decisions.note_shown("ascend", REPOSITORY, [merge(1, ("a", TouchLevel.BREAKS), ("b", TouchLevel.BREAKS))])
+    decisions.record("ascend", HitKey(Reference(REPOSITORY, 1)), TouchVerdict.NOT_US, "U1")
+    decisions.record("ascend", build_hit_key(REPOSITORY, 1, change("a")), TouchVerdict.DONE, "U1")
+    breaks = decisions.score("ascend")[0]
+    assert (breaks.shown, breaks.done, breaks.not_us) == (2, 1, 1)
 
 
 def test_removal_leaves_nothing(decisions: TouchDecisions) -> None:
