@@ -1,0 +1,1 @@
+"""Messages about what touches a team's code."""
