@@ -1,1 +1,1 @@
-"""Messages about what touches a team's code."""
+"""What merges mean for a team, as tables and texts."""
