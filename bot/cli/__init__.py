@@ -14,6 +14,7 @@ from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
 from bot.cli.grouped_help import CommandSection, GroupedHelp, format_example
 from bot.cli.processes import clock_command, run_command, web_command, worker_command
+from bot.cli.profile_store import profile_group
 from bot.cli.risks import risks_group
 from bot.cli.shipped import env_command, manifest_command
 from bot.cli.store import export_command, import_command
@@ -27,7 +28,11 @@ _SECTIONS = (
         ("digest", "report", "summary", "risks", "touches", "votes"),
     ),
     CommandSection("Run", "prdigest run", ("run", "web", "worker", "clock")),
-    CommandSection("Maintain", "prdigest doctor", ("doctor", "env", "manifest", "backfill", "export", "import")),
+    CommandSection(
+        "Maintain",
+        "prdigest doctor",
+        ("doctor", "env", "manifest", "profile", "backfill", "export", "import"),
+    ),
 )
 _NO_VOTES_SENTENCE = "No votes yet: the thumbs below answers in Slack collect them."
 
@@ -78,6 +83,7 @@ for command in (
     export_command,
     import_command,
     risks_group,
+    profile_group,
     touches_group,
 ):
     cli.add_command(command)

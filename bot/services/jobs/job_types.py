@@ -27,6 +27,7 @@ from bot.services.jobs.payloads import (
     LostJobPayload,
     NoticePayload,
     PreviewPayload,
+    ProfilePayload,
     RepositoryPayload,
     SubscriptionPayload,
     ThreadPayload,
@@ -135,6 +136,8 @@ DELIVER_DIGEST = JobType("deliver", DeliveryPayload, _read_delivery, QueueName.L
 REPAIR_DIGEST = JobType("mend", DigestPayload, _read_digest, QueueName.LONG, JobRetries(20))
 # after a failure, the next check is some hours later
 WATCH_REPOSITORY = JobType("watch", RepositoryPayload, _read_repository, QueueName.LONG, JobRetries(3, MINUTE))
+# after a failure, the next scan is a day later; the profile stays as it was
+REFRESH_PROFILE = JobType("refresh_profile", ProfilePayload, lane=QueueName.LONG, retries=JobRetries(3, MINUTE))
 AMEND_DIGEST = JobType(
     "amend", AmendmentPayload, _read_amendment, QueueName.LONG, JobRetries(8, longest_pause=MINUTE)
 )

@@ -140,6 +140,13 @@ class RepositoryPayload:
 
 
 @dataclass(frozen=True, slots=True)
+class ProfilePayload:
+    """The name of a profile whose tree is scanned again."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class LostJobPayload:
     """A lost job: of an asker, of the questions in a thread (``place``), or of nobody."""
 
