@@ -25,6 +25,7 @@ from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.time.day import TodayProvider
 from bot.services.digest.composer import DigestComposer
 from bot.services.operations.lost_jobs import LostJobReporter
+from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.questions.thread_memory import ThreadMemories
 from bot.services.risk.risk_lister import RiskLister, RiskLookups
 from bot.services.slack.answers import AnswerBuilder
@@ -39,6 +40,7 @@ class WorkerServices:
 
     repositories: AllowedRepositories
     get_today: TodayProvider
+    profiles: KnownProfiles
     digests: DigestServices
     schedule: ScheduleServices
     deliveries: DeliveryServices
@@ -67,15 +69,14 @@ def build_worker_services(base: Foundation) -> WorkerServices:
     return WorkerServices(
         repositories=repositories,
         get_today=base.get_today,
+        profiles=digests.profiles,
         digests=digests,
         schedule=schedule,
         deliveries=deliveries,
         answers=build_answers(base, digests, deliveries.composer),
         replies=replies,
         details=DetailsModal(digests.entries, SlackViews(base.slack), replies, base.settings.prdigest_timezone),
-        subscriptions=build_subscription_services(
-            base, repositories, schedule, deliveries, digests.costs, replies
-        ),
+        subscriptions=build_subscription_services(base, repositories, schedule, deliveries, digests, replies),
         questions=questions,
         lost_jobs=LostJobReporter(
             replies,
@@ -96,7 +97,10 @@ def build_answers(base: Foundation, digests: DigestServices, composer: DigestCom
         base.settings.prdigest_concurrency,
         digests.paths.get_path_classes,
         RiskLookups(
-            history.timeline.read_merges_or_none, history.track_record.is_reduced, digests.entries.get_review
+            history.timeline.read_merges_or_none,
+            history.track_record.is_reduced,
+            digests.entries.get_review,
+            digests.read_touches,
         ),
     )
     return AnswerBuilder(

@@ -1,0 +1,1 @@
+"""Profiles: what a team uses of an upstream repository."""
