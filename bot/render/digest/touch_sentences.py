@@ -107,6 +107,14 @@ CHOICE_LABELS = {HitChoice.OURS: "Ours to do", HitChoice.NOT_US: "Not us", HitCh
 _DECIDED = {HitChoice.OURS: "ours to do", HitChoice.NOT_US: "not us", HitChoice.DONE: "done"}
 
 
+SAID_DECISION = " said: "
+
+
+def format_noted(choice: HitChoice) -> str:
+    """Return that a choice was recorded, for who made it."""
+    return f"Noted: {_DECIDED[choice]}. The digest shows it in a moment."
+
+
 def format_decision(choice: HitChoice) -> str:
     """Return what was decided, as a few words."""
     return _DECIDED[choice]
