@@ -16,7 +16,7 @@ from itertools import count
 from zoneinfo import ZoneInfo
 
 from bot.domain.digest.view import FULL_VIEW, DigestView
-from bot.domain.keyspace.keys import DigestKeyParts
+from bot.domain.keyspace.digest_keys import DigestKeyParts
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
