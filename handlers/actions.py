@@ -44,7 +44,7 @@ def register_actions(app: App, intake: RequestIntake, commands: CommandRegistry)
             intake.handle_event(asker, lambda: accept(intake, asker, _get_value(body)))
             ack()
 
-    def listen_to_choice(action: str) -> None:
+    def listen_to_verdict(action: str) -> None:
         @app.action(action)
         def choose(ack: Ack, body: dict[str, Any]) -> None:
             asker = requests.parse_action(body)
@@ -55,8 +55,8 @@ def register_actions(app: App, intake: RequestIntake, commands: CommandRegistry)
     listen(buttons.DETAILS_OF, _enqueue_details)
     listen(buttons.ASK, _enqueue_ask_hint)
     listen(VOTE, _enqueue_vote)
-    for action in buttons.HIT_CHOICES.values():
-        listen_to_choice(action)
+    for action in buttons.HIT_VERDICTS.values():
+        listen_to_verdict(action)
     for command in [each for each in commands.commands if each.share_action]:
         share, again = _make_share_handler(command), buttons.name_repeat_action(command.share_action)
         listen(command.share_action, share)

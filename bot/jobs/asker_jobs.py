@@ -105,7 +105,7 @@ def record_hit_vote(services: WorkerServices, payload: HitVotePayload) -> None:
         services.replies.tell_asker(payload.asker, str(error))
         return
     votes.show_vote(vote)
-    services.replies.tell_asker(payload.asker, format_noted(vote.choice))
+    services.replies.tell_asker(payload.asker, format_noted(vote.verdict))
 
 
 def serve_questions(services: WorkerServices, payload: ThreadPayload) -> None:

@@ -7,8 +7,8 @@ from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.profile.models import UseKind
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.domain.text.words import truncate_words
+from bot.domain.touches.decisions import TouchVerdict
 from bot.domain.touches.models import TouchLevel, TouchReport
-from bot.render.blocks.button_values import HitChoice
 from bot.render.digest.sentences import format_more, format_outcome
 
 _LEVELS = {
@@ -103,18 +103,14 @@ def format_class_title(subject: ContractClass, count: int) -> str:
 
 # what became of a hit
 
-CHOICE_LABELS = {HitChoice.OURS: "Ours to do", HitChoice.NOT_US: "Not us", HitChoice.DONE: "Done"}
-_DECIDED = {HitChoice.OURS: "ours to do", HitChoice.NOT_US: "not us", HitChoice.DONE: "done"}
-
-
 SAID_DECISION = " said: "
 
 
-def format_noted(choice: HitChoice) -> str:
-    """Return that a choice was recorded, for who made it."""
-    return f"Noted: {_DECIDED[choice]}. The digest shows it in a moment."
+def label_verdict(verdict: TouchVerdict) -> str:
+    """Return the label of the button for a verdict."""
+    return str(verdict).capitalize()
 
 
-def format_decision(choice: HitChoice) -> str:
-    """Return what was decided, as a few words."""
-    return _DECIDED[choice]
+def format_noted(verdict: TouchVerdict) -> str:
+    """Return that a verdict was recorded, for who gave it."""
+    return f"Noted: {verdict}. The digest shows it in a moment."

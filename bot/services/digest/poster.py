@@ -15,9 +15,9 @@ from datetime import datetime
 from bot.domain.errors import SlackCallRefused, UsageError
 from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.subscriptions.models import DigestSpec
+from bot.domain.touches.decisions import TouchDecision
 from bot.ports import Messenger
 from bot.render.digest.amendments import render_outcome_reply
-from bot.render.digest.decisions import HitDecision
 from bot.render.digest.post import RenderedDigest
 from bot.services.digest.digest_thread import DigestThread
 from bot.services.digest.posted_digest import PostedDigest
@@ -63,7 +63,7 @@ class DigestPoster:
         now: Callable[[], datetime],
         sleep: Callable[[float], None],
         begin: Callable[[DigestSpec, str], None] = lambda spec, key: None,
-        get_decisions: Callable[[DigestSpec], Mapping[int, HitDecision]] = lambda spec: {},
+        get_decisions: Callable[[DigestSpec], Mapping[int, TouchDecision]] = lambda spec: {},
     ) -> None:
         self._messenger = messenger
         self._begin = begin

@@ -11,10 +11,11 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.touches.decisions import TouchDecision
 from bot.domain.track_record.posted_ratings import PostedRatings
 from bot.ports import Attachment
 from bot.render.digest.amendments import add_outcomes
-from bot.render.digest.decisions import HitDecision, add_decisions
+from bot.render.digest.decisions import add_decisions
 from bot.render.digest.post import RenderedDigest
 
 RATINGS_ADAPTER = TypeAdapter(PostedRatings)
@@ -92,7 +93,7 @@ class PostingPlan:
         title = f"{self.attachment.title}, corrected"
         return replace(self.attachment, name=f"{stem}-corrected{again}.{ending}", title=title)
 
-    def add_decisions(self, decisions: Mapping[int, HitDecision]) -> PostingPlan:
+    def add_decisions(self, decisions: Mapping[int, TouchDecision]) -> PostingPlan:
         """Return the plan with what a team said about the hits of its messages."""
         if not decisions:
             return self
