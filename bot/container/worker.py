@@ -21,6 +21,7 @@ from bot.container.questions import (
 from bot.container.records import build_answered_requests, build_earlier_answers
 from bot.container.schedule import ScheduleServices, build_schedule_services
 from bot.container.subscriptions import SubscriptionServices, build_subscription_services
+from bot.container.touches import TouchServices, build_touch_services
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.time.day import TodayProvider
 from bot.services.digest.composer import DigestComposer
@@ -50,6 +51,7 @@ class WorkerServices:
     subscriptions: SubscriptionServices
     questions: QuestionServices
     lost_jobs: LostJobReporter
+    touches: TouchServices
 
 
 def build_worker_services(base: Foundation) -> WorkerServices:
@@ -84,6 +86,7 @@ def build_worker_services(base: Foundation) -> WorkerServices:
             RedisLostJobStore(base.store, base.keyspace),
             schedule.incident_reporter,
         ),
+        touches=build_touch_services(base, digests),
     )
 
 

@@ -1,0 +1,1 @@
+"""What merges mean for a team, as tables and texts."""
