@@ -61,9 +61,11 @@ def build_worker_services(base: Foundation) -> WorkerServices:
         ConfigurationError, SlackCallRefused, SlackUnavailable, StoreUnavailable: a setting is wrong, or a
             service is away.
     """
-    digests = build_digest_services(base)
+    plain_digests = build_digest_services(base)
+    touches = build_touch_services(base, plain_digests)
+    digests = touches.add_to_digests(plain_digests)
     schedule = build_schedule_services(base)
-    deliveries = build_delivery_services(base, digests, schedule)
+    deliveries = build_delivery_services(base, digests, schedule, touches.decisions)
     repositories = build_allowed_repositories(base.settings)
     memories = build_thread_memories(base)
     replies = build_replies(base, memories)
@@ -86,7 +88,7 @@ def build_worker_services(base: Foundation) -> WorkerServices:
             RedisLostJobStore(base.store, base.keyspace),
             schedule.incident_reporter,
         ),
-        touches=build_touch_services(base, digests),
+        touches=touches,
     )
 
 

@@ -114,14 +114,14 @@ def _describe_overview(request: DigestRequest) -> str:
 def _answer_overview(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer:
     """Build the overview. Raises UsageError if the asker may not have it here."""
     services.subscriptions.permissions.require_presence(asker)
-    known = replace(request, view=services.profiles.require_view(request.view))
+    known = replace(request, view=services.profiles.require_view(request.view, request.repository))
     return services.answers.build_overview(known, asker.name, asker.channel)
 
 
 def _post_digest(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer | None:
     """Post the digest of a day. Return its address to the asker if it was already posted."""
     services.subscriptions.permissions.require_presence(asker)
-    view = services.profiles.require_view(request.view)
+    view = services.profiles.require_view(request.view, request.repository)
     spec = DigestSpec(asker.channel, request.repository, request.span, view)
     published = services.subscriptions.delivery.post_digest(spec)
     if not published.was_posted:

@@ -87,7 +87,7 @@ def _describe_score(request: ScoreRequest) -> str:
 
 def _answer_list(services: CommandServices, request: RisksRequest, asker: SlackRequest) -> Answer:
     """Build the risk list."""
-    known = replace(request, profile=services.profiles.require_known(request.profile))
+    known = replace(request, profile=services.profiles.require_known(request.profile, request.repository))
     return services.answers.build_risks(known, asker.name)
 
 

@@ -46,7 +46,7 @@ class HitVotes:
             UsageError: the profile is gone.
             StoreUnavailable: nothing was recorded.
         """
-        self._profiles.require_known(vote.profile)
+        self._profiles.require_known(vote.profile, vote.reference.repository)
         self._decisions.record(vote.profile, HitKey(vote.reference), vote.verdict, user, at)
 
     def show_vote(self, vote: HitVote) -> None:

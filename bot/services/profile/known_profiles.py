@@ -1,4 +1,4 @@
-"""The names of the profiles that people may use."""
+"""The profiles that people may name in requests and subscriptions."""
 
 from __future__ import annotations
 
@@ -7,37 +7,49 @@ from dataclasses import replace
 
 from bot.domain.digest.view import DigestView
 from bot.domain.errors import UsageError
+from bot.domain.profile.entries import ProfileEntry
+from bot.domain.pull_requests.models import Repository
 from bot.domain.text.strings import quote_input
 
-_NONE_YET = "There is no profile yet: the people who run this bot make one with prdigest profile scan."
+_NONE_YET = "There is no profile yet: an operator adds one with `prdigest profile add`."
 _MAX_NAMES = 8
 
 
 class KnownProfiles:
-    """The profiles of a workspace. ``list_names`` may raise StoreUnavailable, and so may every method."""
+    """The profiles of a workspace. Every method may raise StoreUnavailable."""
 
-    def __init__(self, list_names: Callable[[], Sequence[str]] = tuple) -> None:
-        self._list_names = list_names
+    def __init__(self, list_entries: Callable[[], Sequence[ProfileEntry]] = tuple) -> None:
+        self._list_entries = list_entries
 
     def list_names(self) -> Sequence[str]:
         """Return the names in order."""
-        return sorted(self._list_names())
+        return sorted(entry.name for entry in self._list_entries())
 
-    def require_known(self, name: str) -> str:
-        """Return a name as it is stored; empty for none. Raises UsageError if there is no such profile."""
+    def require_known(self, name: str, repository: Repository) -> str:
+        """Return a name as it is stored; empty for none.
+
+        Raises UsageError if there is no such profile, or if it is about another repository.
+        """
         if not name:
             return ""
-        names = self.list_names()
-        for known in names:
-            if known.casefold() == name.casefold():
-                return known
-        if not names:
-            raise UsageError(_NONE_YET)
-        raise UsageError(f"There is no profile {quote_input(name)}: write {', '.join(names[:_MAX_NAMES])}.")
+        entries = self._list_entries()
+        entry = next((each for each in entries if each.name.casefold() == name.casefold()), None)
+        if entry is None:
+            raise UsageError(_explain_unknown(name, sorted(each.name for each in entries)))
+        if str(entry.upstream).casefold() != str(repository).casefold():
+            raise UsageError(f"The profile {entry.name} is about {entry.upstream}, not about {repository}.")
+        return entry.name
 
-    def require_view(self, view: DigestView) -> DigestView:
-        """Return a view with its profile as it is stored. Raises UsageError if there is no such profile."""
-        return replace(view, profile=self.require_known(view.profile)) if view.profile else view
+    def require_view(self, view: DigestView, repository: Repository) -> DigestView:
+        """Return a view with its profile as it is stored. Raises UsageError as ``require_known``."""
+        return replace(view, profile=self.require_known(view.profile, repository)) if view.profile else view
 
 
 NO_PROFILES = KnownProfiles()
+
+
+def _explain_unknown(name: str, names: Sequence[str]) -> str:
+    """Return that there is no such profile, and which there are."""
+    if not names:
+        return _NONE_YET
+    return f"There is no profile {quote_input(name)}: use {', '.join(names[:_MAX_NAMES])}."

@@ -132,7 +132,7 @@ class SubscriptionCommands:
         replaces: str,
     ) -> _CommandResult:
         if isinstance(request, SubscriptionRequest):
-            known = replace(request, view=self._profiles.require_view(request.view))
+            known = replace(request, view=self._profiles.require_view(request.view, request.repository))
             change = self._editor.subscribe(slack_request, known, channel, replaces)
             due = self._editor.get_next_due(change.current)
             post = render_confirmation(change.current, due, self._now())
@@ -206,7 +206,7 @@ class SubscriptionCommands:
                 slack_request, request or SubscriptionRequest(self._repositories.default)
             )
         )
-        view = self._profiles.require_view(subscription.view)
+        view = self._profiles.require_view(subscription.view, subscription.repository)
         day = get_yesterday(self._now(), subscription.timing.zone)
         return DigestSpec(subscription.channel, subscription.repository, Span(day.date, day.date, day.zone), view)
 

@@ -17,8 +17,9 @@ from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.profile.models import UseKind
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.time.date_range import Span
+from bot.domain.touches.decisions import TouchVerdict
 from bot.domain.touches.models import MergeTouches, TouchLevel
-from bot.render.blocks.button_values import HitChoice, read_hit_vote
+from bot.render.blocks.button_values import read_hit_vote
 from bot.render.blocks.message_limits import MAX_LEAD_WORDS, count_words
 from bot.render.digest.amendments import add_outcomes
 from bot.render.digest.lead import render_lead
@@ -192,8 +193,8 @@ def test_each_hit_has_its_places_and_a_button_for_each_choice() -> None:
     assert [row["block_id"] for row in rows] == ["hit-4", "hit-2"]
     allowed = AllowedRepositories(REPOSITORY)
     votes = [read_hit_vote(button["value"], allowed) for button in rows[0]["elements"]]
-    assert [(vote.choice, vote.profile, str(vote.reference)) for vote in votes] == [
-        (choice, "ascend", "octo/engine#4") for choice in HitChoice
+    assert [(vote.verdict, vote.profile, str(vote.reference)) for vote in votes] == [
+        (verdict, "ascend", "octo/engine#4") for verdict in TouchVerdict
     ]
     assert [button["text"]["text"] for button in rows[0]["elements"]] == ["Ours to do", "Not us", "Done"]
 
