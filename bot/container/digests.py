@@ -23,6 +23,7 @@ from bot.services.digest.builder import (
 from bot.services.digest.overview_writer import OverviewWriter, skip_overview
 from bot.services.digest.touched_day import TouchReader, skip_touches
 from bot.services.profile.known_profiles import NO_PROFILES, KnownProfiles
+from bot.services.questions.background import ProfileLookup, find_no_profile
 from bot.services.review.day_reviewer import DayReviewer, KeptReviewer
 from bot.services.review.kept_reviews import BugReviews
 from bot.services.source.mirror_updates import update_mirror
@@ -55,6 +56,7 @@ class DigestServices:
     reviews: BugReviews | None
     profiles: KnownProfiles = NO_PROFILES
     read_touches: TouchReader = skip_touches
+    get_profile: ProfileLookup = find_no_profile
 
 
 def build_digest_services(base: Foundation) -> DigestServices:

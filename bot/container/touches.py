@@ -34,7 +34,9 @@ class TouchServices:
         """Return the services of digests with the profiles that merges may be checked against."""
         reader = TouchedDayReader(self.reports, self.contracts.read_merge, self.decisions.note_shown)
         known = KnownProfiles(self.profiles.list_entries)
-        return replace(digests, profiles=known, read_touches=reader.read_day)
+        return replace(
+            digests, profiles=known, read_touches=reader.read_day, get_profile=self.profiles.get_profile
+        )
 
 
 def build_touch_services(base: Foundation, digests: DigestServices) -> TouchServices:
