@@ -121,12 +121,12 @@ class ProfileArguments(ToolArguments):
     """Arguments of the search in a team's own tree."""
 
     description: ClassVar[str] = (
-        'Where the readers\' own code uses something of this repository ("where do we use it?"): the lines that use '
-        "a name, or those of a file, with their place."
+        "Where the readers' own code uses something of this repository: the lines that use a name, or those of a "
+        "file of theirs, with their place."
     )
 
     name: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="a name, or its last parts (Scheduler.schedule, VLLM_USE_V1, --max-model-len), or a path of theirs"
+        description="a name or its last parts (Scheduler.schedule, VLLM_USE_V1, --max-model-len), or a path"
     )
 
 
