@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.adapters.redis import RedisDueQueue, RedisProfileStore, RedisTouchStore
@@ -12,6 +12,8 @@ from bot.container.foundation import Foundation
 from bot.container.from_settings import get_display_name
 from bot.ports import ProfileStore
 from bot.services.contract.reader import ContractReader
+from bot.services.digest.touched_day import TouchedDayReader
+from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.profile.refresher import ProfileRefresher, ProfileSources
 from bot.services.profile.registry import ProfileRegistry
 from bot.services.slack.touch_answers import TouchAnswerBuilder
@@ -30,6 +32,14 @@ class TouchServices:
     reports: TouchReports
     decisions: TouchDecisions
     answers: TouchAnswerBuilder
+
+    def add_to_digests(self, digests: DigestServices) -> DigestServices:
+        """Return the services of digests with the profiles that merges may be checked against."""
+        reader = TouchedDayReader(self.reports, self.contracts.read_merge, self.decisions.note_shown)
+        known = KnownProfiles(self.profiles.list_entries)
+        return replace(
+            digests, profiles=known, read_touches=reader.read_day, get_profile=self.profiles.get_profile
+        )
 
 
 def build_touch_services(base: Foundation, digests: DigestServices) -> TouchServices:

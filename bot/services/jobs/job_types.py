@@ -24,6 +24,7 @@ from bot.services.jobs.payloads import (
     DigestPayload,
     FormPayload,
     GreetingPayload,
+    HitVotePayload,
     LostJobPayload,
     NoticePayload,
     PreviewPayload,
@@ -126,6 +127,7 @@ SEND_GREETING = JobType("greet", GreetingPayload, _read_greeting)
 SHOW_DETAILS = JobType("details", DetailsPayload, _read_details)
 EXPLAIN_ASKING = JobType("ask_hint", AskerPayload)
 RECORD_VOTE = JobType("votes", VotePayload, _read_vote)
+RECORD_HIT_VOTE = JobType("hit_votes", HitVotePayload)
 CHANGE_SUBSCRIPTION = JobType("regular", SubscriptionPayload, _read_subscription)
 SHOW_PREVIEW = JobType("preview", PreviewPayload, _read_preview, QueueName.LONG, LONG_RETRIES)
 SHOW_FORM = JobType("form", FormPayload, _read_form)
