@@ -84,7 +84,7 @@ def _describe_new_argument(error: ErrorLine, names: ChangeNames, argument: str) 
 
 def explain_missing(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
     """Explain an argument that has to be passed, or that upstream no longer passes to an override."""
-    if error.function in _CONSTRUCTORS and names.change.subject in MEMBERS:
+    if error.function in _CONSTRUCTORS and names.last in error.names:
         return _explain_new_data_field(error, names, kinship)
     place = _locate(error, names, kinship)
     required = [each for each in error.names if _is_newly_required(each, names)]
@@ -103,7 +103,7 @@ def explain_missing(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> E
 
 def _explain_new_data_field(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
     """Explain an argument of a data class's constructor by a field."""
-    if names.last not in error.names or names.change.kind not in NEW | {ChangeKind.DEFAULT, ChangeKind.RENAMED}:
+    if names.change.kind not in NEW | {ChangeKind.DEFAULT, ChangeKind.RENAMED}:
         return None
     strength = rate_owner(error.owner, names, kinship, unknown=0.5, stranger=0.0)
     return Explanation(0.95 * strength, f"adds the field {show_name(names.shown)}")

@@ -23,7 +23,7 @@ _QUOTES = str.maketrans(
 )
 # what logs and launchers write before each line of a traceback
 _LOG_PREFIX = re.compile(
-    r"^(?:\([^()\n]{1,80}\) )?(?:(?:ERROR|WARNING|INFO|DEBUG|CRITICAL) [\d-]{4,10} [\d:.,]{4,15} \[[^\]\n]{1,80}\] ?)?"
+    r"^(?:\([^()\n]{1,80}\) )?(?:[A-Z]{4,8} [\d-]{4,10} [\d:.,]{4,15} \[[^\]\n]{1,80}\] ?)?"
     r"(?:\[rank\d{1,5}\]: ?)?"
 )
 _ADDRESS = re.compile(r"https?://\S{1,500}")
