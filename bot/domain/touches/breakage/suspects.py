@@ -51,6 +51,34 @@ class SuspectRange:
     reverts: Mapping[int, int]
 
 
+@dataclass(frozen=True, slots=True)
+class SuspectReport:
+    """The suspects for an error among ``merges`` merges; ``unread`` are those with files that could not be read.
+
+    ``since`` and ``until`` name the ends of the range as the reader wrote them. ``omitted`` suspects fit less than
+    those that are listed.
+    """
+
+    trace: TraceNames
+    since: str
+    until: str
+    merges: int
+    suspects: tuple[Suspect, ...] = ()
+    omitted: int = 0
+    unread: int = 0
+
+
+def build_report(
+    trace: TraceNames, merges: SuspectRange, since: str, until: str, limit: int, profile: Profile | None = None
+) -> SuspectReport:
+    """Return the ``limit`` likeliest suspects of a range."""
+    suspects = rank_suspects(trace, merges, profile)
+    unread = sum(bool(contract.unread) for contract in merges.contracts)
+    return SuspectReport(
+        trace, since, until, len(merges.contracts), suspects[:limit], max(0, len(suspects) - limit), unread
+    )
+
+
 def rank_suspects(
     trace: TraceNames, merges: SuspectRange, profile: Profile | None = None, least: float = LEAST_SCORE
 ) -> tuple[Suspect, ...]:

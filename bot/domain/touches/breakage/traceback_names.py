@@ -102,6 +102,27 @@ def parse_trace(text: str) -> TraceNames:
     )
 
 
+def condense_trace(text: str, limit: int) -> str:
+    """Return a text of at most ``limit`` characters: its errors and frames, if all of it is longer."""
+    lines = clean_lines(text)
+    whole = "\n".join(lines).strip()
+    if len(whole) <= limit:
+        return whole
+    says_error = {number for number, line in enumerate(lines) if any(iterate_error_lines(line))}
+    is_place = {number for number, line in enumerate(lines) if _is_frame(line)}
+    sources = {number + 1 for number in is_place if number + 1 < len(lines)}
+    kept: set[int] = set()
+    room = limit
+    for numbers in (says_error, is_place | sources):
+        for number in sorted(numbers - kept, reverse=True):
+            room -= min(len(lines[number]), limit // 2) + 1
+            if room < 0:
+                break
+            kept.add(number)
+    chosen = [lines[number][: limit // 2] for number in sorted(kept)]
+    return "\n".join(chosen) if chosen else whole[-limit:]
+
+
 def clean_lines(text: str) -> list[str]:
     """Return the lines without colours, code fences and typographic quotes, each of bounded length."""
     if len(text) > MAX_TEXT:

@@ -1,0 +1,1 @@
+"""Messages about touches: what concerns a team's own code."""
