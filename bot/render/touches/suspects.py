@@ -81,9 +81,8 @@ def _make_place(address: str, suspect: Suspect, change: ContractChange) -> Eleme
 
 def _render_lines(change: ContractChange, limit: int) -> list[Element]:
     """Return the line before and after."""
-    texts = [
-        truncate_text(collapse_lines(each), limit) for each in (change.before, change.after) if each and limit
-    ]
+    lines = (truncate_text(collapse_lines(each), limit) for each in (change.before, change.after) if limit)
+    texts = [line for line in lines if line]
     elements: list[Element] = []
     for text in texts:
         elements += [make_text(" → " if elements else " "), make_text(text, code=True)]

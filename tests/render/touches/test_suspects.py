@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from urllib.parse import quote
 
 import pytest
+from hypothesis import given
+from localslack.rules.messages import find_links
 
 from bot.domain.contract.models import ChangeKind, ContractClass
 from bot.domain.pull_requests.diff import DiffSide
@@ -14,13 +17,11 @@ from bot.domain.touches.breakage.traceback_names import parse_trace
 from bot.render.touches.suspects import format_suspects, format_suspects_json, render_suspects
 from tests.domain.touches.builders import make_change
 from tests.helpers.builders import NOON, REPOSITORY
-from tests.render.accepted import assert_taken, seen, strings
+from tests.render.accepted import assert_taken, seen
 from tests.render.hostile_days import texts
 
 COMMIT = "4f5c1a9" + "0" * 33
-CHANGE = make_change(
-    ChangeKind.SIGNATURE, "up.a.Model.run", ContractClass.METHOD, "(self, size=None)", "(self)"
-)
+CHANGE = make_change(ChangeKind.SIGNATURE, "up.a.Model.run", ContractClass.METHOD, "(self, size=None)", "(self)")
 SUSPECT = Suspect(7, "Drop the size", COMMIT, NOON, 92.4, "removes the argument `size` of `Model.run`", CHANGE)
 TRACE = parse_trace("TypeError: Model.run() got an unexpected keyword argument 'size'")
 REPORT = SuspectReport(TRACE, "2026-02-24", "2026-02-28", 120, (SUSPECT,))
@@ -60,17 +61,30 @@ def test_what_is_missing_is_said(report: SuspectReport, sentence: str) -> None:
 
 
 def test_each_suspect_links_to_its_merge_and_its_line() -> None:
-    addresses = strings(render_suspects("engine", REPOSITORY, REPORT).blocks)
+    addresses = find_links(render_suspects("engine", REPOSITORY, REPORT).build_payload())
     assert f"https://github.com/{REPOSITORY}/pull/7" in addresses
     assert f"https://github.com/{REPOSITORY}/blob/{COMMIT}/up/a.py#L3" in addresses
 
 
 def test_a_line_that_is_gone_is_shown_in_the_merge() -> None:
     suspect = replace(SUSPECT, change=replace(CHANGE, side=DiffSide.OLD))
-    addresses = strings(render_suspects("engine", REPOSITORY, replace(REPORT, suspects=(suspect,))).blocks)
+    post = render_suspects("engine", REPOSITORY, replace(REPORT, suspects=(suspect,)))
+    addresses = find_links(post.build_payload())
     assert f"https://github.com/{REPOSITORY}/pull/7/files" in addresses
 
 
 def test_scripts_get_every_field() -> None:
     [suspect] = json.loads(format_suspects_json(REPORT))["suspects"]
     assert (suspect["pr"], suspect["score"], suspect["change"]["name"]) == (7, 92.4, "up.a.Model.run")
+
+
+@given(texts(200), texts(200), texts(400))
+def test_slack_takes_it_whatever_the_texts_say(title: str, path: str, error: str) -> None:
+    change = replace(CHANGE, path=f"a{path}", before=error, after=title, name=f"up.{path}")
+    suspect = replace(SUSPECT, title=title, reason=f"removes `{path}`", change=change)
+    report = replace(REPORT, trace=parse_trace(f"{error}\nKeyError: '{title}'"), suspects=(suspect,) * 5)
+    post = render_suspects(title, REPOSITORY, report)
+    page = f"https://github.com/{REPOSITORY}"
+    assert_taken(post, {f"{page}/pull/7", f"{page}/blob/{COMMIT}/{quote(change.path)}#L3"})
+    assert format_suspects(report)
+    assert json.loads(format_suspects_json(report))
