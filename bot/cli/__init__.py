@@ -9,6 +9,7 @@ import click
 
 from bot.cli.backfill import backfill_command
 from bot.cli.base import open_command_foundation
+from bot.cli.broke import broke_command
 from bot.cli.demo import demo_command
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
@@ -21,7 +22,9 @@ from bot.cli.store import export_command, import_command
 _SECTIONS = (
     CommandSection("Try", "prdigest demo --open", ("demo",)),
     CommandSection(
-        "Read", "prdigest digest --repo owner/name --dry-run", ("digest", "report", "summary", "risks", "votes")
+        "Read",
+        "prdigest digest --repo owner/name --dry-run",
+        ("digest", "report", "summary", "risks", "broke", "votes"),
     ),
     CommandSection("Run", "prdigest run", ("run", "web", "worker", "clock")),
     CommandSection("Maintain", "prdigest doctor", ("doctor", "env", "manifest", "backfill", "export", "import")),
@@ -75,6 +78,7 @@ for command in (
     export_command,
     import_command,
     risks_group,
+    broke_command,
 ):
     cli.add_command(command)
 

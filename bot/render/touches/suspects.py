@@ -60,9 +60,9 @@ def _render_blocks(address: str, report: SuspectReport, limit: int) -> Iterator[
 
 def _render_suspect(address: str, suspect: Suspect, limit: int) -> list[Element]:
     """Return a suspect's line: its number, title, reason, the line that it rests on, and its points."""
-    number = f"#{suspect.number}"
+    number = _name_merge(suspect)
     elements = [
-        make_link(f"{address}/pull/{suspect.number}", number, bold=True),
+        make_link(_make_page(address, suspect), number, bold=True),
         make_text(f" {truncate_text(collapse_lines(suspect.title), _MAX_TITLE)} – "),  # noqa: RUF001 (a dash)
         *make_prose(sentences.format_reason(suspect.reason), {}, _MAX_REASON),
     ]
@@ -71,11 +71,21 @@ def _render_suspect(address: str, suspect: Suspect, limit: int) -> list[Element]
     return [*elements, make_text(f" · {_format_marks(suspect)}", italic=True)]
 
 
+def _name_merge(suspect: Suspect) -> str:
+    """Return the number of a merge; a commit without a pull request has a negative one, so its hash."""
+    return f"#{suspect.number}" if suspect.number > 0 else suspect.commit[:10]
+
+
+def _make_page(address: str, suspect: Suspect) -> str:
+    """Return the address of a merge's page."""
+    return f"{address}/pull/{suspect.number}" if suspect.number > 0 else f"{address}/commit/{suspect.commit}"
+
+
 def _make_place(address: str, suspect: Suspect, change: ContractChange) -> Element:
     """Return the changed line's place; what is gone is in the pull request alone."""
     place = f"{change.path}:{change.line}"
     if change.side is DiffSide.OLD:
-        return make_link(f"{address}/pull/{suspect.number}/files", place)
+        return make_link(_make_page(address, suspect), place)
     return make_link(f"{address}/blob/{suspect.commit}/{quote(change.path)}#L{change.line}", place)
 
 
@@ -134,7 +144,7 @@ def format_suspects(report: SuspectReport) -> str:
 def _format_suspect(place: int, suspect: Suspect) -> str:
     """Return the lines of one suspect."""
     lines = [
-        f"{place}. #{suspect.number} {_clean(suspect.title)}",
+        f"{place}. {_name_merge(suspect)} {_clean(suspect.title)}",
         f"{_INDENT}{suspect.commit[:10]} · {suspect.merged_at:%Y-%m-%d} · {_format_marks(suspect)}",
         f"{_INDENT}{_clean(sentences.format_reason(suspect.reason), _MAX_REASON)}",
     ]

@@ -66,11 +66,18 @@ def test_each_suspect_links_to_its_merge_and_its_line() -> None:
     assert f"https://github.com/{REPOSITORY}/blob/{COMMIT}/up/a.py#L3" in addresses
 
 
-def test_a_line_that_is_gone_is_shown_in_the_merge() -> None:
+def test_a_line_that_is_gone_has_no_address_of_its_own() -> None:
     suspect = replace(SUSPECT, change=replace(CHANGE, side=DiffSide.OLD))
     post = render_suspects("engine", REPOSITORY, replace(REPORT, suspects=(suspect,)))
     addresses = find_links(post.build_payload())
-    assert f"https://github.com/{REPOSITORY}/pull/7/files" in addresses
+    assert set(addresses) == {f"https://github.com/{REPOSITORY}/pull/7"}
+
+
+def test_a_commit_without_a_pull_request_is_named_by_its_hash() -> None:
+    report = replace(REPORT, suspects=(replace(SUSPECT, number=-1),))
+    assert "1. 4f5c1a9000 Drop the size" in format_suspects(report)
+    addresses = find_links(render_suspects("engine", REPOSITORY, report).build_payload())
+    assert f"https://github.com/{REPOSITORY}/commit/{COMMIT}" in addresses
 
 
 def test_scripts_get_every_field() -> None:

@@ -1,0 +1,94 @@
+"""The contracts of the merges between two commits of a local clone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, time, timedelta
+
+from bot.domain.contract.extraction import MergeFacts, extract_contract
+from bot.domain.contract.models import FileVersions, MergeContract
+from bot.domain.errors import UsageError
+from bot.domain.history.commits import Commit, detect_repository, sort_commits
+from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.reverts import list_reverted_numbers, select_standing
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.source.trees import LineCommit, TreeCommit
+from bot.domain.text.strings import quote_input
+from bot.domain.time.day import parse_date
+from bot.domain.touches.breakage.suspects import SuspectRange
+from bot.ports.clone_trees import CloneTrees
+
+ProgressCallback = Callable[[int, int], None]
+HEAD = "HEAD"
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+# stands for the repository of a clone that does not come from GitHub
+_UNKNOWN_REPOSITORY = Repository("local", "clone")
+
+
+def read_clone_range(trees: CloneTrees, since: str, until: str, progress: ProgressCallback) -> SuspectRange:
+    """Read the contracts of the merges after ``since`` until ``until``: hashes, dates in UTC, or HEAD.
+
+    Raises:
+        UsageError: the clone can't be read, or an end isn't in it.
+    """
+    line = select_line(trees, since, until)
+    commits = list(trees.iterate_commits(line))
+    pulls = _list_pulls(trees, commits)
+    contracts = []
+    for done, commit in enumerate(commits, 1):
+        contracts.append(read_contract(trees, commit, pulls[commit.sha]))
+        progress(done, len(commits))
+    return SuspectRange(contracts, map_reverts(list(pulls.values())))
+
+
+def select_line(trees: CloneTrees, since: str, until: str) -> tuple[LineCommit, ...]:
+    """Return the commits of the branch after ``since`` until ``until``, oldest first. Raises UsageError."""
+    line = trees.list_line()
+    first, last = _find_place(trees, line, since), _find_place(trees, line, until)
+    if first > last:
+        raise UsageError(f"{quote_input(since)} comes after {quote_input(until)}: exchange them.")
+    return line[first:last]
+
+
+def _find_place(trees: CloneTrees, line: Sequence[LineCommit], end: str) -> int:
+    """Return how many commits of the line come up to an end; a date counts with its whole day."""
+    if end == HEAD:
+        return len(line)
+    if _DATE.fullmatch(end):
+        instant = datetime.combine(parse_date(end) + timedelta(days=1), time(), UTC)
+        return sum(commit.committed_at < instant for commit in line)
+    sha = trees.find_commit(end)
+    for place, commit in enumerate(line, 1):
+        if commit.sha == sha:
+            return place
+    raise UsageError(f"{quote_input(end)} is no commit of the branch: name one of it, or a date.")
+
+
+def read_contract(trees: CloneTrees, commit: TreeCommit, pull: PullRequest) -> MergeContract:
+    """Return what a merge changes for others."""
+    versions = [
+        FileVersions(
+            trees.read_file(change.old) if change.old else None,
+            trees.read_file(change.new) if change.new else None,
+        )
+        for change in commit.changes
+    ]
+    facts = MergeFacts(pull.number, commit.sha, commit.committed_at, pull.title)
+    return extract_contract(facts, versions, lambda module: None)
+
+
+def _list_pulls(trees: CloneTrees, commits: Sequence[TreeCommit]) -> dict[str, PullRequest]:
+    """Return the pull request of each commit by its hash; direct commits have negative numbers."""
+    facts = trees.read_facts()
+    plain = [Commit(each.sha, each.committed_at, "", each.message, ()) for each in commits]
+    repository = facts.repository or detect_repository(plain) or _UNKNOWN_REPOSITORY
+    merges = sort_commits(plain, repository, facts.branch)
+    return {pull.commit: pull for pull in (*merges.pulls, *merges.direct)}
+
+
+def map_reverts(pulls: Sequence[PullRequest]) -> dict[int, int]:
+    """Return, by the number of each reverted merge, the number of the merge that reverted it and still holds."""
+    held = select_standing(RevertIndex(pulls).reverts, pulls)
+    reverted = list_reverted_numbers(held)
+    return {revert.number: revert.by for revert in held if revert.number in reverted and not revert.is_partial}
