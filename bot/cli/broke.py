@@ -12,6 +12,8 @@ from bot.adapters.git import open_clone_trees
 from bot.cli.base import show_progress_bar
 from bot.cli.grouped_help import format_example
 from bot.domain.errors import UsageError
+from bot.domain.touches.breakage.kinship import Kinship
+from bot.domain.touches.breakage.relevance import RelevanceFilter
 from bot.domain.touches.breakage.suspects import build_report
 from bot.domain.touches.breakage.traceback_names import MAX_TEXT, parse_trace
 from bot.render.touches.suspects import format_suspects, format_suspects_json
@@ -56,8 +58,9 @@ def broke_command(
     suspects come with the line that each rests on. Nothing is asked of a model, and nothing leaves this machine.
     """
     names = parse_trace(_read_text(trace))
+    relevance = RelevanceFilter(names, Kinship())
     with open_clone_trees(upstream, branch) as trees, show_progress_bar("merge", "Merges") as show:
-        merges = read_clone_range(trees, since, until, show)
+        merges = read_clone_range(trees, since, until, relevance, show)
     report = build_report(names, merges, since, until, limit)
     click.echo(format_suspects_json(report) if for_scripts else format_suspects(report))
 

@@ -16,6 +16,7 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.source.trees import LineCommit, TreeCommit
 from bot.domain.text.strings import quote_input
 from bot.domain.time.day import parse_date
+from bot.domain.touches.breakage.relevance import RelevanceFilter
 from bot.domain.touches.breakage.suspects import SuspectRange
 from bot.ports.clone_trees import CloneTrees
 
@@ -26,18 +27,22 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _UNKNOWN_REPOSITORY = Repository("local", "clone")
 
 
-def read_clone_range(trees: CloneTrees, since: str, until: str, progress: ProgressCallback) -> SuspectRange:
+def read_clone_range(
+    trees: CloneTrees, since: str, until: str, relevance: RelevanceFilter, progress: ProgressCallback
+) -> SuspectRange:
     """Read the contracts of the merges after ``since`` until ``until``: hashes, dates in UTC, or HEAD.
+
+    Those of merges that can't have to do with the error stay empty: to read one takes as long as to filter fifty.
 
     Raises:
         UsageError: the clone can't be read, or an end isn't in it.
     """
     line = select_line(trees, since, until)
     commits = list(trees.iterate_commits(line))
-    pulls = _list_pulls(trees, commits)
+    pulls = list_pulls(trees, commits)
     contracts = []
     for done, commit in enumerate(commits, 1):
-        contracts.append(read_contract(trees, commit, pulls[commit.sha]))
+        contracts.append(read_contract(trees, commit, pulls[commit.sha], relevance))
         progress(done, len(commits))
     return SuspectRange(contracts, map_reverts(list(pulls.values())))
 
@@ -65,8 +70,10 @@ def _find_place(trees: CloneTrees, line: Sequence[LineCommit], end: str) -> int:
     raise UsageError(f"{quote_input(end)} is no commit of the branch: name one of it, or a date.")
 
 
-def read_contract(trees: CloneTrees, commit: TreeCommit, pull: PullRequest) -> MergeContract:
-    """Return what a merge changes for others."""
+def read_contract(
+    trees: CloneTrees, commit: TreeCommit, pull: PullRequest, relevance: RelevanceFilter
+) -> MergeContract:
+    """Return what a merge changes for others; only its files if it isn't relevant."""
     versions = [
         FileVersions(
             trees.read_file(change.old) if change.old else None,
@@ -75,10 +82,12 @@ def read_contract(trees: CloneTrees, commit: TreeCommit, pull: PullRequest) -> M
         for change in commit.changes
     ]
     facts = MergeFacts(pull.number, commit.sha, commit.committed_at, pull.title)
-    return extract_contract(facts, versions, lambda module: None)
+    if relevance.is_relevant(versions):
+        return extract_contract(facts, versions, lambda module: None)
+    return MergeContract(facts.number, facts.commit, facts.merged_at, facts.title, files=commit.paths)
 
 
-def _list_pulls(trees: CloneTrees, commits: Sequence[TreeCommit]) -> dict[str, PullRequest]:
+def list_pulls(trees: CloneTrees, commits: Sequence[TreeCommit]) -> dict[str, PullRequest]:
     """Return the pull request of each commit by its hash; direct commits have negative numbers."""
     facts = trees.read_facts()
     plain = [Commit(each.sha, each.committed_at, "", each.message, ()) for each in commits]

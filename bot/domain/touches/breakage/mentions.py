@@ -38,7 +38,7 @@ class MentionIndex:
     """Index of what the merges of a range share with an error. Names that many merges touch count little."""
 
     def __init__(self, trace: TraceNames, contracts: Sequence[MergeContract]) -> None:
-        self._names = _list_names(trace)
+        self._names = list_names(trace)
         self._frames = _index_frames(trace.frames)
         self._words = trace.words
         self._tokens = [self._read_tokens(contract) for contract in contracts]
@@ -133,13 +133,18 @@ class MentionIndex:
         return max(0.0, 1 - math.log(max(1, count)) / math.log(self._total))
 
 
-def _list_names(trace: TraceNames) -> frozenset[str]:
+def list_names(trace: TraceNames) -> frozenset[str]:
     """Return the names of an error's text and of its errors, without those that say nothing."""
     names = {part for each in trace.identifiers for part in (each, *_split_name(each))}
     for error in trace.errors:
         names.update(error.names)
         names.update(each for each in (error.owner.rpartition(".")[2], error.function) if each)
     return frozenset(name for name in names if len(name) > 2 and not _COMMON.fullmatch(name))
+
+
+def list_frame_paths(trace: TraceNames) -> frozenset[str]:
+    """Return each path that a file on the way to an error may have in a repository."""
+    return frozenset(_index_frames(trace.frames))
 
 
 def _split_name(name: str) -> list[str]:
