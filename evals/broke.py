@@ -12,18 +12,16 @@ from pathlib import Path
 import click
 
 from bot.adapters.git import open_clone_trees
-from bot.domain.contract.models import MergeContract
 from bot.domain.errors import PrdigestError
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.source.trees import LineCommit, TreeCommit
+from bot.domain.source.trees import LineCommit
 from bot.domain.text.strings import truncate_text
 from bot.domain.touches.breakage.kinship import Kinship
 from bot.domain.touches.breakage.relevance import RelevanceFilter
 from bot.domain.touches.breakage.suspects import LEAST_SCORE, SuspectRange, rank_suspects
-from bot.domain.touches.breakage.traceback_names import TraceNames, parse_trace
+from bot.domain.touches.breakage.traceback_names import parse_trace
 from bot.ports.clone_trees import CloneTrees
 from bot.render.risk.evaluation import align_columns
-from bot.services.touches.clone_range import list_pulls, map_reverts, read_contract
+from bot.services.touches.clone_range import read_contracts
 
 # how long before its adaptation a cause is looked for where no pins are known
 _LOOK_BACK = timedelta(days=30)
@@ -137,13 +135,15 @@ class CloneHistory:
     def rank_error(self, error: KnownError, least: float) -> RankedError:
         """Rank the merges before an error, with its cause and without it."""
         trace = parse_trace(error.text)
-        commits = list(self._trees.iterate_commits(self._select_line(error)))
-        pulls = list_pulls(self._trees, commits)
-        numbered = [commit for commit in commits if commit.committed_at < self._end]
-        numbered += [c for c in commits if c.committed_at >= self._end and pulls[c.sha].number == error.number]
-        contracts = self._read_contracts(trace, numbered, pulls)
-        reverts = map_reverts([pulls[commit.sha] for commit in numbered])
-        suspects = rank_suspects(trace, SuspectRange(contracts, reverts), least=least)
+        merges = read_contracts(
+            self._trees,
+            self._select_line(error),
+            RelevanceFilter(trace, Kinship()),
+            lambda done, total: None,
+            lambda pull: pull.merge_time < self._end or pull.number == error.number,
+        )
+        contracts, reverts = merges.contracts, merges.reverts
+        suspects = rank_suspects(trace, merges, least=least)
         numbers = [each.number for each in suspects]
         without = [each for each in contracts if each.number != error.number]
         others = rank_suspects(trace, SuspectRange(without, reverts), least=0)
@@ -177,12 +177,6 @@ class CloneHistory:
     def _is_near(self, commit: LineCommit, error: KnownError) -> bool:
         """Return whether a commit may be the cause by its day: others from the end on are not even listed."""
         return abs(commit.committed_at - error.merged_at) < timedelta(days=2)
-
-    def _read_contracts(
-        self, trace: TraceNames, commits: Sequence[TreeCommit], pulls: dict[str, PullRequest]
-    ) -> list[MergeContract]:
-        relevance = RelevanceFilter(trace, Kinship())
-        return [read_contract(self._trees, commit, pulls[commit.sha], relevance) for commit in commits]
 
 
 def format_row(ranked: RankedError) -> tuple[str, ...]:

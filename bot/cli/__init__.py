@@ -18,13 +18,14 @@ from bot.cli.processes import clock_command, run_command, web_command, worker_co
 from bot.cli.risks import risks_group
 from bot.cli.shipped import env_command, manifest_command
 from bot.cli.store import export_command, import_command
+from bot.cli.touches import touches_group
 
 _SECTIONS = (
     CommandSection("Try", "prdigest demo --open", ("demo",)),
     CommandSection(
         "Read",
         "prdigest digest --repo owner/name --dry-run",
-        ("digest", "report", "summary", "risks", "broke", "votes"),
+        ("digest", "report", "summary", "risks", "touches", "broke", "votes"),
     ),
     CommandSection("Run", "prdigest run", ("run", "web", "worker", "clock")),
     CommandSection("Maintain", "prdigest doctor", ("doctor", "env", "manifest", "backfill", "export", "import")),
@@ -78,6 +79,7 @@ for command in (
     export_command,
     import_command,
     risks_group,
+    touches_group,
     broke_command,
 ):
     cli.add_command(command)

@@ -1,1 +1,1 @@
-"""Messages about touches: what concerns a team's own code."""
+"""What merges mean for a team, as messages, tables and texts."""

@@ -7,24 +7,25 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, time, timedelta
 
 from bot.domain.contract.extraction import MergeFacts, extract_contract
-from bot.domain.contract.models import FileVersions, MergeContract
+from bot.domain.contract.models import MergeContract
+from bot.domain.contract.snapshots import OutlineLoader
 from bot.domain.errors import UsageError
-from bot.domain.history.commits import Commit, detect_repository, sort_commits
+from bot.domain.history.commits import Commit, sort_commits
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.history.reverts import list_reverted_numbers, select_standing
-from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.models import PullRequest
 from bot.domain.source.trees import LineCommit, TreeCommit
 from bot.domain.text.strings import quote_input
 from bot.domain.time.day import parse_date
 from bot.domain.touches.breakage.relevance import RelevanceFilter
 from bot.domain.touches.breakage.suspects import SuspectRange
 from bot.ports.clone_trees import CloneTrees
+from bot.services.touches.replay_cache import UpstreamTree
+from bot.services.touches.upstream_line import detect_upstream, read_versions
 
 ProgressCallback = Callable[[int, int], None]
 HEAD = "HEAD"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
-# stands for the repository of a clone that does not come from GitHub
-_UNKNOWN_REPOSITORY = Repository("local", "clone")
 
 
 def read_clone_range(
@@ -32,19 +33,35 @@ def read_clone_range(
 ) -> SuspectRange:
     """Read the contracts of the merges after ``since`` until ``until``: hashes, dates in UTC, or HEAD.
 
-    Those of merges that can't have to do with the error stay empty: to read one takes as long as to filter fifty.
-
     Raises:
         UsageError: the clone can't be read, or an end isn't in it.
     """
-    line = select_line(trees, since, until)
+    return read_contracts(trees, select_line(trees, since, until), relevance, progress)
+
+
+def read_contracts(
+    trees: CloneTrees,
+    line: Sequence[LineCommit],
+    relevance: RelevanceFilter,
+    progress: ProgressCallback,
+    is_wanted: Callable[[PullRequest], bool] = lambda pull: True,
+) -> SuspectRange:
+    """Read the contracts of commits of a line.
+
+    Those of merges that can't have to do with the error stay empty: to read one takes as long as to filter fifty.
+    """
     commits = list(trees.iterate_commits(line))
-    pulls = list_pulls(trees, commits)
+    pulls = _list_pulls(trees, commits)
+    parents = {commit.sha: commit.parent for commit in line}
+    tree = UpstreamTree(trees)
     contracts = []
     for done, commit in enumerate(commits, 1):
-        contracts.append(read_contract(trees, commit, pulls[commit.sha], relevance))
+        tree.advance(commit, parents[commit.sha])
+        if is_wanted(pulls[commit.sha]):
+            contracts.append(_read_contract(trees, commit, pulls[commit.sha], relevance, tree.load_outline))
         progress(done, len(commits))
-    return SuspectRange(contracts, map_reverts(list(pulls.values())))
+    wanted = [pull for pull in pulls.values() if is_wanted(pull)]
+    return SuspectRange(contracts, _map_reverts(wanted))
 
 
 def select_line(trees: CloneTrees, since: str, until: str) -> tuple[LineCommit, ...]:
@@ -70,33 +87,25 @@ def _find_place(trees: CloneTrees, line: Sequence[LineCommit], end: str) -> int:
     raise UsageError(f"{quote_input(end)} is no commit of the branch: name one of it, or a date.")
 
 
-def read_contract(
-    trees: CloneTrees, commit: TreeCommit, pull: PullRequest, relevance: RelevanceFilter
+def _read_contract(
+    trees: CloneTrees, commit: TreeCommit, pull: PullRequest, relevance: RelevanceFilter, load: OutlineLoader
 ) -> MergeContract:
     """Return what a merge changes for others; only its files if it isn't relevant."""
-    versions = [
-        FileVersions(
-            trees.read_file(change.old) if change.old else None,
-            trees.read_file(change.new) if change.new else None,
-        )
-        for change in commit.changes
-    ]
+    versions = list(read_versions(trees, commit))
     facts = MergeFacts(pull.number, commit.sha, commit.committed_at, pull.title)
     if relevance.is_relevant(versions):
-        return extract_contract(facts, versions, lambda module: None)
+        return extract_contract(facts, versions, load)
     return MergeContract(facts.number, facts.commit, facts.merged_at, facts.title, files=commit.paths)
 
 
-def list_pulls(trees: CloneTrees, commits: Sequence[TreeCommit]) -> dict[str, PullRequest]:
+def _list_pulls(trees: CloneTrees, commits: Sequence[TreeCommit]) -> dict[str, PullRequest]:
     """Return the pull request of each commit by its hash; direct commits have negative numbers."""
-    facts = trees.read_facts()
     plain = [Commit(each.sha, each.committed_at, "", each.message, ()) for each in commits]
-    repository = facts.repository or detect_repository(plain) or _UNKNOWN_REPOSITORY
-    merges = sort_commits(plain, repository, facts.branch)
+    merges = sort_commits(plain, detect_upstream(trees, commits), trees.read_facts().branch)
     return {pull.commit: pull for pull in (*merges.pulls, *merges.direct)}
 
 
-def map_reverts(pulls: Sequence[PullRequest]) -> dict[int, int]:
+def _map_reverts(pulls: Sequence[PullRequest]) -> dict[int, int]:
     """Return, by the number of each reverted merge, the number of the merge that reverted it and still holds."""
     held = select_standing(RevertIndex(pulls).reverts, pulls)
     reverted = list_reverted_numbers(held)
