@@ -9,6 +9,7 @@ import click
 
 from bot.cli.backfill import backfill_command
 from bot.cli.base import open_command_foundation
+from bot.cli.broke import broke_command
 from bot.cli.demo import demo_command
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
@@ -25,7 +26,7 @@ _SECTIONS = (
     CommandSection(
         "Read",
         "prdigest digest --repo owner/name --dry-run",
-        ("digest", "report", "summary", "risks", "touches", "votes"),
+        ("digest", "report", "summary", "risks", "touches", "broke", "votes"),
     ),
     CommandSection("Run", "prdigest run", ("run", "web", "worker", "clock")),
     CommandSection(
@@ -85,6 +86,7 @@ for command in (
     risks_group,
     profile_group,
     touches_group,
+    broke_command,
 ):
     cli.add_command(command)
 
