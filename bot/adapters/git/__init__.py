@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.adapters.git.clone import GitClone
 from bot.adapters.git.clone_changes import CloneChanges
 from bot.adapters.git.clone_reader import CloneReader
+from bot.adapters.git.clone_trees import GitCloneTrees, open_clone_trees
 from bot.adapters.git.mirror import GitMirror, MirrorLimits, is_own_address
 from bot.adapters.git.mirror_files import GitMirrorFiles
 from bot.adapters.git.mirror_probe import GitMirrorProbe
@@ -15,6 +16,7 @@ __all__ = [
     "CloneChanges",
     "CloneReader",
     "GitClone",
+    "GitCloneTrees",
     "GitMirror",
     "GitMirrorFiles",
     "GitMirrorProbe",
@@ -22,4 +24,5 @@ __all__ = [
     "MirrorLimits",
     "MirrorReader",
     "is_own_address",
+    "open_clone_trees",
 ]

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import IO, NoReturn
 
 from bot.adapters.git.commands import build_command, build_environment
-from bot.adapters.git.diff_tree import LOG_FORMAT, parse_commits
+from bot.adapters.git.diff_tree import LOG_FORMAT, parse_commits, parse_instant
 from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.history.commits import Commit
 from bot.domain.pull_requests.models import Repository
+from bot.domain.source.trees import LineCommit
 from bot.domain.text.strings import collapse_lines, quote_input, truncate_text
 from bot.ports.git import CloneFacts
 
@@ -26,7 +28,6 @@ _DIFF_OPTIONS = (
     "--root",
     "--always",
     "--raw",
-    "--numstat",
     "--no-abbrev",
     "--no-ext-diff",
     "--no-textconv",
@@ -41,6 +42,9 @@ _SIDE_MERGE_TITLES = (
     "Merge remote-tracking branch 'origin/{}'",
     "Merge remote-tracking branch 'upstream/{}'",
 )
+# the modes of regular files, executable or not, begin with it
+_REGULAR_MODE = "100"
+_FIRST_INSTANT = datetime.fromtimestamp(0, UTC)
 # commits between two calls of ``progress``
 _PROGRESS_STEP = 100
 _GITHUB_URL = re.compile(
@@ -75,24 +79,33 @@ class GitClone:
         Raises:
             UsageError: objects are missing, as in a partial clone.
         """
-        revisions = self._list_revisions(since)
+        line = self.list_line(since)
+        for done, commit in enumerate(parse_commits(self.stream_changes(line)), 1):
+            yield commit
+            if done % _PROGRESS_STEP == 0 or done == len(line):
+                progress(done, len(line))
+
+    def stream_changes(self, line: Iterable[LineCommit], *, has_contents: bool = True) -> Iterator[bytes]:
+        """Yield, in pieces, what git writes about the changes of commits against their first parents.
+
+        Without ``has_contents``, no file is read: there are no numbers of lines, and no renames.
+
+        Raises:
+            UsageError: objects are missing, as in a partial clone.
+        """
+        revisions = (" ".join(filter(None, (commit.sha, commit.parent))) for commit in line)
         with tempfile.TemporaryFile() as lines:
             # a file instead of a pipe, so that git and this process never wait for each other
-            lines.write("".join(f"{line}\n" for line in revisions).encode())
+            lines.write("".join(f"{revision}\n" for revision in revisions).encode())
             lines.seek(0)
-            output = self._stream_output(
-                lines, "diff-tree", "--stdin", *_DIFF_OPTIONS, *_RENAME_OPTIONS, *_FORMAT_OPTIONS
-            )
-            for done, commit in enumerate(parse_commits(output), 1):
-                yield commit
-                if done % _PROGRESS_STEP == 0 or done == len(revisions):
-                    progress(done, len(revisions))
+            options = (*_DIFF_OPTIONS, "--numstat", *_RENAME_OPTIONS) if has_contents else _DIFF_OPTIONS
+            yield from self._stream_output(lines, "diff-tree", "--stdin", *options, *_FORMAT_OPTIONS)
 
-    def _list_revisions(self, since: datetime) -> list[str]:
-        """Return each commit since an instant with its first parent, as input lines for diff-tree, oldest first.
+    def list_line(self, since: datetime = _FIRST_INSTANT) -> list[LineCommit]:
+        """Return the commits since an instant (UTC) on the branch's first-parent line, oldest first.
 
         All commits are listed and filtered here: git itself stops at the first older one, even if a clock was
-        wrong.
+        wrong. The oldest commit of a shallow clone is left out.
         """
         facts = self.read_facts()
         tips = [self._head[1]]
@@ -101,12 +114,26 @@ class GitClone:
         output = self._read_output(
             "rev-list", "--first-parent", "--date-order", "--timestamp", "--parents", *tips, "--"
         )
-        revisions = []
+        commits = []
         for line in reversed(output.splitlines()):
             time, sha, *parents = line.split()
             if int(time) >= since.timestamp() and (parents or not facts.is_shallow):
-                revisions.append(" ".join([sha, *parents[:1]]))
-        return revisions
+                commits.append(LineCommit(sha, parents[0] if parents else "", parse_instant(time)))
+        return commits
+
+    def find_commit(self, revision: str) -> str:
+        """Return the full hash of a commit by its hash, which may be short; empty if there is none."""
+        return self._query_git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+
+    def list_files(self, commit: str) -> dict[str, str]:
+        """Return the hash of each regular file of a commit by its path.
+
+        Raises:
+            PrdigestError: the commit can't be read.
+        """
+        output = self._read_output("ls-tree", "-r", "-z", "--full-tree", commit)
+        entries = (record.partition("\t") for record in output.split("\0") if record.startswith(_REGULAR_MODE))
+        return {sys.intern(path): facts.split(" ")[2] for facts, _, path in entries}
 
     def _find_side_lines(self, tips: list[str], branch: str, since: datetime) -> list[str]:
         """Return further commits to list from, where the branch was merged into local work that then replaced it.

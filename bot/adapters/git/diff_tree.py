@@ -7,32 +7,53 @@ as something else.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bot.adapters.records.cleaning import clean_line, clean_text
 from bot.domain.history.commits import Commit
 from bot.domain.pull_requests.models import ChangedFile
+from bot.domain.source.trees import BlobChange, BlobVersion, TreeCommit
 
 LOG_FORMAT = "%H%x00%ct%x00%an%x00%B"
 
 # characters; the sentences about a revert or a repair are at the beginning
 _MAX_MESSAGE = 2_000
+# an adaptation may name many causes
+_MAX_LONG_MESSAGE = 20_000
 # bytes kept of one part, a message or a path: far more than is kept of either in the end
 _MAX_PART = 1 << 16
 # a damaged commit may be later than a datetime allows, or have no time at all
 _MAX_SECONDS = 253_370_764_800
 # Python refuses to parse thousands of digits
 _MAX_DIGITS = 100
+# parts of ``mode mode hash hash status``; the modes of regular files, executable or not, begin with it
+_FACTS_OF_CHANGE, _REGULAR_MODE = 5, "100"
 _STATUS = {"A": "added", "D": "removed", "R": "renamed"}
 
 
 def parse_commits(pieces: Iterable[bytes]) -> Iterator[Commit]:
     """Yield the commits of a stream of bytes that arrives in pieces."""
-    parts = _PartReader(_split_parts(pieces))
-    while parts.next is not None:
-        yield _parse_commit(parts)
+    for record in _parse_records(pieces):
+        yield Commit(
+            clean_line(record.sha.strip()),
+            parse_instant(record.seconds),
+            clean_line(record.author),
+            clean_text(record.message, _MAX_MESSAGE).strip(),
+            tuple(_build_changed_file(change, record.lines) for change in record.changes),
+        )
+
+
+def parse_tree_commits(pieces: Iterable[bytes]) -> Iterator[TreeCommit]:
+    """Yield the commits of a stream of bytes with the contents that they changed."""
+    for record in _parse_records(pieces):
+        yield TreeCommit(
+            clean_line(record.sha.strip()),
+            parse_instant(record.seconds),
+            clean_text(record.message, _MAX_LONG_MESSAGE).strip(),
+            tuple(_build_blob_change(change, record.lines) for change in record.changes if any(change.blobs)),
+        )
 
 
 class _PartReader:
@@ -55,11 +76,27 @@ class _PartReader:
 
 @dataclass(frozen=True, slots=True)
 class _PathChange:
-    """A changed path, its status in GitHub's words, and its earlier path if it was renamed."""
+    """A changed path, its status in GitHub's words, and its earlier path if it was renamed.
+
+    ``blobs`` are the hashes of its content before and after; empty where there is no regular file.
+    """
 
     path: str
     status: str
     previous: str | None
+    blobs: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _CommitRecord:
+    """The parts of one commit as git wrote them, and the added and deleted lines by path."""
+
+    sha: str
+    seconds: str
+    author: str
+    message: str
+    changes: tuple[_PathChange, ...]
+    lines: Mapping[str, tuple[int, int]]
 
 
 def _split_parts(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -75,7 +112,13 @@ def _split_parts(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-def _parse_commit(parts: _PartReader) -> Commit:
+def _parse_records(pieces: Iterable[bytes]) -> Iterator[_CommitRecord]:
+    parts = _PartReader(_split_parts(pieces))
+    while parts.next is not None:
+        yield _parse_record(parts)
+
+
+def _parse_record(parts: _PartReader) -> _CommitRecord:
     """Read the parts of one commit."""
     sha, seconds, author, message = (parts.take_text() for _ in range(4))
     changes, lines = [], {}
@@ -85,26 +128,40 @@ def _parse_commit(parts: _PartReader) -> Commit:
     while parts.next is not None and parts.next.count(b"\t") >= 2:
         path, added, deleted = _parse_numstat(parts)
         lines[path] = (added, deleted)
-    files = tuple(
-        ChangedFile(change.path, change.status, *lines.get(change.path, (0, 0)), None, change.previous)
-        for change in changes
-    )
-    return Commit(
-        clean_line(sha.strip()),
-        datetime.fromtimestamp(min(_parse_count(seconds), _MAX_SECONDS), UTC),
-        clean_line(author),
-        clean_text(message, _MAX_MESSAGE).strip(),
-        files,
+    return _CommitRecord(sha, seconds, author, message, tuple(changes), lines)
+
+
+def _build_changed_file(change: _PathChange, lines: Mapping[str, tuple[int, int]]) -> ChangedFile:
+    added, deleted = lines.get(change.path, (0, 0))
+    return ChangedFile(change.path, change.status, added, deleted, None, change.previous)
+
+
+def _build_blob_change(change: _PathChange, lines: Mapping[str, tuple[int, int]]) -> BlobChange:
+    old, new = change.blobs
+    return BlobChange(
+        BlobVersion(change.previous or change.path, old) if old else None,
+        BlobVersion(change.path, new) if new else None,
+        *lines.get(change.path, (0, 0)),
     )
 
 
 def _parse_change(parts: _PartReader) -> _PathChange:
     """Read ``:modes shas status`` and a path, for a rename the old and the new one."""
-    letter = parts.take_text().rsplit(" ", 1)[-1][:1]
+    facts = parts.take_text().lstrip("\n:").split(" ")
+    letter = facts[-1][:1]
     first = _parse_path(parts)
     if letter not in "RC":
-        return _PathChange(first, _STATUS.get(letter, "modified"), None)
-    return _PathChange(_parse_path(parts), _STATUS.get(letter, "added"), first)
+        return _PathChange(first, _STATUS.get(letter, "modified"), None, _find_blobs(facts))
+    return _PathChange(_parse_path(parts), _STATUS.get(letter, "added"), first, _find_blobs(facts))
+
+
+def _find_blobs(facts: Sequence[str]) -> tuple[str, str]:
+    """Return the hashes on both sides from ``mode mode hash hash status``; empty for no regular file."""
+    if len(facts) != _FACTS_OF_CHANGE:
+        return "", ""
+    modes, blobs = facts[:2], facts[2:4]
+    old, new = (blob if mode.startswith(_REGULAR_MODE) else "" for mode, blob in zip(modes, blobs, strict=True))
+    return old, new
 
 
 def _parse_numstat(parts: _PartReader) -> tuple[str, int, int]:
@@ -120,6 +177,11 @@ def _parse_path(parts: _PartReader) -> str:
     """Read a path."""
     # the same few thousand paths repeat
     return sys.intern(parts.take_text())
+
+
+def parse_instant(seconds: str) -> datetime:
+    """Return the instant (UTC) of a commit's time in seconds; of a damaged one, an instant that can be used."""
+    return datetime.fromtimestamp(min(_parse_count(seconds), _MAX_SECONDS), UTC)
 
 
 def _parse_count(text: str) -> int:

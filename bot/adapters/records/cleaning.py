@@ -101,7 +101,12 @@ def clean_hash(value: object) -> str:
 
 def clean_code(text: str) -> str:
     """Return a patch or a source file with as many lines as it has."""
-    return redact_patch(_CONTROLS_IN_CODE.sub(_REPLACEMENT, _replace_surrogates(text)))
+    return redact_patch(replace_controls(text))
+
+
+def replace_controls(text: str) -> str:
+    """Return a source file without control characters. Credentials stay: for what is analyzed and never shown."""
+    return _CONTROLS_IN_CODE.sub(_REPLACEMENT, _replace_surrogates(text))
 
 
 def parse_account(value: object) -> Account:

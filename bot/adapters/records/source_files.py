@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Callable
 
 from bot.adapters.records.cleaning import clean_code
 from bot.domain.source.models import LFS_POINTER_START, MAX_SOURCE_BYTES, SourceFile, SourceProblem
@@ -25,7 +26,7 @@ def find_type_problem(mode: int) -> SourceProblem | None:
     return _FILE_TYPES.get(mode & _FILE_TYPE_BITS)
 
 
-def build_source_file(path: str, data: bytes) -> SourceFile:
+def build_source_file(path: str, data: bytes, clean: Callable[[str], str] = clean_code) -> SourceFile:
     """Return the file with its text, or with the reason why it has none.
 
     A byte order mark is left out. Credentials are removed, and control characters replaced, as in patches.
@@ -37,7 +38,7 @@ def build_source_file(path: str, data: bytes) -> SourceFile:
         text = data.removeprefix(codecs.BOM_UTF8).decode()
     except UnicodeDecodeError:
         return SourceFile(path, problem=SourceProblem.NOT_UTF8)
-    return SourceFile(path, clean_code(text))
+    return SourceFile(path, clean(text))
 
 
 def _find_problem(data: bytes) -> SourceProblem | None:

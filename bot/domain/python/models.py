@@ -118,3 +118,12 @@ class ModuleOutline:
     dynamic: frozenset[str] = frozenset()
     has_getattr: bool = False
     calls: tuple[CallSite, ...] = ()
+    _members: dict[str, dict[str, Definition]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def list_members(self, name: str) -> Mapping[str, Definition]:
+        """Return the members of a class by their last names, without those of the classes in it."""
+        if not self._members:
+            for full_name, definition in self.definitions.items():
+                owner, _, last = full_name.rpartition(".")
+                self._members.setdefault(owner, {})[last] = definition
+        return self._members.get(name, {})

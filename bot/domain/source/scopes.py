@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import threading
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from bot.domain.python.parsing import parse_source
 from bot.domain.source.braces import list_brace_scopes
 
 _BRACE_SUFFIXES = frozenset(
@@ -16,8 +15,6 @@ _BRACE_SUFFIXES = frozenset(
     ".js .jsx .mjs .cjs .ts .tsx .mts .cts .php .dart .proto".split()
 )
 _PYTHON_SUFFIXES = frozenset({".py", ".pyi"})
-# one at a time: which warnings are shown is a state of the whole process
-_PARSER_LOCK = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +58,8 @@ def _get_order(scope: Scope) -> tuple[int, int]:
 
 
 def _list_python_scopes(text: str) -> Iterator[Scope]:
-    try:
-        with _PARSER_LOCK, warnings.catch_warnings():
-            # such as an escape sequence in somebody's file that means nothing
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for node in ast.walk(tree):
+    tree = parse_source(text)
+    for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             start = _get_first_line(node)
             head_end = max(start, node.lineno, _get_first_line(node.body[0]) - 1)

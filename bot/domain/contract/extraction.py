@@ -1,0 +1,60 @@
+"""All that a merge changes for others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.domain.contract.models import FileVersions, MergeContract, UnreadFile
+from bot.domain.contract.python_changes import compare_python
+from bot.domain.contract.snapshots import OutlineLoader
+from bot.domain.python.module_names import is_python
+from bot.domain.python.parsing import parse_source
+from bot.domain.source.models import SourceFile
+
+_UNPARSED = "this version of Python can't parse it"
+
+
+@dataclass(frozen=True, slots=True)
+class MergeFacts:
+    """What is known of a merge without its files. ``merged_at`` is in UTC."""
+
+    number: int
+    commit: str
+    merged_at: datetime
+    title: str = ""
+
+
+def extract_contract(merge: MergeFacts, versions: Sequence[FileVersions], load: OutlineLoader) -> MergeContract:
+    """Return what a merge changes for others, from both versions of each changed file.
+
+    ``load`` gives the outlines of modules that did not change, as they are after the merge; it may return None.
+    """
+    python = compare_python(versions, load)
+    return MergeContract(
+        merge.number,
+        merge.commit,
+        merge.merged_at,
+        merge.title,
+        changes=python.changes,
+        migrations=python.migrations,
+        calls=python.calls,
+        files=tuple(sorted({each.path for pair in versions for each in (pair.old, pair.new) if each})),
+        unread=tuple(dict.fromkeys(_list_unread(versions))),
+    )
+
+
+def _list_unread(versions: Sequence[FileVersions]) -> Iterator[UnreadFile]:
+    """Yield the files that could not be read on one of their sides."""
+    for pair in versions:
+        for file in (pair.old, pair.new):
+            reason = _find_problem(file) if file else ""
+            if file and reason:
+                yield UnreadFile(file.path, reason)
+
+
+def _find_problem(file: SourceFile) -> str:
+    if file.problem:
+        return str(file.problem)
+    return _UNPARSED if is_python(file.path) and parse_source(file.text) is None else ""

@@ -1,0 +1,218 @@
+"""What a merge changes in plain Python code: from both versions of each changed file."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from bot.domain.contract.members import ClassComparison
+from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, FileVersions, Migration
+from bot.domain.contract.moves import Matches, Pair, Place, match_names
+from bot.domain.contract.rows import compare_definitions, make_row
+from bot.domain.contract.snapshots import OutlineLoader, Presence, Snapshot
+from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClass
+from bot.domain.python.models import CallShape, DefinitionKind, ModuleOutline
+from bot.domain.python.module_names import name_module
+from bot.domain.python.outline import build_outline
+from bot.domain.source.models import SourceFile
+
+# tests, examples and tools are no contract, though they call it
+_CONTRACT_CLASSES = frozenset({PathClass.PRODUCT, PathClass.GENERATED, PathClass.OTHER})
+_BUILD_FOLDERS = frozenset({"csrc", "cmake", "docker", "setup"})
+# the share of a module's names that go to one place for the module to have moved there
+_MIN_MODULE_SHARE = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class PythonChanges:
+    """The changes of Python names, how upstream's own callers were changed, and how they call the names."""
+
+    changes: tuple[ContractChange, ...] = ()
+    migrations: Mapping[str, tuple[Migration, ...]] = field(default_factory=dict)
+    calls: Mapping[str, tuple[CallShape, ...]] = field(default_factory=dict)
+
+
+def compare_python(versions: Sequence[FileVersions], load: OutlineLoader) -> PythonChanges:
+    """Compare both versions of each changed Python file. ``load`` gives the modules that did not change."""
+    outlines = [_OutlinePair(each) for each in versions]
+    readable = [each for each in outlines if each.is_readable]
+    contract = [each for each in readable if each.is_contract]
+    before = _make_snapshot([each.old for each in contract], [each.new for each in contract], load)
+    after = _make_snapshot([each.new for each in contract], [each.old for each in contract], load)
+    comparison = _Comparison(before, after, _list_renamed(contract))
+    changes = [_fill_path(each, before, after) for each in comparison.list_changes()]
+    return PythonChanges(tuple(sorted(changes, key=_get_order)))
+
+
+class _OutlinePair:
+    """The outlines of a changed file on both sides, with their paths."""
+
+    def __init__(self, versions: FileVersions) -> None:
+        self.path = versions.path
+        self.old, self.new = _read(versions.old), _read(versions.new)
+        sides = ((versions.old, self.old), (versions.new, self.new))
+        self.is_readable = all(file is None or outline for file, outline in sides) and any((self.old, self.new))
+
+    @property
+    def is_contract(self) -> bool:
+        """Whether others can import it: it is no test, example or tool."""
+        return all(is_contract_path(each[1]) for each in (self.old, self.new) if each)
+
+
+def is_contract_path(path: str) -> bool:
+    """Return whether what is in a file counts as contract: it is installed, and no test, example or tool."""
+    first, slash, _ = path.partition("/")
+    if not slash or first in _BUILD_FOLDERS:
+        return False
+    return DEFAULT_PATH_CLASSES.classify_path(path) in _CONTRACT_CLASSES
+
+
+def _read(file: SourceFile | None) -> tuple[ModuleOutline, str] | None:
+    if file is None or file.problem or name_module(file.path) is None:
+        return None
+    outline = build_outline(file.path, file.text)
+    return (outline, file.path) if outline else None
+
+
+def _make_snapshot(
+    own: Iterable[tuple[ModuleOutline, str] | None],
+    others: Iterable[tuple[ModuleOutline, str] | None],
+    load: OutlineLoader,
+) -> Snapshot:
+    known = [each for each in own if each]
+    modules = {outline.module: outline for outline, _ in known}
+    gone = frozenset(each[0].module for each in others if each) - modules.keys()
+    return Snapshot(modules, {outline.module: path for outline, path in known}, gone, load)
+
+
+def _list_renamed(pairs: Iterable[_OutlinePair]) -> dict[str, str]:
+    """Return the modules whose file has another path now."""
+    return {
+        each.old[0].module: each.new[0].module
+        for each in pairs
+        if each.old and each.new and each.old[0].module != each.new[0].module
+    }
+
+
+class _Comparison:
+    """The Python code of the changed files before and after a merge."""
+
+    def __init__(self, before: Snapshot, after: Snapshot, renamed: Mapping[str, str]) -> None:
+        self._before, self._after, self._renamed = before, after, renamed
+        self._matches = match_names(before, after)
+        self._moved = self._find_moved_modules(self._matches)
+
+    def list_changes(self) -> Iterator[ContractChange]:
+        """Yield all changes: of modules, of names, and of what the names stand for."""
+        yield from self._list_modules()
+        yield from self._list_lost_names()
+        for pair in self._matches.pairs:
+            yield from self._describe_move(pair)
+            yield from compare_definitions(pair.old, pair.new)
+            if pair.old.definition.kind is DefinitionKind.CLASS:
+                yield from ClassComparison(pair, self._before, self._after).list_changes()
+
+    def _list_modules(self) -> Iterator[ContractChange]:
+        for module in sorted(self._before.gone_on(self._after)):
+            if self._is_silent_loss(module):
+                continue
+            target = self._moved.get(module, "")
+            kind = ChangeKind.MOVED if target else ChangeKind.REMOVED
+            yield ContractChange(
+                ContractClass.MODULE, kind, module, module, target, module, 1, DiffSide.OLD, new_name=target
+            )
+
+    def _is_silent_loss(self, module: str) -> bool:
+        """Return whether a module without its file may still be imported: packages need no file of their own."""
+        return self._before.modules[module].is_package or any(
+            name.startswith(f"{module}.") for name in self._after.modules
+        )
+
+    def _find_moved_modules(self, matches: Matches) -> dict[str, str]:
+        """Return the modules that are gone, each with the one that has most of its names."""
+        targets: dict[str, Counter[str]] = defaultdict(Counter)
+        totals: Counter[str] = Counter(each.outline.module for each in matches.lost)
+        for pair in matches.pairs:
+            totals[pair.old.outline.module] += 1
+            targets[pair.old.outline.module][pair.new.outline.module] += 1
+        moved = {}
+        for module in self._before.gone_on(self._after):
+            best = targets[module].most_common(1)
+            if best and best[0][1] >= _MIN_MODULE_SHARE * totals[module]:
+                moved[module] = best[0][0]
+            elif module in self._renamed and not totals[module]:
+                moved[module] = self._renamed[module]
+        return moved
+
+    def _list_lost_names(self) -> Iterator[ContractChange]:
+        for place in self._matches.lost:
+            module = place.outline.module
+            # the row of the module says it
+            if module in self._after.gone and module not in self._moved and not self._is_silent_loss(module):
+                continue
+            yield make_row(ChangeKind.REMOVED, place)
+        yield from self._list_lost_exports()
+
+    def _list_lost_exports(self) -> Iterator[ContractChange]:
+        """Yield the names that packages no longer re-export."""
+        for module, outline in self._before.modules.items():
+            new = self._after.modules.get(module)
+            if not outline.is_package or new is None:
+                continue
+            for local, target in outline.imports.items():
+                if target.partition(".")[0] == module.partition(".")[0]:
+                    yield from self._describe_lost_export(outline, local, target)
+
+    def _describe_lost_export(self, outline: ModuleOutline, local: str, target: str) -> Iterator[ContractChange]:
+        if self._after.find_name(outline.module, local).presence is not Presence.ABSENT:
+            return
+        match = self._before.find_definition(target)
+        if match is None:
+            return
+        old = Place(*match)
+        new_name = self._find_new_name(old)
+        kind = ChangeKind.MOVED if new_name else ChangeKind.REMOVED
+        row = make_row(ChangeKind.REMOVED, old)
+        name = f"{outline.module}.{local}"
+        yield replace(
+            row, kind=kind, name=name, before=name, after=new_name, new_name=new_name, path=outline.module, line=1
+        )
+
+    def _find_new_name(self, old: Place) -> str:
+        """Return where something is defined after the merge, empty if nowhere."""
+        for pair in self._matches.pairs:
+            if pair.old.name == old.name:
+                return pair.new.name
+        is_there = self._after.find_definition(old.name)
+        return old.name if is_there else ""
+
+    def _describe_move(self, pair: Pair) -> Iterator[ContractChange]:
+        """Yield the row of a name that stands elsewhere, unless the row of its module says so."""
+        old, new = pair.old, pair.new
+        if old.name == new.name:
+            return
+        if (
+            old.definition.name == new.definition.name
+            and self._moved.get(old.outline.module) == new.outline.module
+        ):
+            return
+        is_renamed = old.outline.module == new.outline.module
+        kind = ChangeKind.RENAMED if is_renamed else ChangeKind.MOVED
+        row = make_row(kind, new, before=old, new_name=new.name)
+        yield replace(row, before=old.name, after=new.name, is_importable=pair.is_importable)
+
+
+def _fill_path(change: ContractChange, before: Snapshot, after: Snapshot) -> ContractChange:
+    """Replace the module in the place of a path by the path of its file."""
+    sides = (before, after) if change.side is DiffSide.OLD else (after, before)
+    for side in sides:
+        path = side.paths.get(change.path)
+        if path:
+            return replace(change, path=path)
+    return replace(change, path=change.path.replace(".", "/") + ".py")
+
+
+def _get_order(change: ContractChange) -> tuple[str, int, str, str]:
+    return change.path, change.line, change.name, change.kind

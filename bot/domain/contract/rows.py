@@ -1,0 +1,94 @@
+"""Rows about Python code: one contract change each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
+from bot.domain.contract.moves import Place
+from bot.domain.contract.signatures import (
+    describe_definition,
+    describe_parameter,
+    describe_signature,
+    is_same_call,
+    is_same_value,
+    list_default_changes,
+)
+from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.python.annotations import is_same_annotation
+from bot.domain.python.models import DefinitionKind, Signature
+
+_CLASSES = {
+    DefinitionKind.FUNCTION: ContractClass.FUNCTION,
+    DefinitionKind.CLASS: ContractClass.CLASS,
+    DefinitionKind.METHOD: ContractClass.METHOD,
+    DefinitionKind.FIELD: ContractClass.ATTRIBUTE,
+    DefinitionKind.ATTRIBUTE: ContractClass.ATTRIBUTE,
+    DefinitionKind.CONSTANT: ContractClass.CONSTANT,
+}
+
+
+def make_row(
+    kind: ChangeKind,
+    place: Place,
+    *,
+    before: Place | None = None,
+    subject: ContractClass | None = None,
+    member: str = "",
+    new_name: str = "",
+) -> ContractChange:
+    """Return a row about a definition at its place, which is the old one for what is removed.
+
+    The row has the name from before the merge. Paths are filled in later, by the module.
+    """
+    named = before or place
+    is_old = kind is ChangeKind.REMOVED
+    signatures = (named.definition.signature, None if is_old else place.definition.signature)
+    texts = [_describe(each, member) for each in (named, place)]
+    return ContractChange(
+        subject or _CLASSES[place.definition.kind],
+        kind,
+        f"{named.name}.{member}" if member else named.name,
+        before=texts[0] if before or is_old else "",
+        after="" if is_old else texts[1],
+        path=place.outline.module,
+        line=place.definition.line,
+        side=DiffSide.OLD if is_old else DiffSide.NEW,
+        new_name=new_name,
+        old_signature=signatures[0] if before or is_old else None,
+        new_signature=signatures[1],
+    )
+
+
+def compare_definitions(old: Place, new: Place) -> Iterator[ContractChange]:
+    """Yield how a function, method, field or constant differs under its name: all but that it is there."""
+    first, second = old.definition.signature, new.definition.signature
+    if old.definition.kind is DefinitionKind.CLASS or new.definition.kind is DefinitionKind.CLASS:
+        return
+    if first and second:
+        yield from _compare_functions(old, new, first, second)
+    elif not first and not second and DefinitionKind.ATTRIBUTE not in {old.definition.kind, new.definition.kind}:
+        values = old.definition.value, new.definition.value
+        if any(values) and not is_same_value(*values):
+            yield make_row(ChangeKind.DEFAULT, new, before=old)
+
+
+def _compare_functions(old: Place, new: Place, first: Signature, second: Signature) -> Iterator[ContractChange]:
+    is_same = is_same_call(first, second)
+    if not is_same:
+        yield make_row(ChangeKind.SIGNATURE, new, before=old)
+    changes = list(list_default_changes(first, second))
+    if changes:
+        texts = [", ".join(describe_parameter(pair[side]) for pair in changes) for side in (0, 1)]
+        yield replace(make_row(ChangeKind.DEFAULT, new, before=old), before=texts[0], after=texts[1])
+    if first.returns and second.returns and not is_same_annotation(first.returns, second.returns):
+        yield make_row(ChangeKind.RETURN, new, before=old)
+    if is_same and old.definition.body != new.definition.body:
+        yield make_row(ChangeKind.BEHAVIOUR, new, before=old)
+
+
+def _describe(place: Place, member: str) -> str:
+    if member and place.definition.signature:
+        return describe_signature(member, place.definition.signature)
+    return describe_definition(place.definition)

@@ -1,0 +1,1 @@
+"""Facts of Python code, read from its syntax tree."""

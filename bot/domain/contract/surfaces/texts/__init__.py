@@ -1,0 +1,1 @@
+"""Facts of files in other formats: C++, protobuf, TOML, requirements, Dockerfiles, CMake."""

@@ -1,0 +1,29 @@
+"""Python source text as a syntax tree."""
+
+from __future__ import annotations
+
+import ast
+import threading
+import warnings
+
+# one at a time: which warnings are shown is a state of the whole process
+_PARSER_LOCK = threading.Lock()
+
+
+def parse_source(text: str) -> ast.Module | None:
+    """Parse a Python file; return None for what this version of Python can't parse."""
+    try:
+        with _PARSER_LOCK, warnings.catch_warnings():
+            # such as an escape sequence in somebody's file that means nothing
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def parse_expression(text: str) -> ast.expr | None:
+    """Parse an expression; return None if it is none."""
+    tree = parse_source(text.strip())
+    if tree is None or len(tree.body) != 1 or not isinstance(tree.body[0], ast.Expr):
+        return None
+    return tree.body[0].value
