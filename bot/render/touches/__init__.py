@@ -1,0 +1,1 @@
+"""Touches of a profile for readers."""
