@@ -21,7 +21,7 @@ _PYTHON_CLASSES = frozenset(
         ContractClass.CONSTANT,
     )
 )
-# these say that something happened, and two of them don't cancel
+# these say that something happened: no text shows that it was taken back, only a known revert does
 _EVENTS = frozenset((ChangeKind.BEHAVIOUR, ChangeKind.DEPRECATED, ChangeKind.ABSTRACT_MEMBER))
 _REMOVED = ChangeKind.REMOVED
 # lines of upstream's own callers for one change; more say the same
@@ -252,8 +252,7 @@ def _list_others(surface: NetSurface, thing: Thing) -> Iterator[tuple[ContractCh
     for chain in _list_chains(thing):
         first, last = chain.first, chain.last
         is_same = first.before == last.after and first.old_signature == last.new_signature
-        is_event = last.kind in _EVENTS and (len(chain.rows) == 1 or not first.before)
-        if is_same and not is_event:
+        if is_same and last.kind not in _EVENTS:
             continue
         yield (
             replace(last, name=name, before=first.before, old_signature=first.old_signature),

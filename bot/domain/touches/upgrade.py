@@ -12,6 +12,7 @@ from bot.domain.contract.net_changes import NetChange, build_net_contracts, comp
 from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.history.reverts import Revert
 from bot.domain.profile.models import Use
+from bot.domain.touches.deprecations import UsedDeprecation, find_uses
 from bot.domain.touches.judgement import judge_merge
 from bot.domain.touches.models import Touch, TouchLevel
 from bot.domain.touches.profile_index import ProfileIndex
@@ -70,7 +71,7 @@ class UpgradePlan:
     files: tuple[FileWork, ...] = ()
     stops: tuple[StoppingPoint, ...] = ()
     undone: int = 0
-    deprecations: tuple[Deprecation, ...] = ()
+    deprecations: tuple[UsedDeprecation, ...] = ()
     regressions: tuple[MergeOutcome, ...] = ()
     unread: tuple[UnreadFile, ...] = ()
 
@@ -119,7 +120,7 @@ def build_upgrade_plan(way: UpgradeRange, index: ProfileIndex) -> UpgradePlan:
         _group_by_file(items),
         tuple(_list_stops(way, items)),
         _count_undone(way.contracts, net),
-        way.deprecations,
+        tuple(each for each in find_uses(way.deprecations, index) if each.uses),
         way.regressions,
         tuple(dict.fromkeys(unread for each in way.contracts for unread in each.unread)),
     )

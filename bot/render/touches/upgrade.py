@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from bot.domain.contract.deprecations import Deprecation
 from bot.domain.contract.models import ChangeKind, ContractChange
 from bot.domain.contract.net_changes import MergeReference, NetChange
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.profile.models import Use
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.text.strings import format_count, truncate_text
+from bot.domain.touches.deprecations import UsedDeprecation
 from bot.domain.touches.models import TouchLevel
 from bot.domain.touches.upgrade import FileWork, StoppingPoint, UpgradeItem, UpgradePlan
 from bot.render.blocks.file_markdown import escape_line, write_address, write_code
@@ -108,16 +108,20 @@ class _Writer:
             yield from lines
             yield ""
 
-    def list_deprecations(self, entries: tuple[Deprecation, ...]) -> Iterator[str]:
+    def list_deprecations(self, used: tuple[UsedDeprecation, ...]) -> Iterator[str]:
         """Yield the deprecations whose deadline is on the way."""
-        if not entries:
+        if not used:
             return
-        yield "## Deprecations with a deadline on the way\n"
-        for entry in entries[:_MAX_DEPRECATIONS]:
+        yield "## Deprecated on the way, and used by us\n"
+        for each in used[:_MAX_DEPRECATIONS]:
+            entry, first = each.entry, each.uses[0]
             instead = f"; use {write_code(entry.replacement)}" if entry.replacement else ""
             when = f", to go in {escape_line(entry.when)}" if entry.when else ""
-            yield f"- [ ] {write_code(entry.name)}{when}{instead} ({self._link_pull(entry.number)})"
-        yield from _count_rest(len(entries) - _MAX_DEPRECATIONS)
+            yield (
+                f"- [ ] {write_code(entry.name)}{when}{instead} ({self._link_pull(entry.number)}), "
+                f"used at {write_code(f'{first.path}:{first.line}')}{_count_others(len(each.uses) - 1)}"
+            )
+        yield from _count_rest(len(used) - _MAX_DEPRECATIONS)
         yield ""
 
     def list_regressions(self, outcomes: tuple[MergeOutcome, ...]) -> Iterator[str]:
@@ -213,6 +217,10 @@ def _escape_action(text: str) -> str:
 def _count_rest(rest: int) -> Iterator[str]:
     if rest > 0:
         yield f"- and {rest} more"
+
+
+def _count_others(others: int) -> str:
+    return f" and {format_count(others, 'other line')}" if others else ""
 
 
 def _list_unread(plan: UpgradePlan) -> Iterator[str]:
