@@ -1,0 +1,68 @@
+"""A profile of a tree, from the scans of its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from bot.domain.contract.models import UnreadFile
+from bot.domain.profile.models import DerivedClass, Profile, Use, UseKind
+from bot.domain.profile.scanned import FileUses
+from bot.domain.profile.symbols import SUPER
+from bot.domain.profile.team_tree import TeamTree
+
+PLAIN_KINDS = frozenset(
+    {
+        UseKind.OP,
+        UseKind.ENTRY_POINT,
+        UseKind.ENVIRONMENT,
+        UseKind.FLAG,
+        UseKind.METRIC,
+        UseKind.API_FIELD,
+        UseKind.ENDPOINT,
+        UseKind.CONFIGURATION,
+        UseKind.PIN,
+    }
+)
+# what a class of the team defines or sets itself, of which upstream may have one too
+OWN_KINDS = frozenset({UseKind.OVERRIDE, UseKind.SET, UseKind.COPY})
+
+
+def build_profile(
+    name: str,
+    source: str,
+    commit: str,
+    scanned_at: datetime,
+    packages: Sequence[str],
+    files: Iterable[FileUses],
+) -> Profile:
+    """Return the profile of a tree. Its names lead through the team's own modules, and not yet into upstream."""
+    scans = sorted(files, key=lambda each: each.path)
+    tree = TeamTree(scans, packages)
+    classes = tree.list_derived()
+    uses = dict.fromkeys(use for scan in scans for use in _list_uses(scan, tree, classes))
+    unread = tuple(UnreadFile(scan.path, scan.problem) for scan in scans if scan.problem)
+    return Profile(name, tuple(packages), source, commit, scanned_at, tuple(uses), classes, len(scans), unread)
+
+
+def _list_uses(scan: FileUses, tree: TeamTree, classes: dict[str, DerivedClass]) -> Iterator[Use]:
+    for use in scan.uses:
+        if use.kind in PLAIN_KINDS:
+            yield use
+            continue
+        name = use.name if use.kind is UseKind.COPY else tree.resolve(use.name)
+        if name is not None and _concerns_upstream(use, name, tree, classes):
+            yield use if name == use.name else replace(use, name=name)
+
+
+def _concerns_upstream(use: Use, name: str, tree: TeamTree, classes: dict[str, DerivedClass]) -> bool:
+    """Return whether a use may be one of upstream: by its name, or by a class that extends upstream."""
+    if use.kind is UseKind.COPY or name.partition(".")[0] in tree.packages:
+        return True
+    member = tree.split_member(name)
+    if member is None or not member[1] or member[0].name not in classes:
+        return False
+    if use.kind in OWN_KINDS or len(member[1]) > 1 or f".{SUPER}." in use.name:
+        return True
+    return not tree.is_own(member[0], member[1][0])

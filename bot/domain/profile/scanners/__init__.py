@@ -1,0 +1,1 @@
+"""Scanners of files: what their text says of an upstream repository."""
