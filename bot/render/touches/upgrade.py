@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from bot.domain.contract.models import ChangeKind, ContractChange
 from bot.domain.contract.net_changes import MergeReference, NetChange
@@ -96,17 +96,19 @@ class _Writer:
         yield ""
 
     def list_lookups(self, plan: UpgradePlan) -> Iterator[str]:
-        """Yield one line for each file and change that only touches it."""
-        lines = [
-            f"- [ ] {write_code(work.path)} {_format_lines(item.uses)}: {self._format_change(item)}"
-            for work in plan.files
-            for item in work.items
-            if item.level is TouchLevel.TOUCHES
-        ]
-        if lines:
-            yield "## Worth a look\n"
-            yield from lines
-            yield ""
+        """Yield one line for each change that only touches us, with all its places; no change that stands above."""
+        items = [item for work in plan.files for item in work.items]
+        above = {item.net for item in items if item.level > TouchLevel.TOUCHES}
+        groups: dict[NetChange, list[UpgradeItem]] = {}
+        for item in items:
+            if item.net not in above:
+                groups.setdefault(item.net, []).append(item)
+        if not groups:
+            return
+        yield "## Worth a look\n"
+        for group in groups.values():
+            yield self._format_lookup(group)
+        yield ""
 
     def list_deprecations(self, used: tuple[UsedDeprecation, ...]) -> Iterator[str]:
         """Yield the deprecations whose deadline is on the way."""
@@ -136,6 +138,12 @@ class _Writer:
             )
         yield from _count_rest(len(outcomes) - _MAX_REGRESSIONS)
         yield ""
+
+    def _format_lookup(self, group: Sequence[UpgradeItem]) -> str:
+        places = list(dict.fromkeys((use.path, use.line) for item in group for use in item.uses))
+        shown = ", ".join(write_code(f"{path}:{line}") for path, line in places[:_MAX_LINES_SHOWN])
+        more = f" and {len(places) - _MAX_LINES_SHOWN} more" if len(places) > _MAX_LINES_SHOWN else ""
+        return f"- [ ] {self._format_change(group[0])}: {shown}{more}"
 
     def _format_stop(self, stop: StoppingPoint) -> str:
         names = dict.fromkeys(item.net.change.name for item in stop.items)
@@ -173,7 +181,7 @@ class _Writer:
         return f"{merges}, {line}" if (line := self._link_line(net.change, net.last_merge)) else merges
 
     def _link_line(self, change: ContractChange, merge: MergeReference) -> str:
-        place = escape_line(f"{change.path}:{change.line}")
+        place = escape_line(f"{change.path.rpartition('/')[2]}:{change.line}")
         # a line that is gone is in the merge itself
         if not self._url or change.side is DiffSide.OLD:
             return place
