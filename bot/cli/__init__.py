@@ -17,11 +17,15 @@ from bot.cli.processes import clock_command, run_command, web_command, worker_co
 from bot.cli.risks import risks_group
 from bot.cli.shipped import env_command, manifest_command
 from bot.cli.store import export_command, import_command
+from bot.cli.touches import touches_group
+from bot.cli.upgrade import upgrade_command
 
 _SECTIONS = (
     CommandSection("Try", "prdigest demo --open", ("demo",)),
     CommandSection(
-        "Read", "prdigest digest --repo owner/name --dry-run", ("digest", "report", "summary", "risks", "votes")
+        "Read",
+        "prdigest digest --repo owner/name --dry-run",
+        ("digest", "report", "summary", "risks", "touches", "upgrade", "votes"),
     ),
     CommandSection("Run", "prdigest run", ("run", "web", "worker", "clock")),
     CommandSection("Maintain", "prdigest doctor", ("doctor", "env", "manifest", "backfill", "export", "import")),
@@ -75,6 +79,8 @@ for command in (
     export_command,
     import_command,
     risks_group,
+    touches_group,
+    upgrade_command,
 ):
     cli.add_command(command)
 

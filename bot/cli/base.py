@@ -123,6 +123,14 @@ def check_writable(path: Path | None) -> None:
         raise UsageError(f"{path} can't be written: choose another file.")
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text file with Unix line ends. Raises UsageError if it can't be written."""
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(f"{path} can't be written ({error.strerror}): choose another file.") from error
+
+
 class ProgressCallback(Protocol):
     """A function that shows how much of the work is done."""
 

@@ -18,6 +18,7 @@ from bot.cli.base import (
     require_repository,
     show_progress_bar,
     timezone_option,
+    write_text,
 )
 from bot.cli.grouped_help import format_example
 from bot.cli.risk_reading import ReadingOptions, measure_reading
@@ -124,7 +125,7 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
         return
     evaluation = evaluate_history(read_history(), window)
     if scores:
-        _write_text(scores, render.format_scores(evaluation))
+        write_text(scores, render.format_scores(evaluation))
     click.echo(render.format_evaluation_json(evaluation) if for_scripts else render.format_table(evaluation))
 
 
@@ -158,11 +159,3 @@ def _choose_history_start(window: EvaluationWindow, history_from: str | None) ->
     if begin > window.since:
         raise UsageError(f"--history-from {begin} is after --since {window.since}: choose an earlier date.")
     return begin
-
-
-def _write_text(path: Path, text: str) -> None:
-    """Write a text file with Unix line ends. Raises UsageError if it can't be written."""
-    try:
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError(f"{path} can't be written ({error.strerror}): choose another file.") from error

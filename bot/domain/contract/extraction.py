@@ -9,9 +9,7 @@ from datetime import datetime
 from bot.domain.contract.models import FileVersions, MergeContract, UnreadFile
 from bot.domain.contract.python_changes import compare_python
 from bot.domain.contract.snapshots import OutlineLoader
-from bot.domain.python.module_names import is_python
-from bot.domain.python.parsing import parse_source
-from bot.domain.source.models import SourceFile
+from bot.domain.contract.surfaces import list_surface_changes
 
 _UNPARSED = "this version of Python can't parse it"
 
@@ -37,24 +35,18 @@ def extract_contract(merge: MergeFacts, versions: Sequence[FileVersions], load: 
         merge.commit,
         merge.merged_at,
         merge.title,
-        changes=python.changes,
+        changes=(*python.changes, *list_surface_changes(versions)),
         migrations=python.migrations,
         calls=python.calls,
         files=tuple(sorted({each.path for pair in versions for each in (pair.old, pair.new) if each})),
-        unread=tuple(dict.fromkeys(_list_unread(versions))),
+        unread=tuple(dict.fromkeys(_list_unread(versions, python.unparsed))),
     )
 
 
-def _list_unread(versions: Sequence[FileVersions]) -> Iterator[UnreadFile]:
+def _list_unread(versions: Sequence[FileVersions], unparsed: Sequence[str]) -> Iterator[UnreadFile]:
     """Yield the files that could not be read on one of their sides."""
     for pair in versions:
         for file in (pair.old, pair.new):
-            reason = _find_problem(file) if file else ""
-            if file and reason:
-                yield UnreadFile(file.path, reason)
-
-
-def _find_problem(file: SourceFile) -> str:
-    if file.problem:
-        return str(file.problem)
-    return _UNPARSED if is_python(file.path) and parse_source(file.text) is None else ""
+            if file and file.problem:
+                yield UnreadFile(file.path, str(file.problem))
+    yield from (UnreadFile(path, _UNPARSED) for path in unparsed)

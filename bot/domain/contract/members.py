@@ -8,14 +8,14 @@ from dataclasses import replace
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
 from bot.domain.contract.moves import Pair, Place
 from bot.domain.contract.rows import compare_definitions, make_row
-from bot.domain.contract.signatures import is_same_call
+from bot.domain.contract.signatures import accepts_all, is_same_call
 from bot.domain.contract.similarity import compare_names, compare_shapes
 from bot.domain.contract.snapshots import Presence, Snapshot
 from bot.domain.python.models import Definition, DefinitionKind
 
 _MEMBER_KINDS = frozenset({DefinitionKind.METHOD, DefinitionKind.FIELD, DefinitionKind.ATTRIBUTE})
 _VALUES = frozenset({DefinitionKind.FIELD, DefinitionKind.ATTRIBUTE})
-_MIN_RENAME = 0.62
+_MIN_RENAME = 0.58
 _MAX_COMPARED = 40
 
 
@@ -110,10 +110,10 @@ class ClassComparison:
             yield make_row(ChangeKind.REMOVED, old)
 
     def _describe_inherited(self, old: Place, new_name: str) -> Iterator[ContractChange]:
-        """Compare a member with the one of a base that takes its place."""
+        """Compare a method with the one of a base that takes its place."""
         match = self._after.find_definition(new_name)
-        if match and match[1].kind is old.definition.kind:
-            yield from compare_definitions(old, Place(*match))
+        if match:
+            yield from self._compare_calls(old, Place(*match), self._pair.new, old.name)
 
     def _describe_addition(self, definition: Definition) -> Iterator[ContractChange]:
         if definition.kind not in _MEMBER_KINDS:
@@ -125,6 +125,13 @@ class ClassComparison:
         owner = f"{self._pair.old.outline.module}.{self._pair.old.definition.name}"
         inherited = self._before.find_inherited(owner, name)
         match = self._before.find_definition(inherited.name) if inherited.presence is Presence.PRESENT else None
-        signature = match[1].signature if match else None
-        if match and signature and definition.signature and not is_same_call(signature, definition.signature):
-            yield replace(make_row(ChangeKind.SIGNATURE, new, before=Place(*match)), name=new.name)
+        if match:
+            yield from self._compare_calls(Place(*match), new, new, new.name)
+
+    def _compare_calls(self, old: Place, new: Place, at: Place, name: str) -> Iterator[ContractChange]:
+        """Compare two methods of which one takes the place of the other, unless one accepts everything."""
+        first, second = old.definition.signature, new.definition.signature
+        if not first or not second or accepts_all(first) or accepts_all(second) or is_same_call(first, second):
+            return
+        row = make_row(ChangeKind.SIGNATURE, new, before=old)
+        yield replace(row, name=name, path=at.outline.module, line=at.definition.line)

@@ -12,7 +12,7 @@ from bot.domain.python.models import Definition, DefinitionKind, ModuleOutline
 
 # set before any result was seen: what has the same name may differ by half, what has another name by little
 _MIN_SAME_NAME = 0.3
-_MIN_RENAME = 0.62
+_MIN_RENAME = 0.58
 _MIN_MOVED_RENAME = 0.8
 _NAME_WEIGHT = 0.4
 # definitions of a module that are compared with each other: more are generated ones

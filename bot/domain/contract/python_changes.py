@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
+from bot.domain.contract.callers import list_call_shapes, list_migrations
+from bot.domain.contract.deprecation_rows import ModuleText, list_deprecation_rows
 from bot.domain.contract.members import ClassComparison
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, FileVersions, Migration
 from bot.domain.contract.moves import Matches, Pair, Place, match_names
@@ -14,7 +17,7 @@ from bot.domain.contract.snapshots import OutlineLoader, Presence, Snapshot
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClass
 from bot.domain.python.models import CallShape, DefinitionKind, ModuleOutline
-from bot.domain.python.module_names import name_module
+from bot.domain.python.module_names import is_python, name_module
 from bot.domain.python.outline import build_outline
 from bot.domain.source.models import SourceFile
 
@@ -27,38 +30,59 @@ _MIN_MODULE_SHARE = 0.6
 
 @dataclass(frozen=True, slots=True)
 class PythonChanges:
-    """The changes of Python names, how upstream's own callers were changed, and how they call the names."""
+    """The changes of Python names, how upstream's own callers were changed, and how they call the names.
+
+    ``unparsed`` are the files that this version of Python can't parse.
+    """
 
     changes: tuple[ContractChange, ...] = ()
     migrations: Mapping[str, tuple[Migration, ...]] = field(default_factory=dict)
     calls: Mapping[str, tuple[CallShape, ...]] = field(default_factory=dict)
+    unparsed: tuple[str, ...] = ()
 
 
 def compare_python(versions: Sequence[FileVersions], load: OutlineLoader) -> PythonChanges:
     """Compare both versions of each changed Python file. ``load`` gives the modules that did not change."""
-    outlines = [_OutlinePair(each) for each in versions]
+    outlines = [_OutlinePair(each) for each in versions if is_python(each.path)]
     readable = [each for each in outlines if each.is_readable]
     contract = [each for each in readable if each.is_contract]
     before = _make_snapshot([each.old for each in contract], [each.new for each in contract], load)
     after = _make_snapshot([each.new for each in contract], [each.old for each in contract], load)
     comparison = _Comparison(before, after, _list_renamed(contract))
-    changes = [_fill_path(each, before, after) for each in comparison.list_changes()]
-    return PythonChanges(tuple(sorted(changes, key=_get_order)))
+    deprecated = list_deprecation_rows(_list_texts(contract, "old"), _list_texts(contract, "new"))
+    rows = [*comparison.list_changes(), *deprecated]
+    changes = sorted((_fill_path(each, before, after) for each in rows), key=_get_order)
+    both = [(each.versions, each.old[0], each.new[0]) for each in readable if each.old and each.new]
+    return PythonChanges(
+        tuple(dict.fromkeys(changes)),
+        list_migrations(changes, [each.versions for each in readable], both),
+        list_call_shapes(changes, (each.new[0] for each in readable if each.new)),
+        tuple(file.path for each in outlines for file in each.unparsed),
+    )
 
 
 class _OutlinePair:
     """The outlines of a changed file on both sides, with their paths."""
 
     def __init__(self, versions: FileVersions) -> None:
-        self.path = versions.path
+        self.versions = versions
         self.old, self.new = _read(versions.old), _read(versions.new)
         sides = ((versions.old, self.old), (versions.new, self.new))
-        self.is_readable = all(file is None or outline for file, outline in sides) and any((self.old, self.new))
+        missing = [file for file, outline in sides if file and not outline]
+        self.is_readable = not missing
+        self.unparsed = [file for file in missing if not file.problem and name_module(file.path)]
 
     @property
     def is_contract(self) -> bool:
-        """Whether others can import it: it is no test, example or tool."""
+        """Whether others can import it, on both sides: it is no test, example or tool."""
         return all(is_contract_path(each[1]) for each in (self.old, self.new) if each)
+
+
+def _list_texts(pairs: Iterable[_OutlinePair], side: Literal["old", "new"]) -> Iterator[ModuleText]:
+    for pair in pairs:
+        file, known = getattr(pair.versions, side), getattr(pair, side)
+        if file and known:
+            yield ModuleText(known[0], file.text)
 
 
 def is_contract_path(path: str) -> bool:

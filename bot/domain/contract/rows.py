@@ -10,13 +10,14 @@ from bot.domain.contract.moves import Place
 from bot.domain.contract.signatures import (
     describe_definition,
     describe_parameter,
-    describe_signature,
+    describe_signatures,
     is_same_call,
     is_same_value,
     list_default_changes,
 )
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.python.annotations import is_same_annotation
+from bot.domain.python.expressions import CUT_MARK
 from bot.domain.python.models import DefinitionKind, Signature
 
 _CLASSES = {
@@ -45,7 +46,7 @@ def make_row(
     named = before or place
     is_old = kind is ChangeKind.REMOVED
     signatures = (named.definition.signature, None if is_old else place.definition.signature)
-    texts = [_describe(each, member) for each in (named, place)]
+    texts = _describe_both(named, place, member or named.definition.name.rpartition(".")[2])
     return ContractChange(
         subject or _CLASSES[place.definition.kind],
         kind,
@@ -70,7 +71,8 @@ def compare_definitions(old: Place, new: Place) -> Iterator[ContractChange]:
         yield from _compare_functions(old, new, first, second)
     elif not first and not second and DefinitionKind.ATTRIBUTE not in {old.definition.kind, new.definition.kind}:
         values = old.definition.value, new.definition.value
-        if any(values) and not is_same_value(*values):
+        # a long table, such as a registry, has no value that a reader could compare
+        if any(values) and CUT_MARK not in "".join(values) and not is_same_value(*values):
             yield make_row(ChangeKind.DEFAULT, new, before=old)
 
 
@@ -88,7 +90,10 @@ def _compare_functions(old: Place, new: Place, first: Signature, second: Signatu
         yield make_row(ChangeKind.BEHAVIOUR, new, before=old)
 
 
-def _describe(place: Place, member: str) -> str:
-    if member and place.definition.signature:
-        return describe_signature(member, place.definition.signature)
-    return describe_definition(place.definition)
+def _describe_both(old: Place, new: Place, name: str) -> tuple[str, str]:
+    """Return two definitions as one line each, which show what differs."""
+    first, second = old.definition.signature, new.definition.signature
+    is_constructor = name == "__init__"
+    if first and second and old is not new and (is_constructor or old.definition.kind is not DefinitionKind.CLASS):
+        return describe_signatures(name, first, second)
+    return describe_definition(old.definition), describe_definition(new.definition)

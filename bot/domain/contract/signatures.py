@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from bot.domain.python.expressions import MAX_TEXT
 from bot.domain.python.fingerprint import hash_code
 from bot.domain.python.models import Definition, DefinitionKind, Parameter, ParameterKind, Signature
 from bot.domain.python.parsing import parse_expression
 
+# characters of a signature that is shown whole
+_MAX_WHOLE = 120
 _MARKS = {ParameterKind.REST: "*", ParameterKind.KEYWORDS: "**"}
 _POSITIONAL = frozenset({ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL})
 
@@ -16,6 +18,11 @@ _POSITIONAL = frozenset({ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL
 def is_same_call(old: Signature, new: Signature) -> bool:
     """Return whether both are called in the same way: parameters, their order, kinds and which are required."""
     return _list_slots(old) == _list_slots(new) and _get_flags(old) == _get_flags(new)
+
+
+def accepts_all(signature: Signature) -> bool:
+    """Return whether a function takes any arguments, as ``def f(*args, **kwargs)`` does."""
+    return {ParameterKind.REST, ParameterKind.KEYWORDS} <= {each.kind for each in signature.parameters}
 
 
 def list_default_changes(old: Signature, new: Signature) -> Iterator[tuple[Parameter, Parameter]]:
@@ -55,9 +62,29 @@ def describe_definition(definition: Definition) -> str:
 
 def describe_signature(name: str, signature: Signature) -> str:
     """Return a signature as one line of source."""
+    return _cut(_join_signature(name, signature, list(_list_texts(signature))))
+
+
+def describe_signatures(name: str, old: Signature, new: Signature) -> tuple[str, str]:
+    """Return two signatures as one line of source each. In long ones, what both have becomes ``…``."""
+    texts = list(_list_texts(old)), list(_list_texts(new))
+    lines = [_join_signature(name, each, own) for each, own in zip((old, new), texts, strict=True)]
+    if max(map(len, lines)) > _MAX_WHOLE:
+        parts = _omit_common(texts[0], set(texts[1])), _omit_common(texts[1], set(texts[0]))
+        lines = [_join_signature(name, each, own) for each, own in zip((old, new), parts, strict=True)]
+    return _cut(lines[0]), _cut(lines[1])
+
+
+def _join_signature(name: str, signature: Signature, parameters: Sequence[str]) -> str:
     returns = f" -> {signature.returns}" if signature.returns else ""
     start = "async def" if signature.is_async else "def"
-    return _cut(f"{start} {name}({', '.join(_list_texts(signature))}){returns}")
+    return f"{start} {name}({', '.join(parameters)}){returns}"
+
+
+def _omit_common(texts: Sequence[str], common: Collection[str]) -> list[str]:
+    """Return the texts with ``…`` in place of each run of those that are common."""
+    marked = ["…" if text in common else text for text in texts]
+    return [text for index, text in enumerate(marked) if text != "…" or marked[index - 1 : index] != ["…"]]
 
 
 def describe_parameter(parameter: Parameter) -> str:

@@ -30,6 +30,9 @@ _REPOSITORY_REFERENCE = re.compile(
     r"(?:^Reverts|\AMerge) (?P<repository>[\w.-]{1,100}/[\w.-]{1,100})#\d", re.M | re.A
 )
 
+# "owner/name#7" and the address of a pull request
+_REFERENCE = re.compile(r"(?<![\w.-])([\w.-]{1,100}/[\w.-]{1,100})(?:#|/pull/)[1-9]", re.A)
+
 
 @dataclass(frozen=True, slots=True)
 class Commit:
@@ -84,6 +87,15 @@ def detect_repository(commits: Iterable[Commit]) -> Repository | None:
     counts = Counter(
         match["repository"] for commit in commits if (match := _REPOSITORY_REFERENCE.search(commit.message))
     )
+    for name, _ in counts.most_common(1):
+        with suppress(UsageError):
+            return Repository.parse(name)
+    return None
+
+
+def detect_reference(messages: Iterable[str]) -> Repository | None:
+    """Return the repository whose pull requests most messages refer to, None if there is no valid one."""
+    counts = Counter(name for message in messages for name in set(_REFERENCE.findall(message)))
     for name, _ in counts.most_common(1):
         with suppress(UsageError):
             return Repository.parse(name)

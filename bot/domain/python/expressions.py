@@ -8,6 +8,7 @@ from bot.domain.python.fingerprint import hash_code
 
 # characters of a text that is kept; of longer ones a hash says whether they differ
 MAX_TEXT = 240
+CUT_MARK = "… #"
 # parts of a chain such as ``a.b().c()``: a longer one is no name that anyone uses
 _MAX_PARTS = 12
 _MAX_UNPARSED_LINES = 12
@@ -23,7 +24,7 @@ class SourceText:
     def get_text(self, node: ast.expr) -> str:
         """Return the text of an expression in one line."""
         text = self._cut(node)
-        return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}… #{hash_code([node])[:8]}"
+        return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]} {CUT_MARK}{hash_code([node])[:8]}"
 
     def get_line(self, number: int) -> str:
         """Return a line, which counts from 1; empty if there is none."""
@@ -46,7 +47,8 @@ class SourceText:
                 return ast.unparse(node)
             except (RecursionError, ValueError):
                 pass
-        return f"{self.get_line(node.lineno)[:MAX_TEXT].strip()} … #{hash_code([node])[:8]}"
+        start = self.get_line(node.lineno).encode()[node.col_offset :].decode(errors="replace")
+        return f"{start[:MAX_TEXT].strip()} {CUT_MARK}{hash_code([node])[:8]}"
 
 
 def join_name(node: ast.expr) -> str:

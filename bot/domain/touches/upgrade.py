@@ -95,7 +95,8 @@ class UpgradePlan:
 class UpgradeRange:
     """What is between two commits: the contracts of the merges, oldest first, and what became of them.
 
-    ``parents`` has, by merge commit, the commit before it on the branch. ``reverts`` are those that hold.
+    ``parents`` has, by merge commit, the commit before it on the branch. ``reverts`` are those that hold. ``url``
+    is the address of the repository, empty if it is not known.
     """
 
     start: str
@@ -105,6 +106,7 @@ class UpgradeRange:
     reverts: tuple[Revert, ...] = ()
     regressions: tuple[MergeOutcome, ...] = ()
     deprecations: tuple[Deprecation, ...] = ()
+    url: str = ""
 
 
 def build_upgrade_plan(way: UpgradeRange, index: ProfileIndex) -> UpgradePlan:

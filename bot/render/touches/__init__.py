@@ -1,1 +1,1 @@
-"""Touches of a profile for readers."""
+"""What merges mean for a team, as tables and texts."""

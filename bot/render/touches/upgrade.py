@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from bot.domain.contract.models import ChangeKind, ContractChange
 from bot.domain.contract.net_changes import MergeReference, NetChange
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.profile.models import Use
 from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.python.models import Parameter, Signature
+from bot.domain.source.models import SourceProblem
 from bot.domain.text.strings import format_count, truncate_text
 from bot.domain.touches.deprecations import UsedDeprecation
 from bot.domain.touches.models import TouchLevel
@@ -22,10 +24,12 @@ _LEVEL_WORDS = {
 }
 # characters of an upstream line; a signature of many parameters has more
 _MAX_CODE = 220
+_MAX_PARAMETERS, _MAX_PARAMETER = 12, 60
 _MAX_LINES_SHOWN, _MAX_MERGES_SHOWN = 6, 4
 _MAX_NAMES_SHOWN = 4
 _MAX_REGRESSIONS, _MAX_DEPRECATIONS, _MAX_UNREAD = 30, 40, 10
 _HASH_LENGTH = 10
+_WITHOUT_TEXT = frozenset(map(str, (SourceProblem.BINARY, SourceProblem.SYMLINK, SourceProblem.SUBMODULE)))
 _NOTHING = "Nothing on the way touches what {} uses."
 _OUTCOME_WORDS = {
     OutcomeKind.REVERTED: "reverted",
@@ -96,7 +100,7 @@ class _Writer:
         yield ""
 
     def list_lookups(self, plan: UpgradePlan) -> Iterator[str]:
-        """Yield one line for each change that only touches us, with all its places; no change that stands above."""
+        """Yield one line for each change that only touches us, with all its places."""
         items = [item for work in plan.files for item in work.items]
         above = {item.net for item in items if item.level > TouchLevel.TOUCHES}
         groups: dict[NetChange, list[UpgradeItem]] = {}
@@ -163,10 +167,8 @@ class _Writer:
         ]
         if not item.uses[0].text.strip():
             lines.pop()
-        if change.before != change.after:
-            before, after = (truncate_text(text, _MAX_CODE) for text in (change.before, change.after))
-            sides = " → ".join(write_code(text) for text in (before, after) if text)
-            lines += [f"    - upstream: {sides}"] if sides else []
+        if upstream := describe_difference(change):
+            lines.append(f"    - upstream: {upstream}")
         if item.touch.action:
             lines.append(f"    - to do: {_escape_action(item.touch.action)}")
         return "\n".join(lines)
@@ -197,6 +199,40 @@ class _Writer:
         if not self._url or not commit:
             return short
         return f"[{short}]({write_address(f'{self._url}/commit/{commit}')})"
+
+
+def describe_difference(change: ContractChange) -> str:
+    """Describe what is different: the parameters of a signature, else both sides; empty if that says nothing."""
+    old, new = change.old_signature, change.new_signature
+    if change.kind is ChangeKind.SIGNATURE and old and new and (parameters := _describe_parameters(old, new)):
+        return parameters
+    if change.before == change.after:
+        return ""
+    sides = (truncate_text(text, _MAX_CODE) for text in (change.before, change.after) if text)
+    return " → ".join(map(write_code, sides))
+
+
+def _describe_parameters(old: Signature, new: Signature) -> str:
+    before = {each.name: each for each in old.parameters}
+    after = {each.name: each for each in new.parameters}
+    shared = [name for name in before if name in after]
+    parts = [
+        _list_parameters("without", (each for each in old.parameters if each.name not in after)),
+        _list_parameters("with", (each for each in new.parameters if each.name not in before)),
+        _list_parameters("other default:", (after[n] for n in shared if before[n].default != after[n].default)),
+    ]
+    if shared != [name for name in after if name in before]:
+        parts.append(f"order: {', '.join(write_code(each.name) for each in new.parameters[:_MAX_PARAMETERS])}")
+    return "; ".join(part for part in parts if part)
+
+
+def _list_parameters(label: str, parameters: Iterable[Parameter]) -> str:
+    names = [each.name if each.default is None else f"{each.name}={each.default}" for each in parameters]
+    if not names:
+        return ""
+    more = f" and {len(names) - _MAX_PARAMETERS} more" if len(names) > _MAX_PARAMETERS else ""
+    shown = (write_code(truncate_text(name, _MAX_PARAMETER)) for name in names[:_MAX_PARAMETERS])
+    return f"{label} {', '.join(shown)}{more}"
 
 
 def _describe_kind(change: ContractChange) -> str:
@@ -232,11 +268,12 @@ def _count_others(others: int) -> str:
 
 
 def _list_unread(plan: UpgradePlan) -> Iterator[str]:
-    """Yield the files that could not be read."""
-    if not plan.unread:
+    """Yield the files that could not be read, apart from those that hold no text."""
+    unread = [file for file in plan.unread if file.reason not in _WITHOUT_TEXT]
+    if not unread:
         return
     yield "## Not read\n"
-    for file in plan.unread[:_MAX_UNREAD]:
+    for file in unread[:_MAX_UNREAD]:
         yield f"- {write_code(file.path)}: {file.reason}"
-    yield from _count_rest(len(plan.unread) - _MAX_UNREAD)
+    yield from _count_rest(len(unread) - _MAX_UNREAD)
     yield ""

@@ -1,1 +1,1 @@
-"""Touches: reports of what merges do to profiles, and what people said about them."""
+"""What merges mean for the code that a team builds on a repository, and a replay of the past."""

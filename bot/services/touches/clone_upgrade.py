@@ -2,42 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 
 from bot.domain.contract.deprecations import DeprecationLedger, update_ledger
 from bot.domain.contract.extraction import MergeFacts, extract_contract
-from bot.domain.contract.models import FileVersions, MergeContract
+from bot.domain.contract.models import MergeContract
 from bot.domain.errors import UsageError
+from bot.domain.evaluation.imported_files import detect_packages
 from bot.domain.history.commits import Commit, sort_commits
 from bot.domain.history.outcomes import MergeOutcome, find_outcomes
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.history.reverts import Revert, list_reverted_numbers, select_standing
+from bot.domain.profile.file_uses import scan_file
+from bot.domain.profile.linking import link_profile
+from bot.domain.profile.models import Profile
+from bot.domain.profile.scan import build_profile
+from bot.domain.profile.upstream_index import UpstreamIndex
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.python.models import ModuleOutline
-from bot.domain.python.outline import build_outline
-from bot.domain.source.models import SourceFile
 from bot.domain.source.trees import BlobVersion, LineCommit, TreeCommit
 from bot.domain.text.strings import quote_input
 from bot.domain.touches.upgrade import UpgradeRange
 from bot.ports.clone_trees import CloneTrees
+from bot.services.touches.replay_cache import UpstreamTree
+from bot.services.touches.upstream_line import detect_upstream, read_versions
 
 ProgressCallback = Callable[[int, int], None]
 HEAD = "HEAD"
-# outlines of modules that did not change; those of a busy repository take some 50 KB each
-_MAX_OUTLINES = 400
-# where packages of a repository stand
-_SOURCE_FOLDERS = ("", "src/", "lib/", "python/")
+# stands for the owner of a repository that nothing names
+_LOCAL_OWNER = "local"
+
+
+def ignore_progress(_done: int, _all: int) -> None:
+    """Do nothing with the progress."""
+
+
+def scan_clone(trees: CloneTrees, name: str, commit: str, packages: Sequence[str], now: datetime) -> Profile:
+    """Return what the tree of a clone uses of packages, at a commit or its newest one.
+
+    Raises:
+        UsageError: the clone can't be read, or has no such commit.
+    """
+    line = trees.list_line()
+    sha = trees.find_commit(commit) if commit else (line[-1].sha if line else "")
+    if not sha:
+        raise UsageError(f"There is no commit {quote_input(commit)} in the clone of {quote_input(name)}.")
+    files = (trees.read_file(BlobVersion(path, blob)) for path, blob in trees.list_files(sha).items())
+    scans = [scan_file(file.path, file.text, packages) for file in files if not file.problem]
+    return build_profile(name, name, sha, now, packages, scans)
 
 
 class CloneUpgradeReader:
     """Reads what is between two commits of a clone."""
 
-    def __init__(self, trees: CloneTrees, repository: Repository, progress: ProgressCallback) -> None:
+    def __init__(
+        self, trees: CloneTrees, repository: Repository | None = None, progress: ProgressCallback = ignore_progress
+    ) -> None:
         self._trees = trees
-        self._repository = repository
+        self._requested = repository
         self._progress = progress
+        self._tree = UpstreamTree(trees)
 
     def read_range(self, start: str, end: str = HEAD) -> UpgradeRange:
         """Read the merges after ``start`` up to ``end``.
@@ -53,7 +77,8 @@ class CloneUpgradeReader:
         commits = list(self._trees.iterate_commits(on_the_way))
         pulls = self._sort_pulls([*commits, *self._trees.iterate_commits(later)])
         by_commit = {pull.merge_commit: pull for pull in pulls}
-        contracts = tuple(self._read_contracts(line[first].sha, commits, by_commit))
+        parents = {each.sha: each.parent for each in on_the_way}
+        contracts = tuple(self._read_contracts(commits, parents, by_commit))
         numbers = frozenset(contract.number for contract in contracts)
         outcomes = find_outcomes(RevertIndex(pulls))
         reverts = _select_reverts(pulls, numbers)
@@ -62,11 +87,22 @@ class CloneUpgradeReader:
             line[first].sha,
             line[last].sha,
             contracts,
-            {each.sha: each.parent for each in on_the_way},
+            parents,
             reverts,
             tuple(_select_regressions(outcomes, numbers)),
             tuple(entry for entry in ledger.entries if not entry.removed_by),
+            _build_url(pulls),
         )
+
+    def detect_packages(self, start: str) -> tuple[str, ...]:
+        """Return the packages that others import from the upstream repository. Raises UsageError."""
+        line = self._trees.list_line()
+        return detect_packages(self._trees.list_files(line[self._find_position(line, start)].sha))
+
+    def link_profile(self, profile: Profile, commit: str) -> Profile:
+        """Return a profile with the names under which upstream defines what it uses at a commit."""
+        self._tree.move_to(commit)
+        return link_profile(profile, UpstreamIndex(self._tree.load_outline))
 
     def _find_position(self, line: Sequence[LineCommit], revision: str) -> int:
         if not line:
@@ -81,66 +117,29 @@ class CloneUpgradeReader:
 
     def _sort_pulls(self, commits: Sequence[TreeCommit]) -> tuple[PullRequest, ...]:
         plain = (Commit(each.sha, each.committed_at, "", each.message, ()) for each in commits)
-        merges = sort_commits(plain, self._repository, self._trees.read_facts().branch)
+        repository = self._requested or detect_upstream(self._trees, commits)
+        merges = sort_commits(plain, repository, self._trees.read_facts().branch)
         return (*merges.pulls, *merges.direct)
 
     def _read_contracts(
-        self, start: str, commits: Sequence[TreeCommit], by_commit: dict[str | None, PullRequest]
+        self,
+        commits: Sequence[TreeCommit],
+        parents: Mapping[str, str],
+        by_commit: Mapping[str | None, PullRequest],
     ) -> Iterator[MergeContract]:
-        tree = dict(self._trees.list_files(start))
-        outlines = OutlineCache(self._trees.read_file)
         for done, commit in enumerate(commits, 1):
-            _apply_changes(tree, commit)
+            self._tree.advance(commit, parents[commit.sha])
             pull = by_commit[commit.sha]
-            versions = [
-                FileVersions(self._read_side(change.old), self._read_side(change.new)) for change in commit.changes
-            ]
             facts = MergeFacts(pull.number, commit.sha, commit.committed_at, pull.title)
-            yield extract_contract(facts, versions, outlines.make_loader(tree))
+            versions = tuple(read_versions(self._trees, commit))
+            yield extract_contract(facts, versions, self._tree.load_outline)
             self._progress(done, len(commits))
 
-    def _read_side(self, version: BlobVersion | None) -> SourceFile | None:
-        return self._trees.read_file(version) if version else None
 
-
-class OutlineCache:
-    """Outlines of modules by the hash of their content."""
-
-    def __init__(self, read_file: Callable[[BlobVersion], SourceFile]) -> None:
-        self._build = lru_cache(maxsize=_MAX_OUTLINES)(lambda version: _build_outline(read_file(version)))
-
-    def make_loader(self, tree: dict[str, str]) -> Callable[[str], ModuleOutline | None]:
-        """Return a function that gives the outline of a module in a tree, None if there is none."""
-
-        def load(module: str) -> ModuleOutline | None:
-            for path in _list_paths(module):
-                if blob := tree.get(path):
-                    outline: ModuleOutline | None = self._build(BlobVersion(path, blob))
-                    return outline
-            return None
-
-        return load
-
-
-def _build_outline(file: SourceFile) -> ModuleOutline | None:
-    return None if file.problem else build_outline(file.path, file.text)
-
-
-def _list_paths(module: str) -> Iterator[str]:
-    name = module.replace(".", "/")
-    for folder in _SOURCE_FOLDERS:
-        yield f"{folder}{name}.py"
-        yield f"{folder}{name}/__init__.py"
-
-
-def _apply_changes(tree: dict[str, str], commit: TreeCommit) -> None:
-    for change in commit.changes:
-        if change.old:
-            with suppress(KeyError):
-                del tree[change.old.path]
-    for change in commit.changes:
-        if change.new:
-            tree[change.new.path] = change.new.blob
+def _build_url(pulls: Sequence[PullRequest]) -> str:
+    """Return the address of the repository; empty if the clone doesn't say which one it is."""
+    first = next(iter(pulls), None)
+    return f"{first.web}/{first.repository}" if first and first.repository.owner != _LOCAL_OWNER else ""
 
 
 def _select_reverts(pulls: Sequence[PullRequest], numbers: frozenset[int]) -> tuple[Revert, ...]:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from bot.domain.profile.symbols import name_expression
 
-_CAUGHT = frozenset("ImportError ModuleNotFoundError AttributeError Exception BaseException".split())
+_CAUGHT = frozenset("ImportError ModuleNotFoundError AttributeError".split())
+# code that goes on after any error is not written with a missing name in mind, unless it imports
+_BROAD = frozenset("Exception BaseException".split())
 _PROBES = frozenset("hasattr is_package_available find_spec importable".split())
 # tests of a condition that are looked at: longer ones are of generated code
 _MAX_NODES = 60
@@ -42,14 +44,18 @@ def read_guard(test: ast.expr) -> Guard:
 
 def catches_missing(node: ast.Try) -> bool:
     """Return whether a ``try`` goes on where a name is missing."""
-    return any(_is_caught(handler.type) for handler in node.handlers)
-
-
-def _is_caught(node: ast.expr | None) -> bool:
-    if node is None:
+    caught = {name for handler in node.handlers for name in _list_caught(handler.type)}
+    if not caught.isdisjoint(_CAUGHT):
         return True
+    imports = any(isinstance(each, ast.Import | ast.ImportFrom) for each in node.body)
+    return imports and not caught.isdisjoint(_BROAD)
+
+
+def _list_caught(node: ast.expr | None) -> list[str]:
+    if node is None:
+        return ["BaseException"]
     names = node.elts if isinstance(node, ast.Tuple) else [node]
-    return any(name_expression(each).rpartition(".")[2] in _CAUGHT for each in names)
+    return [name_expression(each).rpartition(".")[2] for each in names]
 
 
 def _is_probe(call: ast.Call) -> bool:
