@@ -23,7 +23,7 @@ _STEP = re.compile(
 )
 _BARE_STEP = re.compile(r"[-:,\u2013\u2014]?\s\b(?:part|pt\.?|phase|step)\s(?P<part>\d{1,3}|i{1,3}|iv|v)\b", re.I)
 _FOLLOW_UP = re.compile(
-    r"\bfollow(?:s|ing)?[\s-]?up\b[^.#\n]{0,60}?(?:#|/pull/)(?P<number>[1-9]\d{0,8})(?!\d)", re.I
+    r"\bfollow(?:s|ing)?[\s-]?up\b(?:[^.#\n]|\.(?!\s)){0,60}?(?:#|/pull/)(?P<number>[1-9]\d{0,8})(?!\d)", re.I
 )
 _BUMP = re.compile(
     r"(?:bump|upgrade|update|pin)\s(?P<name>[\w./@-]{2,60})(?:\sversion)?(?:\sfrom\s\S{1,40})?\sto\sv?\d", re.I
