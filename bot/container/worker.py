@@ -21,12 +21,13 @@ from bot.container.questions import (
 from bot.container.records import build_answered_requests, build_earlier_answers
 from bot.container.schedule import ScheduleServices, build_schedule_services
 from bot.container.subscriptions import SubscriptionServices, build_subscription_services
+from bot.container.touches import TouchServices, build_touch_services
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.time.day import TodayProvider
 from bot.services.digest.composer import DigestComposer
 from bot.services.operations.lost_jobs import LostJobReporter
 from bot.services.questions.thread_memory import ThreadMemories
-from bot.services.risk.risk_lister import RiskLister
+from bot.services.risk.risk_lister import RiskLister, RiskLookups
 from bot.services.slack.answers import AnswerBuilder
 from bot.services.slack.details_modal import DetailsModal
 from bot.services.slack.earlier_answer import EarlierAnswers
@@ -48,6 +49,7 @@ class WorkerServices:
     subscriptions: SubscriptionServices
     questions: QuestionServices
     lost_jobs: LostJobReporter
+    touches: TouchServices
 
 
 def build_worker_services(base: Foundation) -> WorkerServices:
@@ -83,6 +85,7 @@ def build_worker_services(base: Foundation) -> WorkerServices:
             RedisLostJobStore(base.store, base.keyspace),
             schedule.incident_reporter,
         ),
+        touches=build_touch_services(base, digests),
     )
 
 
@@ -95,9 +98,9 @@ def build_answers(base: Foundation, digests: DigestServices, composer: DigestCom
         digests.entries,
         base.settings.prdigest_concurrency,
         digests.paths.get_path_classes,
-        history.timeline.read_merges_or_none,
-        history.track_record.is_reduced,
-        digests.entries.get_review,
+        RiskLookups(
+            history.timeline.read_merges_or_none, history.track_record.is_reduced, digests.entries.get_review
+        ),
     )
     return AnswerBuilder(
         digests.entries,

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from bot.domain.conversations.commands import AllowedRepositories, DigestRequest, RisksRequest, SummaryRequest
 from bot.domain.errors import UsageError
-from bot.domain.keyspace.keys import parse_digest_key
+from bot.domain.keyspace.digest_keys import parse_digest_key
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay, TodayProvider

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
 from bot.domain.conversations.commands import AllowedRepositories, CommandRequest
+from bot.domain.digest.view import check_profile_name
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.reference import Reference
 from bot.ports.versioned_json import VersionedJson
@@ -33,6 +35,23 @@ class FeedbackVerdict(StrEnum):
 
     GOOD = "good"
     BAD = "bad"
+
+
+class HitChoice(StrEnum):
+    """What a team says about a merge that touches its code."""
+
+    OURS = "ours"
+    NOT_US = "not-us"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class HitVote:
+    """A choice about a merge, for the team of a profile."""
+
+    choice: HitChoice
+    profile: str
+    reference: Reference
 
 
 def write_reference(reference: Reference) -> str:
@@ -70,6 +89,24 @@ def read_verdict(value: str) -> FeedbackVerdict:
         return FeedbackVerdict(_remove_mark(value))
     except ValueError as error:
         raise UsageError(UNKNOWN_BUTTON) from error
+
+
+def write_hit_vote(vote: HitVote) -> str:
+    """Return the value for a choice about a merge: ``2|ours ascend octo/engine#123``."""
+    return f"{_VERSION_MARK}{vote.choice} {vote.profile} {vote.reference}"
+
+
+def read_hit_vote(value: str, repositories: AllowedRepositories) -> HitVote:
+    """Return the choice of a value.
+
+    Raises UsageError if the value is none, or about a repository that is not allowed.
+    """
+    choice, _, rest = _remove_mark(value).partition(" ")
+    profile, _, reference = rest.partition(" ")
+    if not profile or choice not in set(HitChoice):
+        raise UsageError(UNKNOWN_BUTTON)
+    check_profile_name(profile)
+    return HitVote(HitChoice(choice), profile, repositories.parse_pull_request(reference))
 
 
 def write_request(request: CommandRequest) -> str:

@@ -1,1 +1,1 @@
-"""Contract changes for readers."""
+"""Messages about what merges change for others."""

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.digest.fingerprint import compute_fingerprint
-from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, select_entries
+from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
 from bot.domain.digest.multi_day import MultiDayDigest
+from bot.domain.digest.selection import select_entries
 from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
 from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.filters import Filters

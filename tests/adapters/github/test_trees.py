@@ -1,0 +1,45 @@
+"""The list of all files of a repository: files alone, at the newest commit, in two calls."""
+
+from __future__ import annotations
+
+import pytest
+from github import Auth
+
+from bot.adapters.github import GitHubClient, GitHubTrees
+from bot.domain.errors import RepositoryNotFound
+from bot.domain.pull_requests.models import Repository
+from bot.domain.source.listing import RepositoryTree, TreeFile
+from tests.adapters.worlds import REPO, ScriptedGitHub
+from tests.emulators.github.server import pull
+from tests.emulators.github.store import sha
+from tests.emulators.github.trees import EXECUTABLE, SUBMODULE, SYMLINK, Entry, FixedTree, TreeCommit, hash_object
+
+REPOSITORY = Repository.parse(REPO)
+ENTRIES = {
+    "a.py": Entry(b"a = 1\n"),
+    "src/größe.py": Entry(b"b"),
+    "run.sh": Entry(b"echo\n", EXECUTABLE),
+    "link": Entry(b"a.py", SYMLINK),
+    "vendored": Entry(mode=SUBMODULE),
+}
+
+
+def trees(github: ScriptedGitHub) -> GitHubTrees:
+    return GitHubTrees(GitHubClient(github.url, Auth.Token(github.token)))
+
+
+def test_the_files_of_the_newest_commit_are_listed(github: ScriptedGitHub) -> None:
+    commit = sha("merge 7")
+    github.add(REPO, pull(7))
+    github.add_commit(REPO, TreeCommit(commit, FixedTree(ENTRIES)))
+    files = [
+        TreeFile(path, hash_object(b"blob", ENTRIES[path].data), len(ENTRIES[path].data))
+        for path in ("a.py", "src/größe.py", "run.sh")
+    ]
+    assert trees(github).list_head(REPOSITORY) == RepositoryTree(commit, tuple(files))
+    assert len(github.calls) == 2
+
+
+def test_an_unknown_repository_is_named(github: ScriptedGitHub) -> None:
+    with pytest.raises(RepositoryNotFound, match="octo/nothing"):
+        trees(github).list_head(Repository("octo", "nothing"))
