@@ -20,13 +20,14 @@ from bot.cli.risks import risks_group
 from bot.cli.shipped import env_command, manifest_command
 from bot.cli.store import export_command, import_command
 from bot.cli.touches import touches_group
+from bot.cli.upgrade import upgrade_command
 
 _SECTIONS = (
     CommandSection("Try", "prdigest demo --open", ("demo",)),
     CommandSection(
         "Read",
         "prdigest digest --repo owner/name --dry-run",
-        ("digest", "report", "summary", "risks", "touches", "broke", "votes"),
+        ("digest", "report", "summary", "risks", "touches", "broke", "upgrade", "votes"),
     ),
     CommandSection("Run", "prdigest run", ("run", "web", "worker", "clock")),
     CommandSection(
@@ -87,6 +88,7 @@ for command in (
     profile_group,
     touches_group,
     broke_command,
+    upgrade_command,
 ):
     cli.add_command(command)
 
