@@ -9,6 +9,7 @@ import click
 
 from bot.cli.backfill import backfill_command
 from bot.cli.base import open_command_foundation
+from bot.cli.contract import contract_command
 from bot.cli.demo import demo_command
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
@@ -24,7 +25,7 @@ _SECTIONS = (
     CommandSection(
         "Read",
         "prdigest digest --repo owner/name --dry-run",
-        ("digest", "report", "summary", "risks", "touches", "votes"),
+        ("digest", "report", "summary", "risks", "contract", "touches", "votes"),
     ),
     CommandSection("Run", "prdigest run", ("run", "web", "worker", "clock")),
     CommandSection("Maintain", "prdigest doctor", ("doctor", "env", "manifest", "backfill", "export", "import")),
@@ -78,6 +79,7 @@ for command in (
     export_command,
     import_command,
     risks_group,
+    contract_command,
     touches_group,
 ):
     cli.add_command(command)
