@@ -42,7 +42,7 @@ def extract_contract(
         merge.commit,
         merge.merged_at,
         merge.title,
-        changes=(*python.changes, *list_surface_changes(versions)),
+        changes=(*python.changes, *list_surface_changes(versions, load)),
         migrations=python.migrations,
         calls=python.calls,
         files=tuple(sorted({each.path for pair in versions for each in (pair.old, pair.new) if each})),
