@@ -16,6 +16,7 @@ from bot.services.slack.touch_answers import TouchAnswerBuilder
 from bot.services.touches.decisions import TouchDecisions
 from bot.services.touches.lister import TouchLister
 from bot.services.touches.reports import TouchReports
+from bot.services.touches.suspects import SuspectFinder
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,9 @@ def build_touch_services(base: Foundation, digests: DigestServices) -> TouchServ
     decisions = TouchDecisions(RedisTouchStore(base.store, base.keyspace), base.now)
     lister = build_contract_lister(base, digests, contracts)
     touches = TouchLister(lister, reports, decisions, partial(get_display_name, base.settings))
-    return TouchServices(profiles, contracts, reports, decisions, TouchAnswerBuilder(lister, touches, decisions))
+    finder = SuspectFinder(lister, profiles, lambda: base.sources.background, base.get_today)
+    answers = TouchAnswerBuilder(lister, touches, decisions, finder)
+    return TouchServices(profiles, contracts, reports, decisions, answers)
 
 
 def build_profile_store(base: Foundation) -> ProfileStore:
