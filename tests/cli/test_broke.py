@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,37 +10,24 @@ from click.testing import CliRunner
 
 from bot.cli import cli
 from bot.domain.errors import UsageError
+from tests.helpers.clones import building, git, needs_git
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, needs_git]
 
 ERROR = "TypeError: Model.run() got an unexpected keyword argument 'size'"
-FIRST = "class Model:\n    def run(self, size=None):\n        return size\n"
-SECOND = "class Model:\n    def run(self):\n        return None\n"
-_AUTHOR = ("-c", "user.name=someone", "-c", "user.email=someone@example.org", "-c", "commit.gpgsign=false")
+FIRST = b"class Model:\n    def run(self, size=None):\n        return size\n"
+SECOND = b"class Model:\n    def run(self):\n        return None\n"
 
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A clone with three merges, of which the second removes an argument."""
-    folder = tmp_path_factory.mktemp("clone")
-    git(folder, "init", "-q", "-b", "main")
-    for number, (path, text) in enumerate(
-        [("engine/model.py", FIRST), ("engine/model.py", SECOND), ("engine/other.py", "LIMIT = 3\n")], 1
-    ):
-        (folder / path).parent.mkdir(exist_ok=True)
-        (folder / path).write_text(text)
-        git(folder, "add", "-A")
-        git(folder, *_AUTHOR, "commit", "-q", "-m", f"Change the engine (#{number})")
+    folder = tmp_path_factory.mktemp("broke") / "clone"
+    with building(folder) as builder:
+        builder.commit("Begin (#1)", {"engine/model.py": FIRST})
+        builder.commit("Change the engine (#2)", {"engine/model.py": SECOND})
+        builder.commit("Go on (#3)", {"engine/other.py": b"LIMIT = 3\n"})
     return folder
-
-
-def git(folder: Path, *arguments: str) -> str:
-    return subprocess.run(
-        ["git", "-C", str(folder), *arguments],  # noqa: S607 (any git will do)
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout.strip()
 
 
 def run(clone: Path, error: str, *options: str) -> str:
