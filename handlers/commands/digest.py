@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from bot.domain.conversations.commands import MAX_DIGEST_DAYS, DigestRequest, ParseContext
+from bot.domain.conversations.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.conversations.touch_requests import (
     CONTRACT_WORD,
@@ -28,7 +29,7 @@ from bot.services.jobs.declaration import MINUTE, JobRetries, JobType
 from bot.services.jobs.job_types import LONG_RETRIES, read_slack_request
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.replies import Answer
-from handlers.commands import contract, subscriptions, touches
+from handlers.commands import contract, plans, subscriptions, touches
 from handlers.commands.declaration import Command, choose_audience, enqueue_request
 from handlers.intake import RequestIntake
 
@@ -37,9 +38,9 @@ USAGE = (
     f"`2026-02-24..2026-02-28` (up to {MAX_DIGEST_DAYS} days) give one overview. Add `repo:owner/name` for "
     "another repository or `tz:Asia/Tokyo` for another time zone. `path:…`, `author:…`, `label:…` or "
     "`only:risky` show a part of it. `private` keeps an overview to yourself.\n"
-    f"{contract.USAGE}\n{touches.USAGE}\n{subscriptions.USAGE}"
+    f"{contract.USAGE}\n{touches.USAGE}\n{plans.USAGE}\n{subscriptions.USAGE}"
 )
-AnyRequest: TypeAlias = DigestRequest | ContractRequest | TouchesRequest | TouchScoreRequest
+AnyRequest: TypeAlias = DigestRequest | ContractRequest | TouchesRequest | TouchScoreRequest | plans.PlanRequest
 
 
 def _parse_request(text: str, context: ParseContext) -> DigestRequest:
@@ -72,6 +73,8 @@ DIGEST_JOB = JobType(
 def _parse_any(text: str, context: ParseContext) -> AnyRequest:
     """Parse the text as one of the requests, by its first word."""
     word = "".join(text.lower().split(maxsplit=1)[:1])
+    if word in plans.PLAN_WORDS:
+        return plans.parse_plan(text, context)
     if word == CONTRACT_WORD:
         return contract.parse_contract(text, context)
     return touches.parse_touches(text, context) if word == TOUCHES_WORD else _parse_request(text, context)
@@ -84,6 +87,8 @@ def _enqueue_any(intake: RequestIntake, asker: SlackRequest, request: AnyRequest
             return _enqueue_digest(intake, asker, request, audience)
         case ContractRequest():
             return contract.enqueue_contract(intake, asker, request, audience)
+        case SinceRequest() | DeprecationsRequest() | UpgradeRequest():
+            return plans.enqueue_plan(intake, asker, request, audience)
     return touches.enqueue_touches(intake, asker, request, audience)
 
 
@@ -130,10 +135,10 @@ def _post_digest(services: CommandServices, request: DigestRequest, asker: Slack
 COMMAND: Command[AnyRequest] = Command(
     name="/prdigest",
     description="Post the digest of a day, or subscribe to it",
-    hint="[2026-02-28 | 7d | contract 7d | touches 7d | subscribe | schedule | list | help]",
+    hint="[2026-02-28 | 7d | contract 7d | touches 7d | since DAY | upgrade | subscribe | schedule | list | help]",
     usage=USAGE,
     trigger_words=("digest", "prdigest"),
-    request_types=(DigestRequest, ContractRequest, TouchesRequest, TouchScoreRequest),
+    request_types=(DigestRequest, ContractRequest, TouchesRequest, TouchScoreRequest, *plans.PLAN_REQUESTS),
     parse=_parse_any,
     enqueue=_enqueue_any,
     jobs=(
@@ -141,14 +146,16 @@ COMMAND: Command[AnyRequest] = Command(
         CommandJob(OVERVIEW_JOB, answer_once("overview", _answer_overview, _describe_overview)),
         *contract.JOBS,
         *touches.JOBS,
+        *plans.JOBS,
     ),
     examples=(
         HelpExample("digest 7d", "an overview of several days"),
         contract.EXAMPLE,
         touches.EXAMPLE,
+        plans.EXAMPLE,
         subscriptions.EXAMPLE,
     ),
     share_action=SHARE_DIGEST,
     verbs=subscriptions.VERBS,
-    keywords=("today", "yesterday", CONTRACT_WORD, TOUCHES_WORD),
+    keywords=("today", "yesterday", CONTRACT_WORD, TOUCHES_WORD, *plans.PLAN_WORDS),
 )
