@@ -9,11 +9,13 @@ import click
 
 from bot.cli.backfill import backfill_command
 from bot.cli.base import open_command_foundation
+from bot.cli.broke import broke_command
 from bot.cli.demo import demo_command
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
 from bot.cli.grouped_help import CommandSection, GroupedHelp, format_example
 from bot.cli.processes import clock_command, run_command, web_command, worker_command
+from bot.cli.profile_store import profile_group
 from bot.cli.risks import risks_group
 from bot.cli.shipped import env_command, manifest_command
 from bot.cli.store import export_command, import_command
@@ -25,10 +27,14 @@ _SECTIONS = (
     CommandSection(
         "Read",
         "prdigest digest --repo owner/name --dry-run",
-        ("digest", "report", "summary", "risks", "touches", "upgrade", "votes"),
+        ("digest", "report", "summary", "risks", "touches", "broke", "upgrade", "votes"),
     ),
     CommandSection("Run", "prdigest run", ("run", "web", "worker", "clock")),
-    CommandSection("Maintain", "prdigest doctor", ("doctor", "env", "manifest", "backfill", "export", "import")),
+    CommandSection(
+        "Maintain",
+        "prdigest doctor",
+        ("doctor", "env", "manifest", "profile", "backfill", "export", "import"),
+    ),
 )
 _NO_VOTES_SENTENCE = "No votes yet: the thumbs below answers in Slack collect them."
 
@@ -79,7 +85,9 @@ for command in (
     export_command,
     import_command,
     risks_group,
+    profile_group,
     touches_group,
+    broke_command,
     upgrade_command,
 ):
     cli.add_command(command)

@@ -37,7 +37,8 @@ USAGE = (
     "*Get a digest*: `/prdigest` for yesterday, or `/prdigest 2026-02-28` for another day. `today`, `7d` or "
     f"`2026-02-24..2026-02-28` (up to {MAX_DIGEST_DAYS} days) give one overview. Add `repo:owner/name` for "
     "another repository or `tz:Asia/Tokyo` for another time zone. `path:…`, `author:…`, `label:…` or "
-    "`only:risky` show a part of it. `private` keeps an overview to yourself.\n"
+    "`only:risky` show a part of it; `profile:NAME` begins with what touches your own code, `only:touching` shows "
+    "nothing else. `private` keeps an overview to yourself.\n"
     f"{contract.USAGE}\n{touches.USAGE}\n{plans.USAGE}\n{subscriptions.USAGE}"
 )
 AnyRequest: TypeAlias = DigestRequest | ContractRequest | TouchesRequest | TouchScoreRequest | plans.PlanRequest
@@ -118,13 +119,15 @@ def _describe_overview(request: DigestRequest) -> str:
 def _answer_overview(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer:
     """Build the overview. Raises UsageError if the asker may not have it here."""
     services.subscriptions.permissions.require_presence(asker)
-    return services.answers.build_overview(request, asker.name, asker.channel)
+    known = replace(request, view=services.profiles.require_view(request.view, request.repository))
+    return services.answers.build_overview(known, asker.name, asker.channel)
 
 
 def _post_digest(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer | None:
     """Post the digest of a day. Return its address to the asker if it was already posted."""
     services.subscriptions.permissions.require_presence(asker)
-    spec = DigestSpec(asker.channel, request.repository, request.span, request.view)
+    view = services.profiles.require_view(request.view, request.repository)
+    spec = DigestSpec(asker.channel, request.repository, request.span, view)
     published = services.subscriptions.delivery.post_digest(spec)
     if not published.was_posted:
         return None
