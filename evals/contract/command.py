@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -103,7 +104,7 @@ def _read_merges(trees: CloneTrees, since: str, until: str) -> list[CloneMerge]:
 
 def _extract(trees: CloneTrees, merges: Collection[CloneMerge]) -> Iterator[MergeContract]:
     tree = UpstreamTree(trees)
-    with click.progressbar(merges, label="merges", file=click.get_text_stream("stderr")) as shown:
+    with click.progressbar(merges, label="merges", file=sys.stderr) as shown:
         for merge in shown:
             tree.move_to(merge.commit.sha)
             facts_ = MergeFacts(merge.number, merge.commit.sha, merge.commit.committed_at, merge.title)
