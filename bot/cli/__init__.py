@@ -14,6 +14,7 @@ from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
 from bot.cli.grouped_help import CommandSection, GroupedHelp, format_example
 from bot.cli.processes import clock_command, run_command, web_command, worker_command
+from bot.cli.profile import profile_group
 from bot.cli.risks import risks_group
 from bot.cli.shipped import env_command, manifest_command
 from bot.cli.store import export_command, import_command
@@ -24,7 +25,7 @@ _SECTIONS = (
     CommandSection(
         "Read",
         "prdigest digest --repo owner/name --dry-run",
-        ("digest", "report", "summary", "risks", "touches", "votes"),
+        ("digest", "report", "summary", "risks", "profile", "touches", "votes"),
     ),
     CommandSection("Run", "prdigest run", ("run", "web", "worker", "clock")),
     CommandSection("Maintain", "prdigest doctor", ("doctor", "env", "manifest", "backfill", "export", "import")),
@@ -78,6 +79,7 @@ for command in (
     export_command,
     import_command,
     risks_group,
+    profile_group,
     touches_group,
 ):
     cli.add_command(command)
