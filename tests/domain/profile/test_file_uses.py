@@ -131,7 +131,7 @@ def test_a_name_of_two_parts_that_upstream_lacks_is_an_op() -> None:
 
 def test_files_that_cannot_be_parsed_are_listed() -> None:
     profile = scan_tree({"a/b.py": "def (:\n", "a/deep.py": f"x = {'a.' * 3000}b\n"})
-    assert [each.path for each in profile.unread][0] == "a/b.py"
+    assert profile.unread[0].path == "a/b.py"
 
 
 @pytest.mark.parametrize(
@@ -143,10 +143,18 @@ def test_tests_are_known_by_their_path(path: str, expected: bool) -> None:
 
 
 _PIECES = st.sampled_from(
-    "import up\n|from up.m import *\n|class A(A):\n |  def f(self):\n    |super().f()\n|self.x = up.y\n|x: up.T = 1\n"
-    "|if x:\n|try:\n|lambda up: up.z\n|(|)|'up.a:b'|@up\n|up.f(*a, **k)\n|for a, b in x.items():\n|UP_X=|--a-b |{".split(
-        "|"
-    )
+    [
+        *(
+            "import up\n",
+            "from up.m import *\n",
+            "class A(A):\n ",
+            "  def f(self):\n    ",
+            "super().f()\n",
+            "if x:\n",
+        ),
+        *("self.x = up.y\n", "x: up.T = 1\n", "try:\n", "lambda up: up.z\n", "(", ")", "'up.a:b'", "@up\n", "{"),
+        *("up.f(*a, **k)\n", "for a, b in x.items():\n", "UP_X=", "--a-b "),
+    ]
 )
 
 
