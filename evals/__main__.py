@@ -1,9 +1,9 @@
 """``python -m evals``: ask, judge, print a table; exit 1 if the marks are too low.
 
 ``python -m evals reverts`` measures how many of a year's known reverts are found, ``python -m evals risk`` the
-risk list, ``python -m evals context`` the functions around changes; none of them asks a model. ``python -m evals
-trial`` compares summaries with public reports, and ``python -m evals reading`` measures the second reading,
-both with or without a key.
+risk list, ``python -m evals context`` the functions around changes, ``python -m evals broke`` the suspects for
+known errors; none of them asks a model. ``python -m evals trial`` compares summaries with public reports, and
+``python -m evals reading`` measures the second reading, both with or without a key.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from bot.container.questions import build_answer_writer
 from bot.domain.errors import ConfigurationError, PrdigestError
 from bot.settings import Settings, load_settings
 from evals.asking import ask_suite
+from evals.broke import broke
 from evals.cases import Suite, load_suite
 from evals.context import context
 from evals.reading.command import reading
@@ -143,6 +144,7 @@ def _format_total(result: Total) -> str:
     return f"{result.count} questions: {facts}, {citations}, ${result.cost:.4f}, {result.seconds:.1f} s each"
 
 
+main.add_command(broke)
 main.add_command(context)
 main.add_command(reading)
 main.add_command(risk)

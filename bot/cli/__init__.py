@@ -9,6 +9,7 @@ import click
 
 from bot.cli.backfill import backfill_command
 from bot.cli.base import open_command_foundation
+from bot.cli.broke import broke_command
 from bot.cli.demo import demo_command
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
@@ -19,16 +20,21 @@ from bot.cli.risks import risks_group
 from bot.cli.shipped import env_command, manifest_command
 from bot.cli.store import export_command, import_command
 from bot.cli.touches import touches_group
+from bot.cli.upgrade import upgrade_command
 
 _SECTIONS = (
     CommandSection("Try", "prdigest demo --open", ("demo",)),
     CommandSection(
         "Read",
         "prdigest digest --repo owner/name --dry-run",
-        ("digest", "report", "summary", "risks", "profile", "touches", "votes"),
+        ("digest", "report", "summary", "risks", "touches", "broke", "upgrade", "votes"),
     ),
     CommandSection("Run", "prdigest run", ("run", "web", "worker", "clock")),
-    CommandSection("Maintain", "prdigest doctor", ("doctor", "env", "manifest", "backfill", "export", "import")),
+    CommandSection(
+        "Maintain",
+        "prdigest doctor",
+        ("doctor", "env", "manifest", "profile", "backfill", "export", "import"),
+    ),
 )
 _NO_VOTES_SENTENCE = "No votes yet: the thumbs below answers in Slack collect them."
 
@@ -81,6 +87,8 @@ for command in (
     risks_group,
     profile_group,
     touches_group,
+    broke_command,
+    upgrade_command,
 ):
     cli.add_command(command)
 

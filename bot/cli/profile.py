@@ -1,4 +1,4 @@
-"""The commands about profiles: what a team's own tree uses of an upstream repository."""
+"""The command that scans a tree on this machine; it belongs to those about profiles."""
 
 from __future__ import annotations
 
@@ -10,23 +10,15 @@ import click
 from bot.adapters.git import find_head, open_clone_trees, read_working_tree
 from bot.cli.base import check_writable, get_current_time, write_text
 from bot.cli.grouped_help import format_example
+from bot.cli.profile_store import profile_group
 from bot.domain.errors import UsageError
-from bot.domain.profile.codec import encode_profile
 from bot.domain.profile.manual import MAX_BYTES, ManualFile, parse_manual
+from bot.ports.profile_json import dump_profile
 from bot.render.profile.overview import format_profile, format_profile_yaml
 from bot.services.profile.tree_scan import ScanSource, scan_tree
 
 _DEFAULT_PACKAGE = "vllm"
 _YAML = frozenset({".yaml", ".yml"})
-
-
-@click.group(
-    "profile",
-    help="Find out what a team's own tree uses of an upstream repository.",
-    epilog=format_example("prdigest profile scan ../vllm-ascend --upstream ../vllm"),
-)
-def profile_group() -> None:
-    """Group the commands about profiles."""
 
 
 @profile_group.command(
@@ -83,7 +75,7 @@ def scan_command(
         trees = stack.enter_context(open_clone_trees(upstream)) if upstream else None
         profile = scan_tree(source, read_working_tree(path), get_current_time(), upstream=trees, manual=rules)
     if out:
-        write_text(out, format_profile_yaml(profile) if out.suffix in _YAML else encode_profile(profile))
+        write_text(out, format_profile_yaml(profile) if out.suffix in _YAML else dump_profile(profile))
     click.echo(format_profile(profile))
 
 

@@ -8,8 +8,9 @@ from datetime import datetime
 from bot.adapters.git import GitMirror, GitMirrorFiles, GitMirrorSearch, MirrorReader, is_own_address
 from bot.adapters.github import read_git_token
 from bot.container.credentials import create_github_auth
-from bot.ports import SourceFiles, SourceMirror, SourceSearch
+from bot.ports import SourceFiles, SourceMirror, SourceSearch, SourceVersionReader
 from bot.services.source.fallback_files import FallbackSourceFiles
+from bot.services.source.fallback_versions import FallbackVersionReader
 from bot.settings import Settings
 
 
@@ -32,6 +33,12 @@ def add_mirror_files(settings: Settings, github: SourceFiles) -> SourceFiles:
     """Return a source of files that reads the mirror first; ``github`` itself without ``PRDIGEST_MIRROR``."""
     folder = settings.prdigest_mirror
     return github if folder is None else FallbackSourceFiles(GitMirrorFiles(MirrorReader(folder)), github)
+
+
+def add_mirror_versions(settings: Settings, github: SourceVersionReader) -> SourceVersionReader:
+    """Return the same for files before and after a commit."""
+    folder = settings.prdigest_mirror
+    return github if folder is None else FallbackVersionReader(GitMirrorFiles(MirrorReader(folder)), github)
 
 
 def build_mirror_search(settings: Settings) -> SourceSearch | None:

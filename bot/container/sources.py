@@ -13,9 +13,10 @@ from bot.adapters.github import (
     GitHubPullRequests,
     GitHubRateLimits,
     GitHubSourceFiles,
+    GitHubTrees,
 )
 from bot.container.credentials import create_github_auth
-from bot.container.mirror import add_mirror_files, build_mirror, build_mirror_search
+from bot.container.mirror import add_mirror_files, add_mirror_versions, build_mirror, build_mirror_search
 from bot.container.providers import get_model_access
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.models import PullRequest
@@ -33,6 +34,8 @@ from bot.ports import (
     SourceFiles,
     SourceMirror,
     SourceSearch,
+    SourceTrees,
+    SourceVersionReader,
 )
 from bot.settings import Settings
 
@@ -59,6 +62,16 @@ class LiveSources:
     def source_files(self) -> SourceFiles | None:
         """Files from the mirror, and from GitHub. Raises ConfigurationError without credentials."""
         return add_mirror_files(self._settings, GitHubSourceFiles(self._client))
+
+    @cached_property
+    def source_versions(self) -> SourceVersionReader | None:
+        """The same before and after a commit."""
+        return add_mirror_versions(self._settings, GitHubSourceFiles(self._client))
+
+    @cached_property
+    def source_trees(self) -> SourceTrees | None:
+        """Lists of files from GitHub. Raises ConfigurationError without credentials."""
+        return GitHubTrees(self._client)
 
     @property
     def model(self) -> Model | None:

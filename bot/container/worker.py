@@ -21,12 +21,14 @@ from bot.container.questions import (
 from bot.container.records import build_answered_requests, build_earlier_answers
 from bot.container.schedule import ScheduleServices, build_schedule_services
 from bot.container.subscriptions import SubscriptionServices, build_subscription_services
+from bot.container.touches import TouchServices, build_touch_services
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.time.day import TodayProvider
 from bot.services.digest.composer import DigestComposer
 from bot.services.operations.lost_jobs import LostJobReporter
+from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.questions.thread_memory import ThreadMemories
-from bot.services.risk.risk_lister import RiskLister
+from bot.services.risk.risk_lister import RiskLister, RiskLookups
 from bot.services.slack.answers import AnswerBuilder
 from bot.services.slack.details_modal import DetailsModal
 from bot.services.slack.earlier_answer import EarlierAnswers
@@ -39,6 +41,7 @@ class WorkerServices:
 
     repositories: AllowedRepositories
     get_today: TodayProvider
+    profiles: KnownProfiles
     digests: DigestServices
     schedule: ScheduleServices
     deliveries: DeliveryServices
@@ -48,6 +51,7 @@ class WorkerServices:
     subscriptions: SubscriptionServices
     questions: QuestionServices
     lost_jobs: LostJobReporter
+    touches: TouchServices
 
 
 def build_worker_services(base: Foundation) -> WorkerServices:
@@ -57,9 +61,11 @@ def build_worker_services(base: Foundation) -> WorkerServices:
         ConfigurationError, SlackCallRefused, SlackUnavailable, StoreUnavailable: a setting is wrong, or a
             service is away.
     """
-    digests = build_digest_services(base)
+    plain_digests = build_digest_services(base)
+    touches = build_touch_services(base, plain_digests)
+    digests = touches.add_to_digests(plain_digests)
     schedule = build_schedule_services(base)
-    deliveries = build_delivery_services(base, digests, schedule)
+    deliveries = build_delivery_services(base, digests, schedule, touches.decisions)
     repositories = build_allowed_repositories(base.settings)
     memories = build_thread_memories(base)
     replies = build_replies(base, memories)
@@ -67,15 +73,14 @@ def build_worker_services(base: Foundation) -> WorkerServices:
     return WorkerServices(
         repositories=repositories,
         get_today=base.get_today,
+        profiles=digests.profiles,
         digests=digests,
         schedule=schedule,
         deliveries=deliveries,
         answers=build_answers(base, digests, deliveries.composer),
         replies=replies,
         details=DetailsModal(digests.entries, SlackViews(base.slack), replies, base.settings.prdigest_timezone),
-        subscriptions=build_subscription_services(
-            base, repositories, schedule, deliveries, digests.costs, replies
-        ),
+        subscriptions=build_subscription_services(base, repositories, schedule, deliveries, digests, replies),
         questions=questions,
         lost_jobs=LostJobReporter(
             replies,
@@ -83,6 +88,7 @@ def build_worker_services(base: Foundation) -> WorkerServices:
             RedisLostJobStore(base.store, base.keyspace),
             schedule.incident_reporter,
         ),
+        touches=touches,
     )
 
 
@@ -95,9 +101,12 @@ def build_answers(base: Foundation, digests: DigestServices, composer: DigestCom
         digests.entries,
         base.settings.prdigest_concurrency,
         digests.paths.get_path_classes,
-        history.timeline.read_merges_or_none,
-        history.track_record.is_reduced,
-        digests.entries.get_review,
+        RiskLookups(
+            history.timeline.read_merges_or_none,
+            history.track_record.is_reduced,
+            digests.entries.get_review,
+            digests.read_touches,
+        ),
     )
     return AnswerBuilder(
         digests.entries,

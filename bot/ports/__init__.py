@@ -18,6 +18,7 @@ from bot.ports.llm import (
     TurnEnd,
     TurnUsage,
 )
+from bot.ports.profiles import ProfileStore
 from bot.ports.providers import ModelAccess, ModelConnection, ModelProvider
 from bot.ports.slack import (
     AnswerDisplay,
@@ -30,7 +31,7 @@ from bot.ports.slack import (
     ThreadReader,
     Views,
 )
-from bot.ports.source_files import SourceFiles, SourceMirror, SourceSearch
+from bot.ports.source_files import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
 from bot.ports.sources import Sources
 from bot.ports.store import (
     BackfillLog,
@@ -49,6 +50,7 @@ from bot.ports.store import (
     ThreadStateStore,
     WorkspaceOwner,
 )
+from bot.ports.touches import TouchStore
 
 __all__ = [
     "AnswerDisplay",
@@ -73,6 +75,7 @@ __all__ = [
     "ModelProvider",
     "Post",
     "PostedDigestIndex",
+    "ProfileStore",
     "Prompt",
     "PullRequestBackground",
     "PullRequests",
@@ -83,6 +86,8 @@ __all__ = [
     "SourceFiles",
     "SourceMirror",
     "SourceSearch",
+    "SourceTrees",
+    "SourceVersionReader",
     "Sources",
     "SpendingStore",
     "SubscriptionStore",
@@ -93,6 +98,7 @@ __all__ = [
     "ThreadStateStore",
     "ToolCall",
     "ToolResult",
+    "TouchStore",
     "Turn",
     "TurnEnd",
     "TurnUsage",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.models import SourceFile
+from bot.domain.source.listing import RepositoryTree
+from bot.domain.source.models import SourceFile, SourceVersions
 from bot.domain.source.search import SourceChange, SourceUses
 
 
@@ -24,6 +26,36 @@ class SourceFiles(Protocol):
 
         Raises:
             SourceUnavailable: the commit is not there.
+            PrdigestError: what :class:`bot.ports.PullRequests` raises.
+        """
+
+
+class SourceVersionReader(Protocol):
+    """Source of files before and after a commit."""
+
+    def read_versions(
+        self, repository: Repository, commit: str, old: Sequence[str], new: Sequence[str]
+    ) -> SourceVersions:
+        """Return the files at the paths ``old`` of the first parent of a commit, and at ``new`` of the commit.
+
+        Both sides are read in one call where possible. All else is as in :meth:`SourceFiles.read_files`.
+
+        Raises:
+            SourceUnavailable: the commit is not there.
+            PrdigestError: what :class:`bot.ports.PullRequests` raises.
+        """
+
+
+class SourceTrees(Protocol):
+    """Source of the list of all files of a repository."""
+
+    def list_tree(self, repository: Repository, until: datetime | None = None) -> RepositoryTree:
+        """List the files at the newest commit of the default branch, without links and submodules.
+
+        With an aware instant ``until`` it is the newest commit of that time.
+
+        Raises:
+            SourceUnavailable: there is no commit.
             PrdigestError: what :class:`bot.ports.PullRequests` raises.
         """
 

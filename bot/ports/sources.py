@@ -10,14 +10,14 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.review.models import BugReview
 from bot.ports.github import PullRequestBackground, PullRequests
 from bot.ports.llm import ChatModel, Model
-from bot.ports.source_files import SourceFiles, SourceMirror, SourceSearch
+from bot.ports.source_files import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
 
 
 class Sources(Protocol):
     """Sources of pull requests and of texts. The settings of a source are needed only when it is used.
 
-    ``pulls``, ``background``, ``source_files``, ``model`` and ``chat`` raise ConfigurationError if a
-    setting is missing or wrong.
+    ``pulls``, ``background``, those of files, ``model`` and ``chat`` raise ConfigurationError if a setting is
+    missing or wrong.
     """
 
     @property
@@ -31,6 +31,14 @@ class Sources(Protocol):
     @property
     def source_files(self) -> SourceFiles | None:
         """The source of whole files at a commit, None if there is none."""
+
+    @property
+    def source_versions(self) -> SourceVersionReader | None:
+        """The source of files before and after a commit, None if there is none."""
+
+    @property
+    def source_trees(self) -> SourceTrees | None:
+        """The source of the list of all files of a repository, None if there is none."""
 
     @property
     def model(self) -> Model | None:

@@ -129,6 +129,8 @@ class TrialSources:
     stands_in: str = ""
     background: None = None
     source_search: None = None
+    source_versions: None = None
+    source_trees: None = None
 
     def get_written_review(self, pull: PullRequest) -> None:
         """Return nothing: a trial is about summaries."""

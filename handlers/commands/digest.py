@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeAlias
 
 from bot.domain.conversations.commands import MAX_DIGEST_DAYS, DigestRequest, ParseContext
 from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.conversations.touch_requests import (
+    CONTRACT_WORD,
+    TOUCHES_WORD,
+    ContractRequest,
+    TouchesRequest,
+    TouchScoreRequest,
+)
 from bot.domain.operations.lane import QueueName
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import DigestSpec
@@ -20,7 +28,7 @@ from bot.services.jobs.declaration import MINUTE, JobRetries, JobType
 from bot.services.jobs.job_types import LONG_RETRIES, read_slack_request
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.replies import Answer
-from handlers.commands import subscriptions
+from handlers.commands import contract, subscriptions, touches
 from handlers.commands.declaration import Command, choose_audience, enqueue_request
 from handlers.intake import RequestIntake
 
@@ -28,8 +36,11 @@ USAGE = (
     "*Get a digest*: `/prdigest` for yesterday, or `/prdigest 2026-02-28` for another day. `today`, `7d` or "
     f"`2026-02-24..2026-02-28` (up to {MAX_DIGEST_DAYS} days) give one overview. Add `repo:owner/name` for "
     "another repository or `tz:Asia/Tokyo` for another time zone. `path:…`, `author:…`, `label:…` or "
-    "`only:risky` show a part of it. `private` keeps an overview to yourself.\n" + subscriptions.USAGE
+    "`only:risky` show a part of it; `profile:NAME` begins with what touches your own code, `only:touching` shows "
+    "nothing else. `private` keeps an overview to yourself.\n"
+    f"{contract.USAGE}\n{touches.USAGE}\n{subscriptions.USAGE}"
 )
+AnyRequest: TypeAlias = DigestRequest | ContractRequest | TouchesRequest | TouchScoreRequest
 
 
 def _parse_request(text: str, context: ParseContext) -> DigestRequest:
@@ -59,6 +70,24 @@ DIGEST_JOB = JobType(
 )
 
 
+def _parse_any(text: str, context: ParseContext) -> AnyRequest:
+    """Parse the text as one of the requests, by its first word."""
+    word = "".join(text.lower().split(maxsplit=1)[:1])
+    if word == CONTRACT_WORD:
+        return contract.parse_contract(text, context)
+    return touches.parse_touches(text, context) if word == TOUCHES_WORD else _parse_request(text, context)
+
+
+def _enqueue_any(intake: RequestIntake, asker: SlackRequest, request: AnyRequest, audience: Audience) -> str:
+    """Enqueue one of the requests."""
+    match request:
+        case DigestRequest():
+            return _enqueue_digest(intake, asker, request, audience)
+        case ContractRequest():
+            return contract.enqueue_contract(intake, asker, request, audience)
+    return touches.enqueue_touches(intake, asker, request, audience)
+
+
 def _enqueue_digest(intake: RequestIntake, asker: SlackRequest, request: DigestRequest, audience: Audience) -> str:
     """Enqueue a digest for the channel or an overview. Nothing is said at once: most come within seconds."""
     is_over = request.span.last < intake.today(request.span.zone).date
@@ -72,26 +101,28 @@ def _enqueue_digest(intake: RequestIntake, asker: SlackRequest, request: DigestR
 
 def _describe_digest(request: DigestRequest) -> str:
     """Return what the bot is about to post."""
-    where = "".join(f" ({part})" for part in (request.zone, request.view) if part)
+    where = "".join(f" ({part})" for part in (request.zone, str(request.view)) if part)
     return f"I'm preparing the digest of {request.span.title}{where}; it will appear here in about a minute."
 
 
 def _describe_overview(request: DigestRequest) -> str:
     """Return what the bot is about to show."""
-    narrowed = f", {request.view}" if request.view else ""
+    narrowed = f", {request.view}" if str(request.view) else ""
     return f"Looking at {request.span.title}{narrowed}… Days I haven't processed yet take about a minute each."
 
 
 def _answer_overview(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer:
     """Build the overview. Raises UsageError if the asker may not have it here."""
     services.subscriptions.permissions.require_presence(asker)
-    return services.answers.build_overview(request, asker.name, asker.channel)
+    known = replace(request, view=services.profiles.require_view(request.view, request.repository))
+    return services.answers.build_overview(known, asker.name, asker.channel)
 
 
 def _post_digest(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer | None:
     """Post the digest of a day. Return its address to the asker if it was already posted."""
     services.subscriptions.permissions.require_presence(asker)
-    spec = DigestSpec(asker.channel, request.repository, request.span, request.view)
+    view = services.profiles.require_view(request.view, request.repository)
+    spec = DigestSpec(asker.channel, request.repository, request.span, view)
     published = services.subscriptions.delivery.post_digest(spec)
     if not published.was_posted:
         return None
@@ -99,21 +130,28 @@ def _post_digest(services: CommandServices, request: DigestRequest, asker: Slack
     return Answer.for_asker(add_buttons(render_existing_digest(published.permalink), repeat))
 
 
-COMMAND = Command(
+COMMAND: Command[AnyRequest] = Command(
     name="/prdigest",
     description="Post the digest of a day, or subscribe to it",
-    hint="[2026-02-28 | 7d | subscribe | schedule | list | help]",
+    hint="[2026-02-28 | 7d | contract 7d | touches 7d | subscribe | schedule | list | help]",
     usage=USAGE,
     trigger_words=("digest", "prdigest"),
-    request_types=(DigestRequest,),
-    parse=_parse_request,
-    enqueue=_enqueue_digest,
+    request_types=(DigestRequest, ContractRequest, TouchesRequest, TouchScoreRequest),
+    parse=_parse_any,
+    enqueue=_enqueue_any,
     jobs=(
         CommandJob(DIGEST_JOB, answer_once("digest", _post_digest, _describe_digest)),
         CommandJob(OVERVIEW_JOB, answer_once("overview", _answer_overview, _describe_overview)),
+        *contract.JOBS,
+        *touches.JOBS,
     ),
-    examples=(HelpExample("digest 7d", "an overview of several days"), subscriptions.EXAMPLE),
+    examples=(
+        HelpExample("digest 7d", "an overview of several days"),
+        contract.EXAMPLE,
+        touches.EXAMPLE,
+        subscriptions.EXAMPLE,
+    ),
     share_action=SHARE_DIGEST,
     verbs=subscriptions.VERBS,
-    keywords=("today", "yesterday"),
+    keywords=("today", "yesterday", CONTRACT_WORD, TOUCHES_WORD),
 )

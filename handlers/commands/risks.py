@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.domain.conversations.commands import (
     MAX_RISKS_DAYS,
     MAX_SCORE_DAYS,
@@ -29,6 +31,7 @@ USAGE = (
     "*List risky changes*: `/prrisks`, `/prrisks today`, `7d`, `2026-02-28` or `2026-02-24..2026-02-28` (up "
     f"to {MAX_RISKS_DAYS} days). Filter with `path:vllm/v1`, `author:name`, `label:bug` or "
     "`repo:owner/name`: one of several paths, authors or labels is enough, and all kinds must fit. "
+    "`profile:NAME` lists what touches your own code. "
     f"`top:{MAX_TOP_RISKS}` ranks more changes, including those that don't stand out. "
     "`private` keeps the list to yourself.\n*Check the lists*: `/prrisks score 90d` says how good they were "
     f"(up to {MAX_SCORE_DAYS} days)."
@@ -73,7 +76,7 @@ def _enqueue_risks(
 
 def _describe_list(request: RisksRequest) -> str:
     """Return what the bot is about to list."""
-    narrowed = f", {request.filters}" if request.filters else ""
+    narrowed = f", {request.selection}" if request.selection else ""
     return f"Looking at {request.repository}, {request.span.title}{narrowed}…"
 
 
@@ -84,7 +87,8 @@ def _describe_score(request: ScoreRequest) -> str:
 
 def _answer_list(services: CommandServices, request: RisksRequest, asker: SlackRequest) -> Answer:
     """Build the risk list."""
-    return services.answers.build_risks(request, asker.name)
+    known = replace(request, profile=services.profiles.require_known(request.profile, request.repository))
+    return services.answers.build_risks(known, asker.name)
 
 
 def _answer_score(services: CommandServices, request: ScoreRequest, asker: SlackRequest) -> Answer:
@@ -95,7 +99,7 @@ def _answer_score(services: CommandServices, request: ScoreRequest, asker: Slack
 COMMAND: Command[RisksRequest | ScoreRequest] = Command(
     name="/prrisks",
     description="List reverted changes and those worth a second look",
-    hint="[7d | 2026-02-28] [path:… author:… label:…] [top:5] | score 90d | help",
+    hint="[7d | 2026-02-28] [path:… author:… profile:…] [top:5] | score 90d | help",
     usage=USAGE,
     trigger_words=("risks", "prrisks"),
     request_types=(RisksRequest, ScoreRequest),

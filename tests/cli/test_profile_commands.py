@@ -5,7 +5,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from bot.cli import cli
-from bot.domain.profile.codec import decode_profile
+from bot.ports.profile_json import parse_profile
 
 
 def test_a_folder_is_scanned_and_written(tmp_path: Path) -> None:
@@ -17,7 +17,7 @@ def test_a_folder_is_scanned_and_written(tmp_path: Path) -> None:
     (tree / "image.py").write_bytes(b"\0\0")
     result = CliRunner().invoke(cli, ["profile", "scan", str(tree), "--out", str(out)])
     assert result.exit_code == 0, result.output
-    profile = decode_profile(out.read_text())
+    profile = parse_profile(out.read_text())
     assert {use.name for use in profile.uses} == {"vllm.LLM"}
     assert [(each.path, each.reason) for each in profile.unread] == [("big.py", "it is too large")]
     assert "Mine" in result.output

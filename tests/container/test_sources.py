@@ -31,6 +31,8 @@ from bot.ports import (
     SourceMirror,
     Sources,
     SourceSearch,
+    SourceTrees,
+    SourceVersionReader,
 )
 from bot.processes import _start_workers
 from bot.services.operations.deadlines import ShutdownSignal
@@ -54,6 +56,8 @@ class Known:
     pulls: PullRequests
     background: PullRequestBackground | None = None
     source_files: SourceFiles | None = None
+    source_versions: SourceVersionReader | None = None
+    source_trees: SourceTrees | None = None
     model: Model | None = None
     chat: ChatModel | None = None
     has_model: bool = True

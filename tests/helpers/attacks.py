@@ -4,6 +4,12 @@ from __future__ import annotations
 
 # before the pieces, the piece itself, behind the pieces: what begins like a match and fails at its end is worst
 PIECES: dict[str, tuple[str, str, str]] = {
+    "frames": ("", 'File "a.py", line 1, in f\n', "x"),
+    "frame-unended": ("", 'File "a', ""),
+    "pytest-frames": ("", "a.py:1: in f\n", "x"),
+    "missing-arguments": ("f() missing 1 required argument: ", "'a', ", "("),
+    "dotted-names": ("", "a_b.", "x"),
+    "function-unended": ("", "a.b() ", "got an"),
     "own-numbers": ("", " (#7) (#777)", ""),
     "own-numbers-unended": ("Fix it", " (#7)", " x"),
     "numbers-unspaced": ("", "(#1)", ")"),

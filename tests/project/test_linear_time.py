@@ -59,6 +59,8 @@ from bot.domain.text.redaction import redact_patch, redact_text
 from bot.domain.text.strings import collapse_lines, remove_comments, remove_invisible
 from bot.domain.time.date_range import parse_span
 from bot.domain.time.day import parse_date, parse_zone
+from bot.domain.touches.breakage.error_lines import iterate_error_lines
+from bot.domain.touches.breakage.traceback_names import condense_trace, parse_trace
 from bot.render.blocks import mrkdwn, rich_text, sanitize
 from bot.render.blocks.terminal import format_summary as in_terminal
 from bot.render.conversations.streaming import AnswerMarkdown, Links
@@ -149,6 +151,9 @@ def answered(text: str) -> object:
 PARSERS: dict[str, Parser] = {
     "one_line": collapse_lines,
     "printable": remove_invisible,
+    "pasted_error": parse_trace,
+    "pasted_error_condensed": lambda text: condense_trace(text, 1_000),
+    "error_line": lambda text: list(iterate_error_lines(text)),
     "without_comments": remove_comments,
     "prose": extract_prose,
     "typed": restore_user_text,

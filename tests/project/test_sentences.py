@@ -11,7 +11,17 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 RENDER = ROOT / "bot" / "render"
-CAPABILITIES = ("blocks", "conversations", "digest", "history", "review", "risk", "subscriptions", "summaries")
+CAPABILITIES = (
+    "blocks",
+    "conversations",
+    "digest",
+    "history",
+    "review",
+    "risk",
+    "subscriptions",
+    "summaries",
+    "touches",
+)
 MAX_LINES = 300
 # modules that hold words of their own, with the reason
 ALLOWED = {

@@ -13,7 +13,7 @@ from bot.adapters.records.source_files import build_source_file, find_type_probl
 from bot.domain.errors import SourceUnavailable
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem
+from bot.domain.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem, SourceVersions
 
 # bytes of paths in one command, far below what systems take; bytes of one command's list of files
 _MAX_ARGUMENTS, _MAX_LIST = 60_000, 20_000_000
@@ -69,6 +69,13 @@ class GitMirrorFiles:
         files |= {path: SourceFile(path, problem=entry.problem) for path, entry in found.items() if entry}
         readable = {path: entry for path, entry in found.items() if entry and not entry.problem}
         return files | dict(self._read_contents(repository, readable))
+
+    def read_versions(
+        self, repository: Repository, commit: str, old: Sequence[str], new: Sequence[str]
+    ) -> SourceVersions:
+        """Return files before and after a commit. See :class:`bot.ports.SourceVersionReader`."""
+        before = self.read_files(repository, commit, old, DiffSide.OLD) if old else {}
+        return SourceVersions(before, self.read_files(repository, commit, new) if new else {})
 
     def _is_first(self, repository: Repository, commit: str) -> bool:
         """Return whether a commit has no parent. Raises SourceUnavailable if it is unknown."""

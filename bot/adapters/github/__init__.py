@@ -8,6 +8,7 @@ from bot.adapters.github.git_token import read_git_token
 from bot.adapters.github.pull_requests import GitHubPullRequests
 from bot.adapters.github.rate_limits import GitHubRateLimits
 from bot.adapters.github.source_files import GitHubSourceFiles
+from bot.adapters.github.trees import GitHubTrees
 
 __all__ = [
     "GitHubBackground",
@@ -15,5 +16,6 @@ __all__ = [
     "GitHubPullRequests",
     "GitHubRateLimits",
     "GitHubSourceFiles",
+    "GitHubTrees",
     "read_git_token",
 ]

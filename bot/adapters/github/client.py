@@ -72,6 +72,14 @@ class GitHubClient:
         """
         return islice(self._iterate_items(f"/repos/{repository}/pulls/{number}/files"), _MAX_FILES)
 
+    def get_object(self, address: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return the JSON object at an address of the REST API. Raises UnreadableResponse if it is none."""
+        with bound_requests(self._seconds):
+            _, answer = request_data(self._get_client().requester, "GET", address, parameters=parameters)
+        if not isinstance(answer, dict):
+            raise UnreadableResponse("no object")
+        return answer
+
     def _iterate_items(self, address: str) -> Iterator[Any]:
         """Yield the items of all pages of a listing. Raise UnreadableResponse for a page that is not a list."""
         parameters: dict[str, Any] = {"per_page": 100}

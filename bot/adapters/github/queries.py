@@ -112,6 +112,14 @@ query One($owner: String!, $name: String!, $number: Int!) {
     + _FACTS_FRAGMENT
 )
 
+HEAD_QUERY = """
+query Head($owner: String!, $name: String!, $until: GitTimestamp) {
+  repository(owner: $owner, name: $name) {
+    defaultBranchRef { target { ... on Commit { history(first: 1, until: $until) { nodes { oid } } } } }
+  }
+}
+"""
+
 # ``oid`` is the hash of the bytes: it shows whether ``text`` has all of them
 _SOURCE_FRAGMENT = """
 fragment Source on TreeEntry {
@@ -121,15 +129,22 @@ fragment Source on TreeEntry {
 """
 
 
-def build_source_query(count: int, side: DiffSide) -> str:
-    """Build the query for ``count`` files of the commit ``$commit``, or with ``DiffSide.OLD`` of its first parent.
+# the letters of the variables and of the fields of each side's files
+SOURCE_LETTERS = {DiffSide.NEW: ("p", "f"), DiffSide.OLD: ("q", "g")}
 
-    The file at the path ``$p0`` is in the field ``f0``, and so on: no path is part of the query's text.
+
+def build_source_query(new: int, old: int) -> str:
+    """Build the query for ``new`` files of the commit ``$commit``, and for ``old`` files of its first parent.
+
+    The file at the path ``$p0`` is in the field ``f0``, and so on; that at ``$q0`` of the parent is in ``g0``. No
+    path is part of the query's text.
     """
-    parameters = " ".join(f"$p{index}: String!" for index in range(count))
-    files = "\n".join(f"f{index}: file(path: $p{index}) {{ ...Source }}" for index in range(count))
-    if side is DiffSide.OLD:
-        files = f"parents(first: 1) {{ nodes {{\n{files}\n}} }}"
+    counts = {DiffSide.NEW: new, DiffSide.OLD: old}
+    letters = [(*SOURCE_LETTERS[side], index) for side in SOURCE_LETTERS for index in range(counts[side])]
+    parameters = " ".join(f"${path}{index}: String!" for path, _, index in letters)
+    fields = [f"{field}{index}: file(path: ${path}{index}) {{ ...Source }}" for path, field, index in letters]
+    before = "\n".join(fields[new:])
+    files = "\n".join([*fields[:new], *([f"parents(first: 1) {{ nodes {{\n{before}\n}} }}"] if old else [])])
     return f"""
 query Files($owner: String!, $name: String!, $commit: GitObjectID! {parameters}) {{
   repository(owner: $owner, name: $name) {{
@@ -195,8 +210,10 @@ ALL_QUERIES = {
     "past": PAST_QUERY,
     "history": HISTORY_QUERY,
     "one": SINGLE_QUERY,
-    "files": build_source_query(2, DiffSide.NEW),
-    "files before": build_source_query(2, DiffSide.OLD),
+    "head": HEAD_QUERY,
+    "files": build_source_query(2, 0),
+    "files before": build_source_query(0, 2),
+    "files before and after": build_source_query(2, 1),
     "discussion": DISCUSSION_QUERY,
     "commits": build_commits_query(2),
 }

@@ -11,13 +11,13 @@ from typing import Any
 
 from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.errors import GraphQLError, translate_github_errors
-from bot.adapters.github.queries import build_source_query
+from bot.adapters.github.queries import SOURCE_LETTERS, build_source_query
 from bot.adapters.records.cleaning import parse_count, parse_node, parse_nodes
 from bot.adapters.records.source_files import build_source_file, find_type_problem
 from bot.domain.errors import SourceUnavailable
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem
+from bot.domain.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem, SourceVersions
 from bot.domain.text.strings import quote_input
 
 # GitHub limits a call to ten seconds, and its connections to 500,000 nodes (docs.github.com, "Rate limits and
@@ -25,9 +25,12 @@ from bot.domain.text.strings import quote_input
 # in a call. Fifty leave a margin, are 25 MB at most, and cover all but one of the 71 pull requests of three days
 # of vLLM
 MAX_PATHS = 50
+# the field of a file, of either side
+_FIELD = re.compile(r"[fg]\d+")
 _COMMIT = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
 
 Node = Mapping[str, Any]
+_Sides = dict[DiffSide, dict[str, SourceFile]]
 
 
 class GitHubSourceFiles:
@@ -43,56 +46,92 @@ class GitHubSourceFiles:
         self, repository: Repository, commit: str, paths: Sequence[str], side: DiffSide = DiffSide.NEW
     ) -> Mapping[str, SourceFile]:
         """Return each file of ``paths``, see :class:`bot.ports.SourceFiles`."""
+        return self._read_sides(repository, commit, {side: paths})[side]
+
+    def read_versions(
+        self, repository: Repository, commit: str, old: Sequence[str], new: Sequence[str]
+    ) -> SourceVersions:
+        """Return files before and after a commit, see :class:`bot.ports.SourceVersionReader`.
+
+        One call reads fifty paths of each side.
+        """
+        files = self._read_sides(repository, commit, {DiffSide.OLD: old, DiffSide.NEW: new})
+        return SourceVersions(files[DiffSide.OLD], files[DiffSide.NEW])
+
+    def _read_sides(self, repository: Repository, commit: str, paths: Mapping[DiffSide, Sequence[str]]) -> _Sides:
         if not _COMMIT.fullmatch(commit):
             raise _build_unknown_commit_error(repository, commit)
-        files = {path: SourceFile(path, problem=SourceProblem.MISSING) for path in paths}
-        readable = [path for path in files if _is_path(path)]
-        commit_files = _CommitFiles(self._client, repository, commit.lower(), side)
+        files = {
+            side: {path: SourceFile(path, problem=SourceProblem.MISSING) for path in of_side}
+            for side, of_side in paths.items()
+        }
+        readable = {side: [path for path in of_side if _is_path(path)] for side, of_side in files.items()}
+        commit_files = _CommitFiles(self._client, repository, commit.lower())
         with translate_github_errors(repository):
-            for start in range(0, len(readable), MAX_PATHS):
-                files |= commit_files.read(readable[start : start + MAX_PATHS])
+            for start in range(0, max(map(len, readable.values())), MAX_PATHS):
+                part = {side: of_side[start : start + MAX_PATHS] for side, of_side in readable.items()}
+                for side, fresh in commit_files.read(part).items():
+                    files[side] |= fresh
         return files
 
 
 @dataclass(frozen=True, slots=True)
 class _CommitFiles:
-    """The files of one commit or its first parent."""
+    """The files of one commit and of its first parent."""
 
     client: GitHubClient
     repository: Repository
     commit: str
-    side: DiffSide
 
-    def read(self, paths: Sequence[str]) -> dict[str, SourceFile]:
-        """Return the files of at most fifty paths. What GitHub could not read is asked for a second time."""
+    def read(self, paths: Mapping[DiffSide, Sequence[str]]) -> _Sides:
+        """Return at most fifty files of each side. What GitHub could not read is asked for a second time."""
         files = self._query(paths)
-        again = [path for path, file in files.items() if file.problem is SourceProblem.UNAVAILABLE]
-        return files | self._query(again) if again else files
+        again = {
+            side: [path for path, file in of_side.items() if file.problem is SourceProblem.UNAVAILABLE]
+            for side, of_side in files.items()
+        }
+        if any(again.values()):
+            for side, fresh in self._query(again).items():
+                files[side] |= fresh
+        return files
 
-    def _query(self, paths: Sequence[str]) -> dict[str, SourceFile]:
+    def _query(self, paths: Mapping[DiffSide, Sequence[str]]) -> _Sides:
         """Run one query.
 
         Raises:
             SourceUnavailable: there is no such commit.
             GraphQLError: GitHub could not look it up.
         """
-        variables = {"commit": self.commit, **{f"p{index}": path for index, path in enumerate(paths)}}
-        query = build_source_query(len(paths), self.side)
+        variables = {"commit": self.commit}
+        for side, of_side in paths.items():
+            variables |= {f"{SOURCE_LETTERS[side][0]}{index}": path for index, path in enumerate(of_side)}
+        query = build_source_query(len(paths.get(DiffSide.NEW, ())), len(paths.get(DiffSide.OLD, ())))
         data, errors = self.client.run_partial_query(query, self.repository, variables)
-        commits = _list_commits(parse_node(data["repository"]).get("object"), self.side)
-        if any(error.get("type") == "RATE_LIMITED" for error in errors) or (commits is None and errors):
+        commit = parse_node(data["repository"]).get("object")
+        commits = {side: _list_commits(commit, side) for side, of_side in paths.items() if of_side}
+        if any(error.get("type") == "RATE_LIMITED" for error in errors) or (None in commits.values() and errors):
             raise GraphQLError(errors)
-        if commits is None:
+        if None in commits.values():
             raise _build_unknown_commit_error(self.repository, self.commit)
-        fields = {f"f{index}": path for index, path in enumerate(paths)}
-        nodes = {field: parse_node(commits[0].get(field) if commits else None) for field in fields}
-        failed = _list_failed_fields(nodes, errors)
         return {
-            path: SourceFile(path, problem=SourceProblem.UNAVAILABLE)
-            if field in failed
-            else _build_file(path, nodes[field])
-            for field, path in fields.items()
+            side: _build_files(of_side, SOURCE_LETTERS[side][1], commits.get(side) or [], errors)
+            for side, of_side in paths.items()
         }
+
+
+def _build_files(
+    paths: Sequence[str], letter: str, commits: Sequence[Node], errors: Iterable[Node]
+) -> dict[str, SourceFile]:
+    """Return the files of one side from the fields of its commit, if there is one."""
+    fields = {f"{letter}{index}": path for index, path in enumerate(paths)}
+    nodes = {field: parse_node(commits[0].get(field) if commits else None) for field in fields}
+    failed = _list_failed_fields(nodes, errors)
+    return {
+        path: SourceFile(path, problem=SourceProblem.UNAVAILABLE)
+        if field in failed
+        else _build_file(path, nodes[field])
+        for field, path in fields.items()
+    }
 
 
 def _list_failed_fields(nodes: Mapping[str, Node], errors: Iterable[Node]) -> set[str]:
@@ -105,7 +144,7 @@ def _list_failed_fields(nodes: Mapping[str, Node], errors: Iterable[Node]) -> se
         place = error.get("path")
         parts = [part for part in place if isinstance(part, str)] if isinstance(place, list) else []
         named = nodes.keys() & set(parts)
-        if not named:
+        if not named and not any(_FIELD.fullmatch(part) for part in parts):
             failed |= {field for field, node in nodes.items() if not node}
         elif error.get("type") != "NOT_FOUND":
             failed |= named

@@ -21,10 +21,12 @@ from bot.adapters.redis.keyspace import Keyspace
 from bot.adapters.redis.owner import RedisWorkspaceOwner
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.probe import RedisProbe, redact_address
+from bot.adapters.redis.profiles import RedisProfileStore
 from bot.adapters.redis.question_queue import RedisQuestionQueue, RedisSpendingStore
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.adapters.redis.record_store import RedisRecordStore
 from bot.adapters.redis.thread_states import RedisThreadStateStore
+from bot.adapters.redis.touches import RedisTouchStore
 from bot.adapters.redis.transfer.reset import reset_store
 from bot.adapters.redis.transfer.schema import migrate_schema
 from bot.adapters.redis.transfer.transfer import StoreTransfer
@@ -40,6 +42,7 @@ __all__ = [
     "RedisLostJobStore",
     "RedisPostedDigestIndex",
     "RedisProbe",
+    "RedisProfileStore",
     "RedisQuestionQueue",
     "RedisRateLimiter",
     "RedisRecordStore",
@@ -48,6 +51,7 @@ __all__ = [
     "RedisSubscriptionStore",
     "RedisThreadStateStore",
     "RedisTimeouts",
+    "RedisTouchStore",
     "RedisWorkspaceOwner",
     "StoreTransfer",
     "connect_embedded",

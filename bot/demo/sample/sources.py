@@ -74,6 +74,16 @@ class SampleSources:
         return None
 
     @property
+    def source_versions(self) -> None:
+        """None: the sample has no files."""
+        return None
+
+    @property
+    def source_trees(self) -> None:
+        """None: the sample has no files."""
+        return None
+
+    @property
     def model(self) -> Model:
         """The texts that were written for the sample."""
         return self._model

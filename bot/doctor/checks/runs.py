@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from bot.domain.keyspace.keys import parse_digest_key
+from bot.domain.keyspace.digest_keys import parse_digest_key
 from bot.domain.operations.finding import CheckStatus, Finding
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import NextDigest

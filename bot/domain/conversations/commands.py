@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol, Self
 from zoneinfo import ZoneInfo
 
-from bot.domain.digest.view import FULL_VIEW, DigestView, parse_view_level
+from bot.domain.digest.view import FULL_VIEW, DigestView, check_profile_name, parse_view_level
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 from bot.domain.pull_requests.models import GITHUB_WEB, Repository
@@ -146,7 +146,7 @@ class RisksRequest:
     """A request for the riskiest pull requests of some days of a repository.
 
     Without ``top``, those that stand out are listed, at most ``DEFAULT_RISKS``; with it that many, even if they do
-    not stand out.
+    not stand out. With the name of a ``profile``, only what touches its code is listed.
     """
 
     kind: ClassVar[str] = "risks"
@@ -155,29 +155,38 @@ class RisksRequest:
     filters: Filters = NO_FILTERS
     top: int | None = None
     is_private: bool = False
+    profile: str = ""
 
     def __post_init__(self) -> None:
         check_length(str(self))
+        check_profile_name(self.profile)
 
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> RisksRequest:
         """Parse the text after the command. Raises UsageError."""
-        options = QueryOptions.parse(text, (*FILTER_NAMES, "top", "repo"))
+        options = QueryOptions.parse(text, (*FILTER_NAMES, "top", "repo", "profile"))
         return cls(
             _parse_repository(options, repositories),
             _parse_days(options, today, MAX_RISKS_DAYS),
             options.filters,
             _parse_top(options),
             options.is_private,
+            options.get_last("profile"),
         )
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
         """Return the request with its repository as the settings spell it. Raises UsageError."""
         return replace(self, repository=repositories.require_known(self.repository))
 
+    @property
+    def selection(self) -> str:
+        """What selects the pull requests, as options of a command; empty for all."""
+        return " ".join([*self.filters.list_options(), *([f"profile:{self.profile}"] if self.profile else [])])
+
     def __str__(self) -> str:
         top = [f"top:{self.top}"] if self.top else []
-        return " ".join([str(self.span), f"repo:{self.repository}", *self.filters.list_options(), *top])
+        profile = [f"profile:{self.profile}"] if self.profile else []
+        return " ".join([str(self.span), f"repo:{self.repository}", *self.filters.list_options(), *top, *profile])
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,12 +248,13 @@ class DigestRequest:
 
         Raises UsageError.
         """
-        options = QueryOptions.parse(text, (*FILTER_NAMES, "only", "repo", "tz"))
+        options = QueryOptions.parse(text, (*FILTER_NAMES, "only", "repo", "tz", "profile"))
         zone = parse_zone(options.get_last("tz")) if options.get_last("tz") else None
         if zone:
             today = today_in(zone) if today_in else replace(today, zone=zone)
         span = _parse_days(options, today, MAX_DIGEST_DAYS)
-        view = DigestView(options.filters, parse_view_level(options.get_last("only")))
+        only, profile = parse_view_level(options.get_last("only")), options.get_last("profile")
+        view = DigestView(options.filters, only, profile)
         return cls(_parse_repository(options, repositories), span, options.is_private, zone, view)
 
     def require_known(self, repositories: AllowedRepositories) -> Self:

@@ -10,10 +10,13 @@ from enum import Enum
 from hashlib import sha256
 from typing import Any
 
+from bot.domain.contract.models import ContractChange
 from bot.domain.digest.models import Digest, Entry
 from bot.domain.digest.multi_day import MultiDayDigest
+from bot.domain.digest.touches import list_contract_rows
 from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.risk.assessment import Risk
+from bot.domain.touches.models import Touch
 
 # the number of reasons that are shown for a second look
 _MAX_REASONS = 3
@@ -59,7 +62,8 @@ def _collect_day(digest: Digest) -> dict[str, Any]:
     return {
         "name": digest.name,
         "day": (digest.day.date, digest.zone_note),
-        "view": digest.view,
+        # as it was before there were profiles, so that what is recorded still compares
+        "view": [digest.view.filters, digest.view.only, *([digest.view.profile] if digest.view.profile else [])],
         "merged": (digest.merged_count, digest.hidden),
         "doubts": (digest.count.describe_caveats(digest.merged_count), digest.missing),
         # themes are not shown; they stay here, so that what is recorded still compares
@@ -70,7 +74,29 @@ def _collect_day(digest: Digest) -> dict[str, Any]:
         "riskiest": (digest.is_reduced, _collect_riskiest(digest.riskiest_entries)),
         # nothing is added where nothing was reviewed, so that what is recorded still compares
         **({"reviewed": (coverage.eligible, coverage.reviewed, coverage.stop)} if coverage.eligible else {}),
+        **({"touches": touches} if (touches := _collect_touches(digest)) else {}),
     }
+
+
+def _collect_touches(digest: Digest) -> list[Any]:
+    """Return what is shown of the touches and of the contract changes; nothing without a profile."""
+    report = digest.touches
+    if report is None:
+        return []
+    hits = [(each.number, each.level, list(map(_collect_touch, each.touches))) for each in report.touching]
+    rows = [(row.number, _collect_change(row.change)) for row in list_contract_rows(digest.contracts)]
+    return [(report.profile, report.merges, report.uses, report.unread), hits, rows]
+
+
+def _collect_touch(touch: Touch) -> tuple[Any, ...]:
+    use = touch.use
+    place = (use.kind, use.path, use.line, use.text, len(touch.uses))
+    return touch.level, _collect_change(touch.change), place, touch.reason, touch.action
+
+
+def _collect_change(change: ContractChange) -> tuple[Any, ...]:
+    place = (change.path, change.side, change.line)
+    return change.subject, change.kind, change.name, change.before, change.after, change.new_name, place
 
 
 def _collect_entry(entry: Entry) -> tuple[Any, ...]:

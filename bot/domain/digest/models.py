@@ -7,20 +7,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from bot.domain.contract.models import MergeContract
 from bot.domain.digest.actions import changes_product, is_for_tests_only, rank_action
-from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
+from bot.domain.digest.view import FULL_VIEW, DigestView
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
-from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.areas import OTHER_PRODUCT_AREA, build_area_sort_key, is_product_area
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClasses
 from bot.domain.review.models import NO_REVIEWS, BugFinding, BugReview, ReviewCoverage
-from bot.domain.review.ranking import is_worth_listing, select_riskiest
+from bot.domain.review.ranking import select_riskiest
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import NO_MODEL, SummarisedPullRequest, Summary
 from bot.domain.text.strings import format_count, truncate_text
 from bot.domain.time.day import LocalDay
+from bot.domain.touches.models import TouchReport
 
 MAX_OVERVIEW_LENGTH = 600
 MAX_LISTED_RISKS = 3
@@ -127,7 +128,8 @@ class Digest:
     requests, and of earlier ones that one of the day reverted or repaired. ``missing`` are clauses on what else
     is missing. With ``is_reduced`` the lists of the repository were no better than chance. ``shows_zone`` is
     true if readers would assume another time zone, so that headings name it. ``path_classes`` are those of the
-    repository. ``review_coverage`` says how many entries were read for bugs.
+    repository. ``review_coverage`` says how many entries were read for bugs. ``touches`` says what the merges
+    mean for the profile of the view, None without one; ``contracts`` are what they change for others.
     """
 
     repository: Repository
@@ -144,6 +146,8 @@ class Digest:
     shows_zone: bool = False
     path_classes: PathClasses = DEFAULT_PATH_CLASSES
     review_coverage: ReviewCoverage = NO_REVIEWS
+    touches: TouchReport | None = None
+    contracts: tuple[MergeContract, ...] = ()
 
     @property
     def zone_note(self) -> str:
@@ -285,30 +289,6 @@ def _name_merged_areas(entries: Iterable[Entry]) -> str:
     """Return the label of areas that were merged: their names, in order."""
     areas = sorted({entry.area for entry in entries} - {OTHER_PRODUCT_AREA}, key=str.casefold)
     return truncate_text(f"Other areas: {', '.join(areas)}", _MAX_LABEL_LENGTH) if areas else OTHER_PRODUCT_AREA
-
-
-def select_entries(
-    view: DigestView, entries: Iterable[Entry], reverts: Iterable[Revert], outcomes: Iterable[MergeOutcome] = ()
-) -> tuple[Entry, ...]:
-    """Return the entries that a view shows; reverted pull requests and their reverts are always shown.
-
-    ``reverts`` are those of the day, ``outcomes`` those known of the days around it.
-    """
-    paired = {number for revert in reverts for number in (revert.number, revert.by)}
-    reverted = (outcome for outcome in outcomes if outcome.stands and outcome.kind is not OutcomeKind.REPAIRED)
-    paired |= {number for outcome in reverted for number in (outcome.pull.number, outcome.by.number)}
-    return tuple(entry for entry in entries if entry.number in paired or _is_important_enough(view.only, entry))
-
-
-def _is_important_enough(only: ViewLevel, entry: Entry) -> bool:
-    match only:
-        case ViewLevel.ALL:
-            return True
-        case ViewLevel.SUBSTANTIAL:
-            return not entry.summary.is_trivial
-        case ViewLevel.RISKY:
-            # a review adds and hides nothing; a pull request that could not be read may be risky
-            return entry.risk.is_listed or is_worth_listing(entry) or entry.pull.files is None
 
 
 def keep_known_themes(themes: Iterable[Theme], numbers: frozenset[int]) -> tuple[Theme, ...]:

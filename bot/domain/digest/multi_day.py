@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bot.domain.digest.models import CountCheck, Digest, Overview
+from bot.domain.digest.touches import combine_reports
 from bot.domain.history.outcomes import find_outcomes
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import PullRequest, remove_duplicates
@@ -65,6 +66,8 @@ class MultiDayDigest:
             shows_zone=newest.shows_zone,
             path_classes=newest.path_classes,
             review_coverage=self._review_coverage,
+            touches=combine_reports(digest.touches for digest in self.digests if digest.touches),
+            contracts=tuple(contract for digest in self.digests for contract in digest.contracts),
         )
 
     @property

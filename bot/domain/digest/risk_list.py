@@ -10,6 +10,7 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
+from bot.domain.touches.models import TouchReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class RiskList:
     ``unread`` could not be read, so that no rule applies to them. ``caveats`` tell what may be missing.
     ``is_reduced`` is the same as in :class:`bot.domain.digest.models.Digest`.
 
+    ``touches`` says what the merges mean for a profile, None without one; then only those ``touching`` it match.
+
     A request for the ``top`` ones gets that number: those ``below`` the threshold follow, riskiest first.
     ``ranked`` is the number of candidates.
     """
@@ -48,3 +51,5 @@ class RiskList:
     unread: tuple[int, ...] = ()
     caveats: tuple[str, ...] = ()
     is_reduced: bool = False
+    touches: TouchReport | None = None
+    touching: tuple[PullRequest, ...] = ()

@@ -1,4 +1,4 @@
-"""The view of a digest: filters, and whether only substantial or risky pull requests are shown."""
+"""The view of a digest: filters, which pull requests are shown, and whose profile they are checked against."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.domain.errors import UsageError
+from bot.domain.profile.names import parse_profile_name
 from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 from bot.domain.text.strings import quote_input
 
@@ -19,18 +20,40 @@ class ViewLevel(StrEnum):
     """Those that are not trivial."""
     RISKY = "risky"
     """Those that the rules list as risky, and the reverted ones."""
+    TOUCHING = "touching"
+    """Those that touch the code of the view's profile."""
+
+
+def check_profile_name(name: str) -> None:
+    """Raise UsageError for a name that no profile has; an empty one stands for none."""
+    if name:
+        parse_profile_name(name)
 
 
 @dataclass(frozen=True, slots=True)
 class DigestView:
-    """The selection of the pull requests of a day."""
+    """The selection of the pull requests of a day, and the name of the profile that they are checked against.
+
+    Raises:
+        UsageError: the name of the profile can't be one, or is missing.
+    """
 
     filters: Filters = NO_FILTERS
     only: ViewLevel = ViewLevel.ALL
+    profile: str = ""
+
+    def __post_init__(self) -> None:
+        check_profile_name(self.profile)
+        if self.only is ViewLevel.TOUCHING and not self.profile:
+            raise UsageError("only:touching needs a profile: add profile:NAME.")
 
     def list_options(self) -> tuple[str, ...]:
         """Return the view as options of a command."""
-        return (*self.filters.list_options(), *([f"only:{self.only}"] if self.only else []))
+        return (
+            *self.filters.list_options(),
+            *([f"only:{self.only}"] if self.only else []),
+            *([f"profile:{self.profile}"] if self.profile else []),
+        )
 
     def __str__(self) -> str:
         return " ".join(self.list_options())
@@ -41,8 +64,9 @@ class DigestView:
 
     @property
     def fingerprint(self) -> str:
-        """A short hash that is equal for equal views only; empty if everything is shown."""
-        return hashlib.sha256(str(self).encode()).hexdigest()[:8] if self else ""
+        """A short hash that is equal for equal views only; empty for the full view without a profile."""
+        text = str(self)
+        return hashlib.sha256(text.encode()).hexdigest()[:8] if text else ""
 
 
 FULL_VIEW = DigestView()
@@ -54,5 +78,5 @@ def parse_view_level(text: str) -> ViewLevel:
         return ViewLevel(text.lower())
     except ValueError as error:
         raise UsageError(
-            f"I don't understand only:{quote_input(text)}: write only:substantial or only:risky."
+            f"I don't understand only:{quote_input(text)}: write only:substantial, only:risky or only:touching."
         ) from error

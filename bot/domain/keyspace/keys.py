@@ -6,7 +6,6 @@ and the lifetime of each key are derived from this list; no other module spells 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.domain.keyspace.family import DurableFamily, ExpiringFamily
@@ -45,6 +44,19 @@ BACKFILL_RECORD = DurableFamily(
 )
 POSTED_DIGEST_INDEX = DurableFamily(
     pattern="issued:{repository}", type="zset", content="keys of digests, by the end of their last day"
+)
+PROFILE_LIST = DurableFamily(
+    pattern="profiles", type="hash", content="profiles by name, with their origin and state"
+)
+# a private tree's names, paths and used lines
+PROFILE = DurableFamily(
+    pattern="downstream:{name}", type="string", content="what a team's tree uses of an upstream"
+)
+TOUCH_HITS = DurableFamily(
+    pattern="hits:{profile}", type="hash", content="changes that were shown to a profile's team, by merge"
+)
+TOUCH_DECISIONS = DurableFamily(
+    pattern="decisions:{profile}", type="hash", content="what people said about each of them"
 )
 
 # --- not exported
@@ -182,6 +194,28 @@ COMMIT_MERGE = ExpiringFamily(
     lifetime=30 * _DAY,
     survives_reset=True,
 )
+# as long as the summaries that they stand beside
+MERGE_CONTRACT = ExpiringFamily(
+    pattern="contract:{version}:{repository}:{commit}",
+    type="string",
+    content="what a merge changes for others",
+    lifetime=90 * _DAY,
+    survives_reset=True,
+)
+# a tree is read each day, and most of its files stay as they are
+FILE_USES = ExpiringFamily(
+    pattern="scanned:{version}:{file}",
+    type="string",
+    content="what a file of a team's tree uses of an upstream",
+    lifetime=7 * _DAY,
+)
+MODULE_OUTLINE = ExpiringFamily(
+    pattern="outline:{version}:{file}",
+    type="string",
+    content="what a module of an upstream defines",
+    lifetime=7 * _DAY,
+    survives_reset=True,
+)
 SPENDING = ExpiringFamily(
     pattern="spent:{account}",
     type="string",
@@ -232,6 +266,10 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     MERGE_HISTORY,
     BACKFILL_RECORD,
     POSTED_DIGEST_INDEX,
+    PROFILE_LIST,
+    PROFILE,
+    TOUCH_HITS,
+    TOUCH_DECISIONS,
     SCHEMA_VERSION,
     STORE_OWNER,
     INITIAL_REPLY,
@@ -255,6 +293,9 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     DAY_LIST,
     DISCUSSION,
     COMMIT_MERGE,
+    MERGE_CONTRACT,
+    FILE_USES,
+    MODULE_OUTLINE,
     SPENDING,
     BUDGET_HOLDS,
     REQUEST_RATE,
@@ -269,39 +310,6 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
 def find_family(key: str) -> DurableFamily | ExpiringFamily | None:
     """Return the family of a key; None for a key of Dramatiq or of other software."""
     return next((family for family in FAMILIES if family.has_key(key)), None)
-
-
-@dataclass(frozen=True, slots=True)
-class DigestKeyParts:
-    """The parts of a digest's key.
-
-    ``days`` is a date or ``first..last``. ``offsets`` are the UTC offsets of the zone, empty in keys of versions
-    without them. ``view`` is the fingerprint of a partial view, empty for the full one.
-    """
-
-    team: str
-    channel: str
-    repository: str
-    days: str
-    offsets: str = ""
-    view: str = ""
-
-    @property
-    def key(self) -> str:
-        """The key."""
-        days = f"{self.days}@{self.offsets}" if self.offsets else self.days
-        key = DIGEST_RECORD.build_key(self.team, self.channel, self.repository, days)
-        return f"{key}:{self.view}" if self.view else key
-
-
-def parse_digest_key(key: str) -> DigestKeyParts | None:
-    """Parse the key of a digest; return None for other keys."""
-    kind, *parts = key.split(":")
-    if f"{kind}:" != DIGEST_RECORD.prefix or len(parts) not in (4, 5):
-        return None
-    team, channel, repository, days, *view = parts
-    dates, _, offsets = days.partition("@")
-    return DigestKeyParts(team, channel, repository, dates, offsets, "".join(view))
 
 
 def build_jobs_key(part: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -40,3 +41,11 @@ class SourceFile:
         """The lines without their ends, as git counts them: only a line feed ends one."""
         lines = self.text.split("\n")
         return lines[:-1] if lines[-1] == "" else lines
+
+
+@dataclass(frozen=True, slots=True)
+class SourceVersions:
+    """Files before a commit, at its first parent, and after it, by their paths on each side."""
+
+    old: Mapping[str, SourceFile]
+    new: Mapping[str, SourceFile]

@@ -16,7 +16,7 @@ from itertools import count
 from zoneinfo import ZoneInfo
 
 from bot.domain.digest.view import FULL_VIEW, DigestView
-from bot.domain.keyspace.keys import DigestKeyParts
+from bot.domain.keyspace.digest_keys import DigestKeyParts
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
@@ -37,7 +37,7 @@ class DigestSpec:
     @property
     def title(self) -> str:
         """The name for operators: ``owner/name, Saturday 28 February 2026``."""
-        return ", ".join([str(self.repository), self.span.title, *([str(self.view)] if self.view else [])])
+        return ", ".join([str(self.repository), self.span.title, *([str(self.view)] if str(self.view) else [])])
 
     def build_key(self, team: str) -> str:
         """Return the key in its messages and of its record: equal for equal content and no other.
@@ -54,8 +54,8 @@ class DigestSpec:
         return self._build_key_parts(team).key
 
     def _build_key_parts(self, team: str, offsets: str = "") -> DigestKeyParts:
-        view = self.view.fingerprint if self.view else ""
-        return DigestKeyParts(team, self.channel, str(self.repository), str(self.span), offsets, view)
+        days = str(self.span)
+        return DigestKeyParts(team, self.channel, str(self.repository), days, offsets, self.view.fingerprint)
 
 
 @lru_cache(maxsize=4_096)

@@ -25,7 +25,8 @@ _DAY_HALVES = ("am", "pm")
 _TIME_PATTERN = re.compile(r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?\s*(?P<half>am|pm)?", re.I)
 ID_PATTERN = re.compile(r"[0-9a-f]{4,8}")
 _USAGE_HINT = (
-    "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, weekdays or daily, me, path:… or only:risky"
+    "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, weekdays or daily, me, path:…, only:risky "
+    "or profile:…"
 )
 
 
@@ -50,7 +51,7 @@ class SubscriptionRequest:
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories) -> SubscriptionRequest:
         """Parse the text after the command. Raises UsageError."""
-        options = QueryOptions.parse(text, ("repo", "at", "tz", *FILTER_NAMES, "only"))
+        options = QueryOptions.parse(text, ("repo", "at", "tz", *FILTER_NAMES, "only", "profile"))
         values = {name: options.get_last(name) for name in ("repo", "at", "tz") if options.get_last(name)}
         for name, value in _classify_words(options.arguments):
             if name in values:
@@ -67,7 +68,9 @@ class SubscriptionRequest:
             zone=parse_zone(values["tz"]) if "tz" in values and not is_mine else None,
             is_mine=is_mine,
             weekdays={"weekdays": True, "daily": False}.get(values.get("days", "")),
-            view=DigestView(options.filters, parse_view_level(options.get_last("only"))),
+            view=DigestView(
+                options.filters, parse_view_level(options.get_last("only")), options.get_last("profile")
+            ),
             is_personal="me" in values or options.is_private,
         )
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
 from bot.domain.conversations.commands import AllowedRepositories, CommandRequest
 from bot.domain.errors import UsageError
+from bot.domain.profile.names import parse_profile_name
 from bot.domain.pull_requests.reference import Reference
+from bot.domain.touches.decisions import TouchVerdict
 from bot.ports.versioned_json import VersionedJson
 from bot.render.blocks.sentences import UNKNOWN_BUTTON
 
@@ -28,11 +31,24 @@ _MAX_VALUE_LENGTH = 2_000
 _MAX_OPTION_LENGTH = 150
 
 
+# in values: never changed
+_VERDICT_WORDS = {TouchVerdict.OURS: "ours", TouchVerdict.NOT_US: "not-us", TouchVerdict.DONE: "done"}
+
+
 class FeedbackVerdict(StrEnum):
     """A user's rating of an answer."""
 
     GOOD = "good"
     BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class HitVote:
+    """What somebody says about the hits of a merge, for the team of a profile."""
+
+    verdict: TouchVerdict
+    profile: str
+    reference: Reference
 
 
 def write_reference(reference: Reference) -> str:
@@ -70,6 +86,24 @@ def read_verdict(value: str) -> FeedbackVerdict:
         return FeedbackVerdict(_remove_mark(value))
     except ValueError as error:
         raise UsageError(UNKNOWN_BUTTON) from error
+
+
+def write_hit_vote(vote: HitVote) -> str:
+    """Return the value for what is said about a merge: ``2|ours ascend octo/engine#123``."""
+    return f"{_VERSION_MARK}{_VERDICT_WORDS[vote.verdict]} {vote.profile} {vote.reference}"
+
+
+def read_hit_vote(value: str, repositories: AllowedRepositories) -> HitVote:
+    """Return what is said by a value.
+
+    Raises UsageError if the value is none, or about a repository that is not allowed.
+    """
+    word, _, rest = _remove_mark(value).partition(" ")
+    profile, _, reference = rest.partition(" ")
+    verdict = next((each for each, own in _VERDICT_WORDS.items() if own == word), None)
+    if verdict is None or not profile:
+        raise UsageError(UNKNOWN_BUTTON)
+    return HitVote(verdict, parse_profile_name(profile), repositories.parse_pull_request(reference))
 
 
 def write_request(request: CommandRequest) -> str:

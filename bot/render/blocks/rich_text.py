@@ -62,9 +62,11 @@ def make_section(elements: Iterable[Element]) -> Element:
     return {"type": "rich_text_section", "elements": list(elements)}
 
 
-def make_bullets(items: Iterable[Iterable[Element]]) -> Element:
-    """Return a list."""
-    return {"type": "rich_text_list", "style": "bullet", "elements": [make_section(item) for item in items]}
+def make_bullets(items: Iterable[Iterable[Element]], *, indent: int = 0) -> Element:
+    """Return a list; ``indent`` is how deep it stands in others, which follow one another in a block."""
+    depth = {"indent": indent} if indent else {}
+    sections = [make_section(item) for item in items]
+    return {"type": "rich_text_list", "style": "bullet", **depth, "elements": sections}
 
 
 def make_block(*elements: Element) -> Block:

@@ -77,7 +77,8 @@ def _format_block(block: Mapping[str, Any]) -> str:
 def _format_rich_text(element: Mapping[str, Any]) -> str:
     """Format the elements of a paragraph or list."""
     if element["type"] == "rich_text_list":
-        return "\n".join(f"  • {_format_rich_text(item)}" for item in element["elements"])
+        start = "  " * (element.get("indent", 0) + 1)
+        return "\n".join(f"{start}• {_format_rich_text(item)}" for item in element["elements"])
     return "".join(map(_format_piece, element["elements"]))
 
 

@@ -36,9 +36,13 @@ from bot.render.digest.shared_parts import (
     render_outcomes,
     render_risky_changes,
 )
+from bot.render.digest.touch_sentences import IN_THREAD
+from bot.render.digest.touches import WIDE_TOUCHES, HitContext, TouchLimits, render_touches
 
 _MAX_OVERVIEW_LENGTH = 700
 _MAX_HEADLINE_WORDS = 24
+# versions that say less of what is long, but leave each sentence readable
+_WIDE_VERSIONS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,7 @@ class _LeadLimits:
     overview: int = 90
     note: int = 30
     coverage: int = 60
+    touches: TouchLimits = WIDE_TOUCHES
 
 
 def _build_versions() -> Iterator[_LeadLimits]:
@@ -70,10 +75,32 @@ def _build_versions() -> Iterator[_LeadLimits]:
     lists = replace(lists, outcomes=2, outcome_titles=3, claim=8, trigger=6, action=6, reason=4, numbers=5)
     yield _LeadLimits(lists, 12, 8, 30)
     # the same of a day that was reviewed, and that lands changes again
-    yield _LeadLimits(replace(lists, claim=6, trigger=4, attempts=0), 12, 8, 30)
+    lists = replace(lists, claim=6, trigger=4, attempts=0)
+    yield _LeadLimits(lists, 12, 8, 30)
+    # and of one that was checked for a team
+    yield _LeadLimits(replace(lists, outcomes=1, actions=1, numbers=3), 6, 6, 20)
+
+
+def _build_versions_with_hits(versions: Sequence[_LeadLimits]) -> Iterator[_LeadLimits]:
+    """Yield the same for a day that touches the readers' own code: that is what they read it for."""
+    yield from versions[:_WIDE_VERSIONS]
+    lists = replace(versions[_WIDE_VERSIONS - 1].lists, actions=1, risks=2)
+    yield _LeadLimits(lists, 20)
+    lists = replace(lists, outcomes=3, outcome_titles=4, claim=16, trigger=12, action=14, reason=6, attempts=1)
+    yield _LeadLimits(lists, 20, 20, 45)
+    touches = replace(WIDE_TOUCHES, code=5, action=12)
+    lists = replace(lists, risks=1)
+    yield _LeadLimits(lists, 12, 20, 45, touches)
+    touches = replace(touches, code=0, reason=8, action=8)
+    lists = replace(lists, outcomes=2, outcome_titles=3, claim=8, trigger=6, action=6, reason=4, numbers=5)
+    yield _LeadLimits(lists, 12, 8, 30, touches)
+    lists = replace(lists, outcomes=1, claim=6, trigger=4, attempts=0, numbers=3)
+    yield _LeadLimits(lists, 6, 6, 20, replace(touches, hits=2, action=6))
+    yield _LeadLimits(lists, 6, 6, 20, replace(touches, hits=1, reason=0, action=0))
 
 
 _VERSIONS = tuple(_build_versions())
+_VERSIONS_WITH_HITS = tuple(_build_versions_with_hits(_VERSIONS))
 
 
 def render_lead(digest: Digest) -> Post:
@@ -93,8 +120,9 @@ def render_lead(digest: Digest) -> Post:
 
 def _choose_limits(digest: Digest, actions: Sequence[ActionGroup]) -> _LeadLimits:
     """Return the widest limits with which the lead has few enough words."""
-    counts = ((count_words(_render_blocks(digest, actions, {}, limits)), limits) for limits in _VERSIONS)
-    return next((limits for count, limits in counts if count <= MAX_LEAD_WORDS), _VERSIONS[-1])
+    versions = _VERSIONS_WITH_HITS if digest.touches and digest.touches.touching else _VERSIONS
+    counts = ((count_words(_render_blocks(digest, actions, {}, limits)), limits) for limits in versions)
+    return next((limits for count, limits in counts if count <= MAX_LEAD_WORDS), versions[-1])
 
 
 def _render_blocks(
@@ -106,6 +134,7 @@ def _render_blocks(
     headline = truncate_words(collapse_lines(sentences.format_headline(digest)), _MAX_HEADLINE_WORDS)
     return [
         make_header(headline),
+        *_render_touches(digest, limits),
         *_render_overview(digest, said, urls, limits),
         *render_outcomes(
             digest.standing_outcomes, digest.older_reverts, sentences.OUTCOMES_ELSEWHERE, limits.lists
@@ -114,6 +143,13 @@ def _render_blocks(
         *render_actions(actions, collect_urls(digest), urls, limits.lists, index),
         *_render_coverage(digest, limits),
     ]
+
+
+def _render_touches(digest: Digest, limits: _LeadLimits) -> Iterator[Block]:
+    """Yield what touches the profile, first of all: it is why its team reads on."""
+    if digest.touches:
+        context = HitContext.build((entry.pull for entry in digest.entries), digest.outcomes)
+        yield from render_touches(digest.touches, context, limits.touches, IN_THREAD)
 
 
 def _render_overview(digest: Digest, text: str, urls: Mapping[int, str], limits: _LeadLimits) -> Iterator[Block]:

@@ -34,6 +34,7 @@ from bot.render.digest.shared_parts import (
     render_outcomes,
     render_risky_changes,
 )
+from bot.render.digest.touches import HitContext, render_touches
 
 
 def render_catch_up(catch_up: MultiDayDigest) -> Post:
@@ -57,8 +58,10 @@ def _render_blocks(title: str, catch_up: MultiDayDigest, limit: int, *, links: b
     days = make_block(make_section([make_text(sentences.DAYS_TITLE, bold=True)]), make_bullets(items))
     outcomes = render_outcomes(whole.standing_outcomes, whole.older_reverts)
     actions = render_actions(group_actions(whole), collect_urls(whole), urls)
+    context = HitContext.build((entry.pull for entry in whole.entries), whole.outcomes)
+    touches = render_touches(whole.touches, context) if whole.touches else ()
     what_matters = [*outcomes, *render_risky_changes(whole, urls), *actions]
-    return [make_header(title), days, *what_matters, *render_coverage(whole), *_render_caveats(catch_up)]
+    return [make_header(title), *touches, days, *what_matters, *render_coverage(whole), *_render_caveats(catch_up)]
 
 
 def _format_count(catch_up: MultiDayDigest) -> str:

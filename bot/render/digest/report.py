@@ -10,6 +10,7 @@ from bot.domain.pull_requests.models import Account
 from bot.domain.summaries.models import INSIGHTS_HEADING, Summary
 from bot.domain.text.strings import collapse_lines
 from bot.render.blocks.file_markdown import escape_line, escape_text, write_address, write_code
+from bot.render.digest.touch_sentences import name_level
 
 # in place of what a reviewer would miss, where there is nothing of the kind
 NO_INSIGHTS = "None beyond the above."
@@ -26,7 +27,7 @@ def render_report(digest: Digest) -> str:
     head = (
         f"# {escape_line(digest.name)} Merged PR Report\n\n"
         f"**Report Date:** {digest.day.date} {digest.day.abbreviation}\n\n"
-        f"**Total Merged PRs:** {digest.merged_count}\n\n{_format_view(digest)}---\n\n"
+        f"**Total Merged PRs:** {digest.merged_count}\n\n{_format_view(digest)}{_format_touches(digest)}---\n\n"
     )
     return head + "".join(_format_entry(place, entry, digest) for place, entry in enumerate(digest.entries, 1))
 
@@ -35,6 +36,15 @@ def _format_view(digest: Digest) -> str:
     """Format the line on the view, empty if it shows all: the format of a whole day has no such line."""
     shown = f"**Shown:** {len(digest.entries)}, by `{collapse_lines(str(digest.view)).replace('`', '')}`\n\n"
     return shown if digest.view else ""
+
+
+def _format_touches(digest: Digest) -> str:
+    """Format the line on what touches the profile; empty without one, whose format has no such line."""
+    report = digest.touches
+    if report is None:
+        return ""
+    hits = ", ".join(f"#{hit.number} {name_level(hit.level)}" for hit in report.touching)
+    return f"**Touches {escape_line(report.profile)}:** {hits or 'nothing'}\n\n"
 
 
 def _format_entry(place: int, entry: Entry, digest: Digest) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.domain.digest.models import Digest, Entry
+from bot.domain.digest.models import MAX_LISTED_RISKS, Digest, Entry
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import collapse_lines, truncate_text
@@ -35,8 +35,8 @@ class LineLimits:
     """How many items lists have, and how many words the parts of an item; the rest is counted.
 
     ``titles`` and ``outcome_titles`` are words of a title, 0 for the number alone; ``attempts`` are those that a
-    second look names, ``numbers`` those in a row. ``claim`` is for what may break, ``trigger`` for the input with
-    which it does.
+    second look names, ``risks`` how many second looks there are, ``numbers`` those in a row. ``claim`` is for what
+    may break, ``trigger`` for the input with which it does.
     """
 
     claim: int = 40
@@ -50,6 +50,7 @@ class LineLimits:
     numbers: int = 12
     outcomes: int = 8
     outcome_titles: int = 20
+    risks: int = MAX_LISTED_RISKS
 
 
 WIDE_LIMITS = LineLimits()
@@ -108,7 +109,7 @@ def render_risky_changes(
     digest: Digest, urls: Mapping[int, str], limits: LineLimits = WIDE_LIMITS, said: SentenceIndex = EMPTY_INDEX
 ) -> Iterator[Block]:
     """Yield what deserves a second look, or that nothing does; ``said`` is the text above it."""
-    entries = digest.riskiest_entries
+    entries = digest.riskiest_entries[: limits.risks]
     if entries:
         # what holds for all is said once
         is_new = len(entries) > 1 and all(entry.risk.without_history for entry in entries)

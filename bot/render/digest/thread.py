@@ -24,6 +24,8 @@ from bot.render.blocks.rich_text import (
     make_text,
 )
 from bot.render.digest import sentences
+from bot.render.digest.contract_table import render_contract_table
+from bot.render.digest.hits import render_hits
 from bot.render.digest.shared_parts import collect_urls, render_attempts
 from bot.render.review.sentences import format_review_fact
 from bot.render.summaries.sentences import format_coverage, format_size
@@ -33,10 +35,10 @@ _BLOCK_CHARACTERS = 3_000
 
 
 def render_thread(digest: Digest) -> tuple[Post, ...]:
-    """Render the messages of the thread, in order."""
+    """Render the messages of the thread, in order: what touches the profile, all merges, what they change."""
     blocks = [part for label, entries in digest.group_entries() for part in _render_group(label, entries, digest)]
-    parts = enumerate(_split_blocks(blocks), 1)
-    return tuple(_build_post(part, sentences.format_part(place)) for place, part in parts)
+    parts = enumerate(_split_blocks((*blocks, *render_contract_table(digest))), 1)
+    return (*render_hits(digest), *(_build_post(part, sentences.format_part(place)) for place, part in parts))
 
 
 def render_threads(digests: Iterable[Digest]) -> tuple[Post, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bot.domain.digest.risk_list import RiskList
 from bot.domain.text.strings import collapse_lines, truncate_text
@@ -19,10 +20,12 @@ from bot.render.blocks.rich_text import (
     make_text,
 )
 from bot.render.digest.shared_parts import render_outcomes, render_second_look, render_second_look_title
+from bot.render.digest.touches import WIDE_TOUCHES, HitContext, render_touches
 from bot.render.risk import sentences
 
 _MAX_NUMBERS = 6
 _MAX_NOTES_LENGTH = 800
+_MAX_HITS = 10
 
 
 def render_risk_list(risk_list: RiskList) -> Post:
@@ -41,11 +44,20 @@ def _render_blocks(title: str, risk_list: RiskList, limit: int, *, links: bool) 
     """Return the blocks; ``limit`` is in characters, for the reasons of the rules and for the model's."""
     return [
         make_header(title),
+        *_render_touches(risk_list),
         *render_outcomes(risk_list.taken_back, risk_list.older, sentences.OUTCOMES_ELSEWHERE),
         *_render_riskiest(risk_list, limit, links=links),
         *_render_below_bar(risk_list, limit, links=links),
         *_render_notes(risk_list),
     ]
+
+
+def _render_touches(risk_list: RiskList) -> Iterator[Block]:
+    """Yield what touches the profile, first of all."""
+    if risk_list.touches:
+        context = HitContext.build(risk_list.touching, risk_list.taken_back)
+        limits = replace(WIDE_TOUCHES, hits=_MAX_HITS)
+        yield from render_touches(risk_list.touches, context, limits, sentences.HITS_ELSEWHERE)
 
 
 def _format_count(risk_list: RiskList) -> str:
@@ -64,6 +76,8 @@ def _render_riskiest(risk_list: RiskList, limit: int, *, links: bool) -> Iterato
             make_section(title),
             make_bullets(render_second_look(entry, urls, limit) for entry in risk_list.riskiest),
         )
+    elif risk_list.touches and not risk_list.matching:
+        return
     elif risk_list.filters and risk_list.merged and not risk_list.matching:
         yield make_block(make_section([make_text(sentences.format_no_match(_format_filters(risk_list)))]))
     elif risk_list.merged:

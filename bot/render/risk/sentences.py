@@ -22,6 +22,7 @@ from bot.domain.track_record.tally import Tally
 # the list
 
 OUTCOMES_ELSEWHERE = ": ask for fewer days to see them"
+HITS_ELSEWHERE = ": ask for fewer days to see them"
 NOTHING = "Nothing stands out."
 NOTHING_ELSE = "Nothing else stands out."
 BELOW_BAR_TITLE = "Below the bar"

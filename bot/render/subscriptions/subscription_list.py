@@ -168,7 +168,7 @@ def _limit_filter_length(count: int) -> int:
 
 def _render_line(subscription: Subscription, room: int = _MAX_FILTER_LENGTH) -> list[Element]:
     """Return a line such as ``owner/name, every day at 09:00 (Europe/Berlin), path:…``."""
-    view = truncate_text(collapse_lines(str(subscription.view)), room) if subscription.view else ""
+    view = truncate_text(collapse_lines(str(subscription.view)), room)
     timing = make_text(sentences.format_timing(subscription, view))
     return [make_text(str(subscription.repository), bold=True), timing]
 

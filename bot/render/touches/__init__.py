@@ -1,1 +1,1 @@
-"""What merges mean for a team, as tables and texts."""
+"""What merges mean for a team, as messages, tables and texts."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.domain.digest.models import Digest, Entry, Overview, select_entries
-from bot.domain.digest.view import FULL_VIEW, DigestView
+from bot.domain.digest.models import Digest, Entry, Overview
+from bot.domain.digest.selection import select_entries
+from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
 from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.history.reverts import Revert, expand_pairs
 from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
@@ -15,6 +16,7 @@ from bot.domain.review.models import NO_REVIEWS, ReviewCoverage
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.domain.time.day import LocalDay
 from bot.ports import PullRequests
+from bot.services.digest.touched_day import TouchReader, skip_touches
 from bot.services.history.day_context import DayContext
 from bot.services.operations.model_slots import limit_model_calls
 from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results
@@ -51,7 +53,8 @@ class DigestDependencies:
 
     ``update_mirror`` is called before files are read, and raises nothing. ``review_entries`` adds the reviews to
     entries with patches, riskiest first within its budget, and says how many it read; it raises nothing that a
-    digest can do without.
+    digest can do without. ``read_touches`` says what merges mean for the profile of a name, and never raises
+    PrdigestError.
     """
 
     load_context: Callable[[Repository, LocalDay, Sequence[PullRequest]], DayContext] = build_isolated_context
@@ -59,6 +62,7 @@ class DigestDependencies:
     is_reduced: Callable[[Repository], bool] = lambda repository: False
     update_mirror: Callable[[Repository], None] = lambda repository: None
     review_entries: EntryReviewer = skip_reviews
+    read_touches: TouchReader = skip_touches
 
 
 class DigestBuilder:
@@ -108,7 +112,13 @@ class DigestBuilder:
             # after the list, so that it has all that was merged
             self._dependencies.update_mirror(repository)
         around = self._dependencies.load_context(repository, day, merged.pulls)
-        read = self._read_pulls(self._select_pulls(merged.pulls, around.day_reverts, view), progress)
+        selected = self._select_pulls(merged.pulls, around.day_reverts, view)
+        touched = self._dependencies.read_touches(view.profile, selected)
+        if view.only is ViewLevel.TOUCHING:
+            # before they are read: what nobody sees needs no model
+            shown = expand_pairs(touched.numbers, around.day_reverts)
+            selected = tuple(pull for pull in selected if pull.number in shown)
+        read = self._read_pulls(selected, progress)
         of_day = remove_duplicates([*(each.pull for each in read), *merged.pulls])
         self._dependencies.record_merges(of_day)
         classes = self._classes_of(repository)
@@ -116,7 +126,7 @@ class DigestBuilder:
         rated = tuple(map(Entry.from_summarised, read, risks))
         # before the selection, since what a review finds may make an entry one that is shown
         reviewed, review_coverage = self._dependencies.review_entries(repository, rated, classes)
-        entries = select_entries(view, reviewed, around.day_reverts, around.outcomes)
+        entries = select_entries(view, reviewed, around.day_reverts, around.outcomes, touched.numbers)
         return Digest(
             repository=repository,
             name=name,
@@ -127,10 +137,12 @@ class DigestBuilder:
             outcomes=tuple(_select_outcomes(entries, around.outcomes)),
             view=view,
             hidden=len(merged.pulls) - len(entries),
-            missing=(around.caveat,) if around.caveat else (),
+            missing=touched.add_missing((around.caveat,) if around.caveat else ()),
             is_reduced=self._dependencies.is_reduced(repository),
             path_classes=classes,
             review_coverage=review_coverage,
+            touches=touched.report,
+            contracts=touched.select_contracts(entry.number for entry in entries),
         )
 
     def _select_pulls(

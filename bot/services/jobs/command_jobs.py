@@ -13,8 +13,10 @@ from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.declaration import QUICK_RETRIES, JobRetries, JobType
 from bot.services.jobs.job_types import read_slack_request
 from bot.services.jobs.payloads import CommandPayload
+from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.slack.answers import AnswerBuilder
 from bot.services.slack.replies import Answer, ReplySender
+from bot.services.slack.touch_answers import TouchAnswerBuilder
 from bot.services.subscriptions.delivery import DigestDelivery
 from bot.services.subscriptions.permissions import SubscriptionPermissions
 
@@ -36,12 +38,24 @@ class SubscriptionServices(Protocol):
         """The service that posts the digest of a day."""
 
 
+class TouchServices(Protocol):
+    """The services for what touches a team's code that answers of commands use."""
+
+    @property
+    def answers(self) -> TouchAnswerBuilder:
+        """The builder of lists of contract changes and of hits."""
+
+
 class CommandServices(Protocol):
     """The services for the answer of a command."""
 
     @property
     def answers(self) -> AnswerBuilder:
         """The builder of summaries, lists of risks and overviews."""
+
+    @property
+    def profiles(self) -> KnownProfiles:
+        """The profiles that requests may name."""
 
     @property
     def replies(self) -> ReplySender:
@@ -54,6 +68,10 @@ class CommandServices(Protocol):
     @property
     def subscriptions(self) -> SubscriptionServices:
         """The services for subscriptions."""
+
+    @property
+    def touches(self) -> TouchServices:
+        """The services for what touches a team's code."""
 
 
 JobFunction = Callable[[CommandServices, P], None]

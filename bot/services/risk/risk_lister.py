@@ -6,7 +6,7 @@ The rules and the reviews that exist rank; a model reads only what is listed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
@@ -22,6 +22,7 @@ from bot.domain.review.ranking import rank_reviewed, select_riskiest
 from bot.domain.risk.assessment import Risk
 from bot.domain.time.day import LocalDay
 from bot.ports import PullRequests
+from bot.services.digest.touched_day import TouchReader, skip_touches
 from bot.services.history.day_context import DayContext
 from bot.services.history.merge_lists import MergeList, combine_lists, list_day
 from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK
@@ -35,11 +36,22 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-class RiskLister:
-    """Builder of risk lists. ``workers`` calls to GitHub or the model run at a time.
+@dataclass(frozen=True, slots=True)
+class RiskLookups:
+    """What a list takes from elsewhere.
 
-    ``get_review`` returns the review of a pull request if one exists; none is made for a list.
+    ``recorded`` returns the merges around the days. ``get_review`` returns the review of a pull request if one
+    exists; none is made for a list. ``read_touches`` says what merges mean for the profile of a name.
     """
+
+    recorded: MergeReader = lambda repository, since, until: ()
+    is_reduced: Callable[[Repository], bool] = lambda repository: False
+    get_review: ReviewLookup = lambda pull: None
+    read_touches: TouchReader = skip_touches
+
+
+class RiskLister:
+    """Builder of risk lists. ``workers`` calls to GitHub or the model run at a time."""
 
     def __init__(
         self,
@@ -48,18 +60,14 @@ class RiskLister:
         entries: EntryCache,
         workers: int,
         classes_of: PathClassesLookup = get_default_classes,
-        recorded: MergeReader = lambda repository, since, until: (),
-        is_reduced: Callable[[Repository], bool] = lambda repository: False,
-        get_review: ReviewLookup = lambda pull: None,
+        lookups: RiskLookups = RiskLookups(),
     ) -> None:
         self._pulls = pulls
         self._reader = reader
         self._entries = entries
         self._workers = workers
         self._classes_of = classes_of
-        self._recorded = recorded
-        self._is_reduced = is_reduced
-        self._get_review = get_review
+        self._lookups = lookups
 
     def build_list(self, request: RisksRequest, name: str, today: LocalDay) -> RiskList:
         """Build the list. Merges of the week after the days count if they revert something.
@@ -74,7 +82,7 @@ class RiskLister:
         days = [*span.days, *replace(span, first=span.last + timedelta(days=1), last=until).days]
         lists = self._run_parallel(partial(list_day, self._pulls.list_merged, request.repository), days)
         merged = combine_lists(lists[: len(span)])
-        recorded = self._recorded(
+        recorded = self._lookups.recorded(
             request.repository, span.days[0].start - LOOK_BACK, span.days[-1].end + LOOK_AHEAD
         )
         merges = _CandidateMerges(request, merged, remove_duplicates([*combine_lists(lists).pulls, *recorded]))
@@ -82,15 +90,25 @@ class RiskLister:
         risks = merges.context.assess_pulls(loaded, loaded, self._classes_of(request.repository))
         assessed = self._run_parallel(self._add_review, zip(loaded, risks, strict=True))
         matching = tuple(each for each in assessed if request.filters.is_match(each.pull))
+        touched = self._lookups.read_touches(request.profile, [each.pull for each in matching])
+        if touched.report:
+            matching = tuple(each for each in matching if each.pull.number in touched.numbers)
         unread = tuple(each.pull.number for each in assessed if each.pull.files is None)
-        is_reduced = self._is_reduced(request.repository)
+        is_reduced = self._lookups.is_reduced(request.repository)
         ranked = rank_reviewed(each for each in matching if each.pull.number not in merges.reverted)
         above = select_riskiest(ranked, request.top or DEFAULT_RISKS, is_reduced=is_reduced)
         # a request for a number of entries gets that many, because all of them are ranked
         read = self._run_parallel(self._read_entry, ranked[: max(len(above), request.top or 0)])
         whole = merges.build_list(name, matching, tuple(read[: len(above)]), unread)
         return replace(
-            whole, below=tuple(read[len(above) :]), ranked=len(ranked), top=request.top, is_reduced=is_reduced
+            whole,
+            below=tuple(read[len(above) :]),
+            ranked=len(ranked),
+            top=request.top,
+            is_reduced=is_reduced,
+            caveats=touched.add_missing(whole.caveats),
+            touches=touched.report,
+            touching=tuple(each.pull for each in matching) if touched.report else (),
         )
 
     def _load_facts(self, pull: PullRequest) -> PullRequest:
@@ -101,7 +119,7 @@ class RiskLister:
     def _add_review(self, rated: tuple[PullRequest, Risk]) -> AssessedPullRequest:
         """Return a rated pull request with its review, if one exists."""
         pull, risk = rated
-        return AssessedPullRequest(pull, risk, self._get_review(pull))
+        return AssessedPullRequest(pull, risk, self._lookups.get_review(pull))
 
     def _read_entry(self, assessed: AssessedPullRequest) -> Entry:
         """Return the summary of a pull request together with its assessed risk."""
@@ -147,7 +165,7 @@ class _CandidateMerges:
         return RiskList(
             name=name,
             span=self._request.span,
-            filters=str(self._request.filters),
+            filters=self._request.selection,
             merged=len(self._numbers),
             matching=len(matching),
             taken_back=tuple(

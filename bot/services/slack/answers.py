@@ -65,8 +65,8 @@ class AnswerBuilder:
         entry = self._entry_cache.get_entry(reference)
         request = SummaryRequest((reference,))
         details = buttons.make_details_button(entry.pull)
-        share = _Share(buttons.SHARE_SUMMARY, request)
-        return _build_answer(
+        share = Share(buttons.SHARE_SUMMARY, request)
+        return build_answer(
             asker,
             render_summary(entry, self._today().zone),
             share,
@@ -81,8 +81,8 @@ class AnswerBuilder:
         menu = buttons.make_details_menu(
             [entry.pull for entry in (*risk_list.riskiest, *risk_list.below)] + taken_back
         )
-        share = _Share(buttons.SHARE_RISKS, request)
-        return _build_answer(
+        share = Share(buttons.SHARE_RISKS, request)
+        return build_answer(
             asker, render_risk_list(risk_list), share, menu, SubjectKind.RISKS.format_subject(request)
         )
 
@@ -91,9 +91,9 @@ class AnswerBuilder:
         result = self._score(request.repository, request.span)
         hits = [hit.pull for hit in result.hits]
         menu = buttons.make_details_menu(hits)
-        share = _Share(buttons.SHARE_RISKS, request)
+        share = Share(buttons.SHARE_RISKS, request)
         post = render_score(self._name_of(request.repository), request.span, result)
-        return _build_answer(asker, post, share, menu, self._choose_subject(request, hits))
+        return build_answer(asker, post, share, menu, self._choose_subject(request, hits))
 
     def _choose_subject(self, request: ScoreRequest, hits: Sequence[PullRequest]) -> str:
         """Return the subject of the thread: the listed pull requests, or yesterday's digest if there are none.
@@ -112,14 +112,14 @@ class AnswerBuilder:
         overview = self._days_of(DigestSpec(channel, request.repository, request.span, request.view))
         menu = buttons.make_details_menu(entry.pull for entry in overview.combined.riskiest_entries)
         # what building it cost is in the message, and differs each time
-        share = _Share(buttons.SHARE_DIGEST, request, compute_fingerprint(overview))
-        return _build_answer(
+        share = Share(buttons.SHARE_DIGEST, request, compute_fingerprint(overview))
+        return build_answer(
             asker, render_catch_up(overview), share, menu, SubjectKind.DIGEST.format_subject(request)
         )
 
 
 @dataclass(frozen=True, slots=True)
-class _Share:
+class Share:
     """The request of an answer, with the action of the button that repeats it for everybody.
 
     ``content`` is the fingerprint of what the answer says; without it, that of its message counts.
@@ -130,7 +130,7 @@ class _Share:
     content: str = ""
 
 
-def _build_answer(asker: str, post: Post, share: _Share, details: Element | None, about: str) -> Answer:
+def build_answer(asker: str, post: Post, share: Share, details: Element | None, about: str) -> Answer:
     """Return the message for everybody and the one for the asker alone.
 
     Only the public one says who asked, and has a thread for questions.

@@ -19,22 +19,37 @@ from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.connection import RedisCache, connect_server
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.probe import RedisProbe
+from bot.adapters.redis.profiles import RedisProfileStore
 from bot.adapters.redis.question_queue import RedisSpendingStore
+from bot.adapters.redis.touches import RedisTouchStore
 from bot.container.digests import build_digest_services
 from bot.container.foundation import build_ownership
 from bot.container.history import build_backfill
-from bot.domain.keyspace.keys import FAMILIES, JOBS_NAMESPACE, find_family
+from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
+from bot.domain.keyspace.keys import (
+    FAMILIES,
+    FILE_USES,
+    JOBS_NAMESPACE,
+    MERGE_CONTRACT,
+    MODULE_OUTLINE,
+    find_family,
+)
 from bot.domain.operations.budget import BudgetHold
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.operations.usage import NO_PRICES
+from bot.domain.profile.entries import ProfileEntry
+from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.discussion import Discussion
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.review.models import BugReview
 from bot.domain.time.date_range import Span
+from bot.domain.touches.decisions import ShownHit, TouchVerdict, build_hit_key
+from bot.domain.touches.models import TouchLevel
 from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
 from bot.services.review.conversation import ReviewCost
 from bot.services.review.kept_reviews import BugReviews
 from bot.services.review.reviewer import BugReviewer, ReviewResult
+from bot.services.touches.decisions import TouchDecisions
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import REPOSITORY, pull
 from tests.helpers.sample_team import ZONE, SampleTeam, start_bot
@@ -151,6 +166,25 @@ def pay_and_lose(store: Redis) -> None:
     background.find_merges(REPOSITORY, ["c0ffee"])
 
 
+def keep_a_profile(store: Redis) -> None:
+    """Write what a profile leaves; the sample day has none."""
+    upstream = Repository("octo", "engine")
+    entry = ProfileEntry("ascend", upstream, ("engine",))
+    RedisProfileStore(store).put(entry, Profile("ascend", ("engine",), "octo/plugin", "c0ffee", MORNING))
+    change = ContractChange(ContractClass.FUNCTION, ChangeKind.REMOVED, "engine.run", "", "", "engine/a.py", 1)
+    hit = build_hit_key(upstream, 7, change)
+    shown = ShownHit(hit, TouchLevel.BREAKS, change.kind, change.name, MORNING)
+    RedisTouchStore(store).add_hits("ascend", [shown])
+    TouchDecisions(RedisTouchStore(store), lambda: MORNING).record("ascend", hit, TouchVerdict.OURS, YOU)
+    cache = RedisCache(store)
+    for family, parts in (
+        (MERGE_CONTRACT, ("1", upstream, "c0ffee")),
+        (FILE_USES, ("1", "ab12")),
+        (MODULE_OUTLINE, ("1", "ab12")),
+    ):
+        cache.put(family.build_key(*parts), "{}", family.lifetime)
+
+
 class QuietBackground:
     """Pull requests that nobody discusses."""
 
@@ -178,6 +212,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
         with watched(store) as found, start_bot(url, folder, MORNING, open_channels) as team:
             live_a_day(team)
             pay_and_lose(store)
+            keep_a_profile(store)
             found.look()
         yield found
 

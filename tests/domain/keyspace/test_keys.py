@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.keyspace import keys
+from bot.domain.keyspace.digest_keys import DigestKeyParts, parse_digest_key
 from bot.domain.keyspace.family import DurableFamily, ExpiringFamily, KeyFamily
-from bot.domain.keyspace.keys import FAMILIES, DigestKeyParts, build_attempt_key, find_family, parse_digest_key
+from bot.domain.keyspace.keys import FAMILIES, build_attempt_key, find_family
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 # as stores have them: a key of each family, its type, and its lifetime in seconds; an export holds what has none
@@ -26,6 +27,10 @@ EXPORTED = {
     keys.MERGE_HISTORY.build_key("o/r", date(2026, 2, 28)): ("history:o/r:2026-02-28", "hash"),
     keys.BACKFILL_RECORD.build_key("o/r", "Europe/Berlin"): ("backfilled:o/r:Europe/Berlin", "hash"),
     keys.POSTED_DIGEST_INDEX.build_key("o/r"): ("issued:o/r", "zset"),
+    keys.PROFILE_LIST.build_key(): ("profiles", "hash"),
+    keys.PROFILE.build_key("ascend"): ("downstream:ascend", "string"),
+    keys.TOUCH_HITS.build_key("ascend"): ("hits:ascend", "hash"),
+    keys.TOUCH_DECISIONS.build_key("ascend"): ("decisions:ascend", "hash"),
 }
 OWN = {keys.SCHEMA_VERSION.build_key(): ("schema", "string"), keys.STORE_OWNER.build_key(): ("owner", "string")}
 EXPIRING = {
@@ -56,6 +61,9 @@ EXPIRING = {
     keys.CHANGED_FILES.build_key("o/r", 1, "c0ffee"): ("files:o/r:1:c0ffee", "string", 30 * DAY),
     keys.DISCUSSION.build_key("o/r", 7): ("discussion:o/r:7", "string", 10 * MINUTE),
     keys.COMMIT_MERGE.build_key("o/r", "c0ffee1"): ("merged:o/r:c0ffee1", "string", 30 * DAY),
+    keys.MERGE_CONTRACT.build_key("1", "o/r", "c0ffee"): ("contract:1:o/r:c0ffee", "string", 90 * DAY),
+    keys.FILE_USES.build_key("1", "ab12"): ("scanned:1:ab12", "string", 7 * DAY),
+    keys.MODULE_OUTLINE.build_key("1", "ab12"): ("outline:1:ab12", "string", 7 * DAY),
     keys.SOURCE_FILES.build_key("o/r", "c0ffee", "1a2b"): ("sources:o/r:c0ffee:1a2b", "string", 2 * DAY),
     keys.DAY_LIST.build_key("o/r", date(2026, 2, 28), "UTC"): ("day:o/r:2026-02-28:UTC", "string", 12 * HOUR),
     keys.SPENDING.build_key("2026-02-28"): ("spent:2026-02-28", "string", 2 * DAY),
@@ -80,6 +88,8 @@ SURVIVING = {
     "day:",
     "discussion:",
     "merged:",
+    "contract:",
+    "outline:",
     "spent:",
 }
 PART = st.text(st.characters(codec="utf-8", exclude_characters=":@"), min_size=1, max_size=8)

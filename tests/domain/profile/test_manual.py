@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from bot.domain.errors import UsageError
-from bot.domain.profile.codec import decode_profile, encode_profile
 from bot.domain.profile.manual import ExplainLevel, apply_manual, parse_manual
 from bot.domain.profile.models import UseKind
 from tests.domain.profile.downstream import link_tree
@@ -63,22 +62,3 @@ def test_what_is_wrong_is_said_in_one_sentence(text: str, clause: str) -> None:
     with pytest.raises(UsageError, match=clause) as caught:
         parse_manual(text)
     assert "\n" not in str(caught.value)
-
-
-def test_a_written_profile_is_read_as_it_was() -> None:
-    profile = link_tree(
-        {**_TREE, "team/bad.py": "def (", "team/call.py": "from up import Scheduler\nScheduler(1, log=2)\n"}
-    )
-    read = decode_profile(encode_profile(profile))
-    assert set(read.uses) == set(profile.uses)
-    assert (read.classes, read.unread, read.scanned_at) == (profile.classes, profile.unread, profile.scanned_at)
-    assert encode_profile(read) == encode_profile(profile)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "[]", "{}", '{"version": 1, "uses": 3}', '{"version": 1, "uses": {}}', '{"version": 9, "uses": {}}'],
-)
-def test_what_is_no_profile_is_refused(text: str) -> None:
-    with pytest.raises(UsageError):
-        decode_profile(text)

@@ -80,6 +80,17 @@ class Rest:
             return Response(304, headers={"ETag": tag})
         return bare_json(shown, headers={"ETag": tag, **self._link(request, page, len(files))})
 
+    def tree(self, request: Request, name: str, oid: str) -> Response:
+        place = self.store.find(name)
+        commit = place.commits.get(oid) if place else None
+        if commit is None or request.query.get("recursive") != "1":
+            return problem(404, "Not Found")
+        entries = [
+            {"path": path, "mode": f"{mode:06o}", "type": "blob", "sha": oid, "size": size}
+            for path, mode, oid, size in commit.tree.list_files()
+        ]
+        return Response.of_json({"sha": sha(commit.oid), "tree": entries, "truncated": False})
+
     def search(self, request: Request) -> Response:
         asked = Search.of(request.query.get("q", ""))
         if not asked.names_kind:

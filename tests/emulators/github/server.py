@@ -163,6 +163,7 @@ class GitHubEmulator(Loopback):
             ("GET", repo, self._rest.repository),
             ("GET", rf"{repo}/pulls/(\d+)", self._rest.pull),
             ("GET", rf"{repo}/pulls/(\d+)/files", self._rest.files),
+            ("GET", rf"{repo}/git/trees/([0-9a-f]+)", self._rest.tree),
             ("GET", "/search/issues", self._rest.search),
             ("GET", "/rate_limit", self._rate_limit),
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -33,6 +33,9 @@ class Tree(Protocol):
 
     def find(self, path: str) -> Entry | None: ...
 
+    def list_files(self) -> Iterable[tuple[str, int, str, int]]:
+        """The path, mode, hash and size of each entry but folders."""
+
 
 @dataclass(frozen=True)
 class FixedTree:
@@ -43,6 +46,10 @@ class FixedTree:
     def find(self, path: str) -> Entry | None:
         is_folder = any(each.startswith(f"{path}/") for each in self.entries)
         return Entry(mode=FOLDER) if is_folder else self.entries.get(path)
+
+    def list_files(self) -> Iterable[tuple[str, int, str, int]]:
+        for path, entry in self.entries.items():
+            yield path, entry.mode, hash_object(b"blob", entry.data), len(entry.data)
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,12 @@ class ClonedTree:
         mode, kind, oid = line.split()
         data = git_bytes(self.clone, "cat-file", "blob", oid) if kind == "blob" else b""
         return Entry(data, int(mode, 8))
+
+    def list_files(self) -> Iterable[tuple[str, int, str, int]]:
+        for line in filter(None, git(self.clone, "ls-tree", "-r", "-z", "-l", self.commit).split("\0")):
+            facts, _, path = line.partition("\t")
+            mode, _, oid, size = facts.split()
+            yield path, int(mode, 8), oid, int(size) if size.isdigit() else 0
 
 
 @dataclass(frozen=True)

@@ -168,7 +168,7 @@ WRONG: dict[str, tuple[dict[str, Json], dict[str, str]]] = {
     ),
     "weight": (
         {"only": option("heavy")},
-        {"only": "I don't understand only:'heavy': write only:substantial or only:risky."},
+        {"only": "I don't understand only:'heavy': write only:substantial, only:risky or only:touching."},
     ),
     "all of it": (
         {"channel": {"selected_conversation": ""}, "filter": {"value": "label:"}},

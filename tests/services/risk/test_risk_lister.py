@@ -22,7 +22,7 @@ from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.ports import Model
 from bot.render.risk.risk_list import render_risk_list
-from bot.services.risk.risk_lister import RiskLister
+from bot.services.risk.risk_lister import RiskLister, RiskLookups
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.structured_completion import StructuredCompletion
@@ -156,7 +156,7 @@ def test_existing_reviews_move_the_list_and_are_shown() -> None:
     entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
 
     def build_reviewed(get_review: Callable[[PullRequest], BugReview | None]) -> RiskList:
-        reviewed = RiskLister(pulls, reader, entries, 4, get_review=get_review)
+        reviewed = RiskLister(pulls, reader, entries, 4, lookups=RiskLookups(get_review=get_review))
         return reviewed.build_list(RisksRequest(REPOSITORY, span(), top=4), "Engine", after(30))
 
     plain, found = build_reviewed(lambda pull: None), build_reviewed(lambda pull: reviews.get(pull.number))
@@ -183,7 +183,7 @@ def test_what_was_recorded_gives_files_and_the_list_of_the_day_the_whole_descrip
     reader = PullRequestReader(pulls, summarise)
     entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
     recorded = (made(1, body="Short."), replace(whole, body="Long."))
-    found = RiskLister(pulls, reader, entries, 1, recorded=lambda *_: recorded).build_list(
+    found = RiskLister(pulls, reader, entries, 1, lookups=RiskLookups(lambda *_: recorded)).build_list(
         RisksRequest(REPOSITORY, span()), "Engine", after(30)
     )
     assert pairs(found) == [(1, 2, True)]
@@ -368,7 +368,7 @@ def test_lists_that_found_no_more_than_chance_rank_the_others_below() -> None:
     pulls = KnownPulls(DAY_OF_FOUR)
     reader = PullRequestReader(pulls, Summaries())
     entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
-    sparing = RiskLister(pulls, reader, entries, 4, is_reduced=lambda _: True)
+    sparing = RiskLister(pulls, reader, entries, 4, lookups=RiskLookups(is_reduced=lambda _: True))
     found = sparing.build_list(RisksRequest(REPOSITORY, span(), top=3), "Engine", after(30))
     assert len(listed(found)) <= 1
     assert listed(found) + below(found) == [3, 1, 2]

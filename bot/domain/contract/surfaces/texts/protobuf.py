@@ -40,6 +40,9 @@ def list_messages(text: str) -> Iterator[Fact]:
             # the fields of a oneof belong to the message
             is_block = opened is not None and opened[1] != "oneof"
             stack.append((opened[1], opened[2]) if opened and is_block else (kind if opened else "", ""))
+            if opened and is_block:
+                name = ".".join(part for _, part in stack if part)
+                yield Fact(ContractClass.WIRE, name, start, f"{opened[1]} {name}", shape=opened[1])
             if len(stack) > 50:
                 return
 
@@ -47,13 +50,16 @@ def list_messages(text: str) -> Iterator[Fact]:
 def _read_piece(piece: str, line: int, kind: str, owner: str) -> Iterator[Fact]:
     if kind in {"message", "extend"} and (match := _FIELD.match(piece)):
         kind_of = " ".join(match["type"].split())
-        yield _make_fact(f"{owner}.{match['name']}", line, f"{kind_of} {match['name']} = {match['number']}", piece)
+        yield _make_fact(owner, match["name"], line, f"{kind_of} {match['name']} = {match['number']}", piece)
     elif kind == "enum" and (match := _VALUE.match(piece)) and not piece.lstrip().startswith("option"):
-        yield _make_fact(f"{owner}.{match['name']}", line, f"{match['name']} = {match['number']}", piece)
+        yield _make_fact(owner, match["name"], line, f"{match['name']} = {match['number']}", piece)
     elif kind == "service" and (match := _RPC.match(piece)):
-        yield _make_fact(f"{owner}.{match['name']}", line, f"rpc {match['name']}{match['types']}", piece)
+        yield _make_fact(owner, match["name"], line, f"rpc {match['name']}{match['types']}", piece)
 
 
-def _make_fact(name: str, line: int, text: str, piece: str) -> Fact:
+def _make_fact(owner: str, name: str, line: int, text: str, piece: str) -> Fact:
     shape = shorten_text(text)
-    return Fact(ContractClass.WIRE, name, line, shape, shape=shape, is_deprecated=bool(_DEPRECATED.search(piece)))
+    is_deprecated = bool(_DEPRECATED.search(piece))
+    return Fact(
+        ContractClass.WIRE, f"{owner}.{name}", line, shape, shape=shape, owner=owner, is_deprecated=is_deprecated
+    )

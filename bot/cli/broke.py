@@ -1,0 +1,75 @@
+"""``prdigest broke``: which merge between two commits of a clone explains an error."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import IO
+
+import click
+
+from bot.adapters.git import open_clone_trees
+from bot.cli.base import show_progress_bar
+from bot.cli.grouped_help import format_example
+from bot.domain.errors import UsageError
+from bot.domain.touches.breakage.kinship import Kinship
+from bot.domain.touches.breakage.relevance import RelevanceFilter
+from bot.domain.touches.breakage.suspects import build_report
+from bot.domain.touches.breakage.traceback_names import MAX_TEXT, parse_trace
+from bot.render.touches.suspects import format_suspects, format_suspects_json
+from bot.services.touches.clone_range import HEAD, read_clone_range
+
+DEFAULT_LIMIT = 5
+
+
+@click.command(
+    "broke",
+    short_help="Print which merge of a clone explains an error.",
+    epilog=format_example("prdigest broke --upstream ../vllm --from 17c540a993 --to c9461e05a4 < trace.txt"),
+)
+@click.option(
+    "--upstream",
+    metavar="PATH",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="A local git clone of the repository that you build on. It is only read.",
+)
+@click.option("--from", "since", metavar="COMMIT", required=True, help="Last commit, or date (UTC), that worked.")
+@click.option("--to", "until", metavar="COMMIT", default=HEAD, help="First one that fails. Default: the newest.")
+@click.option("--branch", help="Branch. Default: the default branch of the clone.")
+@click.option(
+    "--limit", type=click.IntRange(1, 50), default=DEFAULT_LIMIT, show_default=True, help="Most suspects."
+)
+@click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
+@click.argument("trace", type=click.File(encoding="utf-8", errors="replace"), default="-")
+def broke_command(
+    upstream: Path,
+    since: str,
+    until: str,
+    branch: str | None,
+    limit: int,
+    trace: IO[str],
+    *,
+    for_scripts: bool,
+) -> None:
+    """Print which merge between two commits of a clone explains an error.
+
+    TRACE is a file with the error: a traceback, the output of pytest, or one line. Default: standard input. The
+    suspects come with the line that each rests on. Nothing is asked of a model, and nothing leaves this machine.
+    """
+    names = parse_trace(_read_text(trace))
+    relevance = RelevanceFilter(names, Kinship())
+    with open_clone_trees(upstream, branch) as trees, show_progress_bar("merge", "Merges") as show:
+        merges = read_clone_range(trees, since, until, relevance, show)
+    report = build_report(names, merges, since, until, limit)
+    click.echo(format_suspects_json(report) if for_scripts else format_suspects(report))
+
+
+def _read_text(trace: IO[str]) -> str:
+    """Return the text of an error. Raises UsageError if there is none."""
+    if trace is sys.stdin and trace.isatty():
+        click.echo("Paste the error, then press Ctrl-D.", err=True)
+    text = trace.read(50 * MAX_TEXT)
+    if not text.strip():
+        raise UsageError("There is no error to look for: pass a file, or pipe one in.")
+    return text

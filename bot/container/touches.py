@@ -1,0 +1,83 @@
+"""The services that say what merges do to a team's code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+from bot.adapters.redis import RedisDueQueue, RedisProfileStore, RedisTouchStore
+from bot.container.contract import build_contract_lister, build_contract_reader
+from bot.container.digests import DigestServices
+from bot.container.foundation import Foundation
+from bot.container.from_settings import get_display_name
+from bot.ports import ProfileStore
+from bot.services.contract.reader import ContractReader
+from bot.services.digest.touched_day import TouchedDayReader
+from bot.services.profile.known_profiles import KnownProfiles
+from bot.services.profile.refresher import ProfileRefresher, ProfileSources
+from bot.services.profile.registry import ProfileRegistry
+from bot.services.slack.touch_answers import TouchAnswerBuilder
+from bot.services.touches.decisions import TouchDecisions
+from bot.services.touches.lister import TouchLister
+from bot.services.touches.reports import TouchReports
+
+
+@dataclass(frozen=True, slots=True)
+class TouchServices:
+    """The profiles, what reads and judges merges by them, and what people said about the hits."""
+
+    profiles: ProfileStore
+    refresher: ProfileRefresher
+    contracts: ContractReader
+    reports: TouchReports
+    decisions: TouchDecisions
+    answers: TouchAnswerBuilder
+
+    def add_to_digests(self, digests: DigestServices) -> DigestServices:
+        """Return the services of digests with the profiles that merges may be checked against."""
+        reader = TouchedDayReader(self.reports, self.contracts.read_merge, self.decisions.note_shown)
+        known = KnownProfiles(self.profiles.list_entries)
+        return replace(
+            digests, profiles=known, read_touches=reader.read_day, get_profile=self.profiles.get_profile
+        )
+
+
+def build_touch_services(base: Foundation, digests: DigestServices) -> TouchServices:
+    """Build them. Raises ConfigurationError if a setting of GitHub is missing, and StoreUnavailable."""
+    profiles, contracts = build_profile_store(base), build_contract_reader(base, digests)
+    reports = TouchReports(profiles, contracts, base.settings.prdigest_concurrency)
+    decisions = build_touch_decisions(base)
+    lister = build_contract_lister(base, digests, contracts)
+    touches = TouchLister(lister, reports, decisions, partial(get_display_name, base.settings))
+    return TouchServices(
+        profiles,
+        build_profile_refresher(base, profiles),
+        contracts,
+        reports,
+        decisions,
+        TouchAnswerBuilder(lister, touches, decisions),
+    )
+
+
+def build_profile_store(base: Foundation) -> ProfileStore:
+    """Build the store of profiles. Raises StoreUnavailable."""
+    return RedisProfileStore(base.store, base.keyspace)
+
+
+def build_touch_decisions(base: Foundation) -> TouchDecisions:
+    """Build the record of hits and of what people said about them. Raises StoreUnavailable."""
+    return TouchDecisions(RedisTouchStore(base.store, base.keyspace), base.now)
+
+
+def build_profile_refresher(base: Foundation, profiles: ProfileStore) -> ProfileRefresher:
+    """Build what scans the trees of profiles. Raises ConfigurationError if a setting of GitHub is missing."""
+    sources = ProfileSources(base.sources.source_trees, base.sources.source_files, base.sources.source_mirror)
+    return ProfileRefresher(profiles, sources, base.cache, base.now, base.settings.prdigest_concurrency)
+
+
+def build_profile_registry(base: Foundation) -> ProfileRegistry:
+    """Build what adds and removes profiles. Raises as ``build_touch_services`` does."""
+    profiles = build_profile_store(base)
+    due_queue = RedisDueQueue(base.store, base.keyspace)
+    refresher = build_profile_refresher(base, profiles)
+    return ProfileRegistry(profiles, refresher, build_touch_decisions(base), due_queue, base.now)

@@ -1,0 +1,1 @@
+"""What broke us: pasted errors, and the contract changes that explain them."""

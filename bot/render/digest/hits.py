@@ -1,0 +1,146 @@
+"""The messages of a thread about what touches a team's code: every hit with its places and buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from bot.domain.digest.models import Digest
+from bot.domain.digest.touches import sort_hits
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.text.strings import collapse_lines, truncate_text
+from bot.domain.touches.models import MergeTouches, Touch, TouchReport
+from bot.ports import Post
+from bot.render.blocks.button_values import HitVote, write_hit_vote
+from bot.render.blocks.buttons import HIT_VERDICTS, make_button
+from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS
+from bot.render.blocks.mrkdwn import escape_mrkdwn
+from bot.render.blocks.rich_text import (
+    Block,
+    Element,
+    count_characters,
+    make_block,
+    make_bullets,
+    make_context,
+    make_text,
+)
+from bot.render.digest import touch_sentences as sentences
+from bot.render.digest.touches import (
+    HitContext,
+    make_code,
+    render_action,
+    render_change,
+    render_number,
+    render_outcome_note,
+    render_place,
+)
+
+# more are counted: nobody decides about more in a day
+MAX_HITS = 12
+_MAX_TOUCHES = 4
+_MAX_PLACES = 3
+_MAX_UNREAD = 5
+_MAX_TITLE_LENGTH = 120
+# a block for the hit, its buttons, and what was decided
+_BLOCKS_OF_HIT = 3
+# for what is decided later, and for outcomes
+_RESERVED_CHARACTERS = 1_500
+
+
+def render_hits(digest: Digest) -> tuple[Post, ...]:
+    """Render the hits of a day, strongest first; no message without a hit and without a file that is missing."""
+    report = digest.touches
+    if report is None:
+        return ()
+    context = HitContext.build((entry.pull for entry in digest.entries), digest.outcomes)
+    hits = sort_hits(report, context.taken_back)
+    groups = [_render_hit(hit, report.profile, context) for hit in hits[:MAX_HITS]]
+    if notes := list(_render_notes(report, len(hits) - MAX_HITS)):
+        groups.append(notes)
+    text = escape_mrkdwn(sentences.format_hits_part(report.profile))
+    return tuple(Post(text, blocks) for blocks in _split_groups(groups))
+
+
+def _split_groups(groups: Iterable[list[Block]]) -> Iterator[tuple[Block, ...]]:
+    """Yield the groups in parts that fit a message; a hit stays with its buttons."""
+    current: list[Block] = []
+    room = MAX_CHARACTERS - _RESERVED_CHARACTERS
+    for group in groups:
+        is_full = len(current) + _BLOCKS_OF_HIT > MAX_BLOCKS * 2 // _BLOCKS_OF_HIT
+        if current and (is_full or count_characters([*current, *group]) > room):
+            yield tuple(current)
+            current = []
+        current += group
+    if current:
+        yield tuple(current)
+
+
+def _render_hit(hit: MergeTouches, profile: str, context: HitContext) -> list[Block]:
+    """Return the blocks of a hit: the merge, each of its touches, and the buttons."""
+    pull = context.pulls.get(hit.number)
+    title = truncate_text(collapse_lines(hit.title or (pull.title if pull else "")), _MAX_TITLE_LENGTH)
+    heading = [
+        *render_number(hit.number, pull),
+        make_text(f" {sentences.name_level(hit.level)}", bold=True),
+        *([make_text(f": {title}")] if title else []),
+        *render_outcome_note(context.outcomes.get(hit.number)),
+    ]
+    lines = [_render_touch(touch, pull) for touch in hit.touches[:_MAX_TOUCHES]]
+    if len(hit.touches) > _MAX_TOUCHES:
+        lines.append([make_text(sentences.format_more_hits(len(hit.touches) - _MAX_TOUCHES, ""))])
+    below = [make_bullets(lines, indent=1)] if lines else []
+    return [
+        make_block(make_bullets([heading]), *below),
+        *([_make_verdict_row(pull, profile)] if pull else []),
+    ]
+
+
+def _render_touch(touch: Touch, pull: PullRequest | None) -> list[Element]:
+    """Return the line of a touch, with the team's own line."""
+    code = make_code(truncate_text(collapse_lines(touch.use.text), 120))
+    return [
+        *render_change(touch, pull),
+        make_text(sentences.OURS),
+        *render_place(touch.use),
+        *([make_text(": "), *code] if code else []),
+        *_render_places(touch),
+        *render_action(touch, 40),
+    ]
+
+
+def _render_places(touch: Touch) -> list[Element]:
+    """Return the other places with the same effect, and how many more there are."""
+    others = list(dict.fromkeys((use.path, use.line) for use in touch.uses))[1:]
+    elements: list[Element] = []
+    for path, line in others[:_MAX_PLACES]:
+        shown = truncate_text(collapse_lines(path), 90)
+        elements += [make_text(", " if elements else sentences.ALSO_AT), *make_code(f"{shown}:{line}")]
+    if len(others) > _MAX_PLACES:
+        elements.append(make_text(f" {sentences.format_more_hits(len(others) - _MAX_PLACES, '')}"))
+    return elements
+
+
+def _make_verdict_row(pull: PullRequest, profile: str) -> Block:
+    """Return the buttons with which a team says what becomes of a hit."""
+    reference = Reference(pull.repository, pull.number)
+    row = [
+        make_button(sentences.label_verdict(verdict), action, write_hit_vote(HitVote(verdict, profile, reference)))
+        for verdict, action in HIT_VERDICTS.items()
+    ]
+    return {"type": "actions", "block_id": name_verdict_row(pull.number), "elements": row}
+
+
+def name_verdict_row(number: int) -> str:
+    """Return the id of the row of buttons of a merge."""
+    return f"hit-{number}"
+
+
+def _render_notes(report: TouchReport, hidden: int) -> Iterator[Block]:
+    """Yield how many hits are left out, and which files could not be read."""
+    if hidden > 0:
+        yield make_context(sentences.format_hidden_hits(hidden, report.profile))
+    if report.unread:
+        shown = [f"{file.path} ({file.reason})" for file in report.unread[:_MAX_UNREAD]]
+        rest = len(report.unread) - _MAX_UNREAD
+        more = f" {sentences.format_more_hits(rest, '')}" if rest > 0 else ""
+        yield make_context(truncate_text(f"{sentences.UNREAD_TITLE}{', '.join(shown)}{more}", 900))

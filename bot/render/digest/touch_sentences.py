@@ -1,0 +1,116 @@
+"""What people read about what touches their code."""
+
+from __future__ import annotations
+
+from bot.domain.contract.models import ChangeKind, ContractClass
+from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.profile.models import UseKind
+from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.domain.text.words import truncate_words
+from bot.domain.touches.decisions import TouchVerdict
+from bot.domain.touches.models import TouchLevel, TouchReport
+from bot.render.digest.sentences import format_more, format_outcome
+
+_LEVELS = {
+    TouchLevel.NO: "does not touch",
+    TouchLevel.TOUCHES: "touches",
+    TouchLevel.MAY_BREAK: "may break us",
+    TouchLevel.BREAKS: "breaks us",
+}
+_USES = {UseKind.NAMED: "names it in a string", UseKind.INHERITED: "uses it as inherited"}
+# between what changed upstream and where the team uses it
+OURS = ". Ours: "
+LINE_LABEL = "line"
+ALSO_AT = ", also at "
+IN_THREAD = ", in the thread"
+
+
+def name_level(level: TouchLevel) -> str:
+    """Return a level in words."""
+    return _LEVELS[level]
+
+
+def describe_use(kind: UseKind) -> str:
+    """Return what a line does with the name before it, such as ``overrides it`` or ``passes the flag``."""
+    return _USES.get(kind, str(kind) if " the " in kind else f"{kind} it")
+
+
+def format_title(profile: str) -> str:
+    """Return the title of the section."""
+    return f"Touches {_shorten_profile(profile)}"
+
+
+def format_count_note(report: TouchReport) -> str:
+    """Return how many of the merges touch, and how many files could not be checked."""
+    return f" ({len(report.touching):,} of {format_count(report.merges, 'merge')}{_format_unread(report, '; ')})"
+
+
+def format_nothing(report: TouchReport) -> str:
+    """Return that nothing touches, what was checked, and what could not be."""
+    checked = f"{format_count(report.merges, 'merge')}, {format_count(report.uses, 'use')} checked"
+    return f"Nothing touches {_shorten_profile(report.profile)} ({checked}{_format_unread(report, '; ')})."
+
+
+def _format_unread(report: TouchReport, before: str) -> str:
+    """Return how many files could not be read, empty if all were."""
+    count = len(report.unread)
+    return f"{before}{format_count(count, 'changed file')} could not be read" if count else ""
+
+
+def _shorten_profile(profile: str) -> str:
+    return truncate_words(truncate_text(collapse_lines(profile), 40), 1)
+
+
+def format_more_hits(count: int, elsewhere: str) -> str:
+    """Return how many more merges touch; ``elsewhere`` says where they are."""
+    return format_more(count, elsewhere)
+
+
+def format_other_places(count: int) -> str:
+    """Return at how many more places of the team's code a merge touches."""
+    return f" (and {format_count(count, 'more place')})"
+
+
+def format_outcome_start(outcome: MergeOutcome) -> str:
+    """Return the beginning of a note such as `` (reverted after 1.4 h by #9)``; the number follows."""
+    return f" ({format_outcome(outcome)} "
+
+
+# the thread
+
+UNREAD_TITLE = "Could not be read: "
+
+
+def format_hits_part(profile: str) -> str:
+    """Return the text of a notification about the hits."""
+    return f"What touches {_shorten_profile(profile)}"
+
+
+def format_hidden_hits(count: int, profile: str) -> str:
+    """Return how many hits have no line, and how to see them."""
+    return f"{format_more(count)}: /prdigest touches lists all that touches {_shorten_profile(profile)}"
+
+
+def format_kind(kind: ChangeKind) -> str:
+    """Return what happened to a name, as the middle of a line."""
+    return {ChangeKind.SIGNATURE: "other signature", ChangeKind.DEFAULT: "other default"}.get(kind, str(kind))
+
+
+def format_class_title(subject: ContractClass, count: int) -> str:
+    """Return the title of a class of contract changes, with their number."""
+    return f"{str(subject).capitalize()} · {format_count(count, 'contract change')}"
+
+
+# what became of a hit
+
+SAID_DECISION = " said: "
+
+
+def label_verdict(verdict: TouchVerdict) -> str:
+    """Return the label of the button for a verdict."""
+    return str(verdict).capitalize()
+
+
+def format_noted(verdict: TouchVerdict) -> str:
+    """Return that a verdict was recorded, for who gave it."""
+    return f"Noted: {verdict}. The digest shows it in a moment."

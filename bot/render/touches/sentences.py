@@ -1,0 +1,97 @@
+"""What people read about lists of hits, about what became of them, and about what broke their code."""
+
+from __future__ import annotations
+
+from bot.domain.text.strings import format_count
+from bot.domain.touches.decisions import LevelScore, TouchVerdict
+from bot.render.digest.touch_sentences import name_level
+
+DECISIONS_TITLE = "What people said: "
+IN_SHORTER_LISTS = "ask for fewer days"
+NOTHING_SHOWN = "No hit of this profile was shown yet."
+HOW_TO_SCORE = "A hit counts once, with what was said about it last."
+
+
+def format_list_title(*, profile: str, name: str, days: str) -> str:
+    """Return the title of a list."""
+    return f"What touches {profile} · {name} · {days}"
+
+
+def format_no_merges() -> str:
+    """Return that nothing was merged."""
+    return "Nothing was merged on these days."
+
+
+def format_verdicts(verdicts: tuple[TouchVerdict, ...]) -> str:
+    """Return what was said about the hits of a merge."""
+    return " " + ", ".join(verdicts)
+
+
+def format_score_title(profile: str) -> str:
+    """Return the title of the score."""
+    return f"What became of the hits of {profile}"
+
+
+def format_level_score(score: LevelScore) -> str:
+    """Return what became of the hits of one level."""
+    if not score.shown:
+        return f"{name_level(score.level)}: none shown"
+    parts = [f"{score.ours} ours to do", f"{score.done} done", f"{score.not_us} not us", f"{score.open} open"]
+    share = f"; {score.right} of {score.judged} were right" if score.judged else ""
+    return f"{name_level(score.level)}: {format_count(score.shown, 'hit')} ({', '.join(parts)}){share}"
+
+
+# suspects
+
+NO_NAMES = (
+    "I see no name in this error: paste its last line, such as `ImportError: cannot import name 'x' from 'a.b'`."
+)
+NOTHING_FITS_HINT = (
+    "Perhaps the cause is older, or the error says too little: choose an earlier start, or paste the whole "
+    "traceback."
+)
+
+
+def format_suspect_title(*, name: str, since: str) -> str:
+    """Return the title of the list of suspects."""
+    return f"What broke us? · {name} · since {since}"
+
+
+def format_suspect_count(*, suspects: int, merges: int, since: str, until: str) -> str:
+    """Return how many merges explain the error, of how many between which ends."""
+    among = f"{format_count(merges, 'merge')} ({since}..{until})"
+    return (
+        f"{format_count(suspects, 'suspect')} among {among}."
+        if suspects
+        else f"None of {among} explains this error."
+    )
+
+
+def format_searched(error: str) -> str:
+    """Return which error was looked for."""
+    return f"Looked for: {error}"
+
+
+def format_reason(reason: str) -> str:
+    """Return a clause about a merge as a sentence."""
+    return f"It {reason}."
+
+
+def format_reverted(number: int) -> str:
+    """Return that a merge was reverted within the range."""
+    return f"reverted by #{number}"
+
+
+def format_points(score: float) -> str:
+    """Return how surely a merge is the cause."""
+    return f"{score:.0f} of 100 points"
+
+
+def format_omitted(count: int) -> str:
+    """Return how many suspects are not listed."""
+    return f"{format_count(count, 'more suspect')} with fewer points."
+
+
+def format_unread_merges(count: int) -> str:
+    """Return how many merges have files that could not be read."""
+    return f"{format_count(count, 'merge')} with files that could not be read."

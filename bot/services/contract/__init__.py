@@ -1,0 +1,1 @@
+"""Contract changes: what merges change for code, deployments and clients."""

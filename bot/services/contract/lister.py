@@ -1,0 +1,73 @@
+"""Lists of what the merges of some days change for others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TypeVar
+
+from bot.domain.contract.listing import ContractList
+from bot.domain.conversations.touch_requests import ContractRequest
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.time.date_range import Span
+from bot.ports import PullRequests
+from bot.services.contract.reader import ContractReader
+from bot.services.history.merge_lists import MergeList, combine_lists, list_day
+from bot.services.operations.worker_threads import DeadlineExecutor
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class ContractLister:
+    """Builder of lists. ``workers`` calls to GitHub run at a time.
+
+    ``pulls`` lists merges, and ``load_files`` adds their changed files. ``name_of`` returns the name of a
+    repository for headings.
+    """
+
+    def __init__(
+        self,
+        pulls: PullRequests,
+        load_files: Callable[[PullRequest], PullRequest],
+        contracts: ContractReader,
+        workers: int,
+        name_of: Callable[[Repository], str],
+    ) -> None:
+        self._pulls = pulls
+        self._load_files = load_files
+        self._contracts = contracts
+        self._workers = workers
+        self._name_of = name_of
+
+    def list_merges(self, repository: Repository, span: Span) -> MergeList:
+        """List what was merged in some days. Raises PrdigestError if no day can be listed."""
+        return combine_lists(self._run_parallel(partial(list_day, self._pulls.list_merged, repository), span.days))
+
+    def build_list(self, request: ContractRequest) -> ContractList:
+        """List what the merges that fit the filters change for others.
+
+        Raises:
+            PrdigestError: the merges of no day can be listed, or the store does not answer.
+        """
+        merged = self.list_merges(request.repository, request.span)
+        filters = request.filters
+        candidates = [pull for pull in merged.pulls if filters.may_match(pull)]
+        if filters:
+            # only the files tell whether a path fits
+            loaded = self._run_parallel(self._load_files, candidates)
+            candidates = [pull for pull in loaded if filters.is_match(pull)]
+        contracts = self._run_parallel(self._contracts.read_merge, candidates)
+        return ContractList(
+            self._name_of(request.repository),
+            request.span,
+            len(merged.pulls),
+            tuple(candidates),
+            tuple(contracts),
+            str(filters),
+            merged.caveats,
+        )
+
+    def _run_parallel(self, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
+        with DeadlineExecutor(self._workers, "contracts") as crew:
+            return crew.map_items(work, items)

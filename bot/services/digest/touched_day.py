@@ -1,0 +1,89 @@
+"""What the merges of a day mean for a profile, and what they change for others."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.domain.contract.models import MergeContract
+from bot.domain.errors import PrdigestError
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.touches.models import MergeTouches, TouchReport
+
+log = logging.getLogger(__name__)
+
+
+class TouchReporter(Protocol):
+    """Judge of merges by a profile."""
+
+    def build_report(self, profile_name: str, pulls: Sequence[PullRequest]) -> TouchReport:
+        """Return what the merges mean for a profile. Raises PrdigestError, such as for an unknown profile."""
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedDay:
+    """The report on a day and the contracts of its merges.
+
+    Without a profile there is no report. ``problem`` is a clause that says why there is none with one.
+    """
+
+    report: TouchReport | None = None
+    contracts: tuple[MergeContract, ...] = ()
+    problem: str = ""
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The numbers of the merges that touch."""
+        return frozenset(merge.number for merge in self.report.touching) if self.report else frozenset()
+
+    def select_contracts(self, numbers: Iterable[int]) -> tuple[MergeContract, ...]:
+        """Return the contracts of some merges: those that a view shows."""
+        shown = frozenset(numbers)
+        return tuple(contract for contract in self.contracts if contract.number in shown)
+
+    def add_missing(self, missing: tuple[str, ...]) -> tuple[str, ...]:
+        """Return what is missing in a digest, with the report."""
+        return (*missing, self.problem) if self.problem else missing
+
+
+class TouchedDayReader:
+    """Reader of what touches.
+
+    ``read_contract`` returns what one merge changes, from the cache of the report. ``note_shown`` records the
+    hits of a profile that people are about to see.
+    """
+
+    def __init__(
+        self,
+        reporter: TouchReporter,
+        read_contract: Callable[[PullRequest], MergeContract],
+        note_shown: Callable[[str, Repository, Sequence[MergeTouches]], None],
+    ) -> None:
+        self._reporter = reporter
+        self._read_contract = read_contract
+        self._note_shown = note_shown
+
+    def read_day(self, profile: str, pulls: Sequence[PullRequest]) -> TouchedDay:
+        """Return what the merges of a day mean for a profile. A problem is part of the result, not an error."""
+        if not profile:
+            return TouchedDay()
+        try:
+            report = self._reporter.build_report(profile, pulls)
+            contracts = tuple(map(self._read_contract, pulls))
+            if pulls:
+                self._note_shown(report.profile, pulls[0].repository, report.touching)
+        except PrdigestError as error:
+            log.warning("what touches %s is not known: %s", profile, error)
+            return TouchedDay(problem=f"what touches {profile} is not known: {str(error).rstrip('.')}")
+        return TouchedDay(report, contracts)
+
+
+# returns what merges mean for the profile of a name, which may be empty; never raises PrdigestError
+TouchReader = Callable[[str, Sequence[PullRequest]], TouchedDay]
+
+
+def skip_touches(_profile: str, _pulls: Sequence[PullRequest]) -> TouchedDay:
+    """Return nothing: there are no profiles."""
+    return TouchedDay()

@@ -1,0 +1,68 @@
+"""Lists of what the merges of some days do to a team's code, with what people said about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from bot.domain.conversations.commands import AllowedRepositories
+from bot.domain.conversations.touch_requests import TouchesRequest
+from bot.domain.profile.entries import ProfileEntry
+from bot.domain.pull_requests.models import Repository
+from bot.domain.touches.decisions import HitKey, TouchDecision, TouchVerdict
+from bot.domain.touches.listing import TouchList
+from bot.services.contract.lister import ContractLister
+from bot.services.touches.decisions import TouchDecisions
+from bot.services.touches.reports import TouchReports
+
+
+class TouchLister:
+    """Builder of lists. The hits of a list count as shown. ``name_of`` names a repository for headings."""
+
+    def __init__(
+        self,
+        lister: ContractLister,
+        reports: TouchReports,
+        decisions: TouchDecisions,
+        name_of: Callable[[Repository], str],
+    ) -> None:
+        self._lister = lister
+        self._reports = reports
+        self._decisions = decisions
+        self._name_of = name_of
+
+    def find_entry(self, profile: str, repositories: AllowedRepositories) -> ProfileEntry:
+        """Return the entry of a profile.
+
+        Raises UsageError if there is none, or if the bot may not answer about its upstream.
+        """
+        entry = self._reports.find_entry(profile)
+        repositories.require_known(entry.upstream)
+        return entry
+
+    def build_list(self, request: TouchesRequest, entry: ProfileEntry) -> TouchList:
+        """List what touches a profile's code. Raises PrdigestError."""
+        merged = self._lister.list_merges(entry.upstream, request.span)
+        report = self._reports.build_report(entry.name, merged.pulls)
+        self._decisions.note_shown(entry.name, entry.upstream, report.touching)
+        said = self._decisions.list_decisions(entry.name)
+        return TouchList(
+            self._name_of(entry.upstream),
+            request.span,
+            report,
+            merged.pulls,
+            _group_verdicts(said, entry.upstream),
+            merged.caveats,
+        )
+
+
+def _group_verdicts(
+    said: Mapping[HitKey, TouchDecision], upstream: Repository
+) -> dict[int, tuple[TouchVerdict, ...]]:
+    """Return the verdicts of a repository's merges by number, each once, the latest first."""
+    verdicts: dict[int, tuple[TouchVerdict, ...]] = {}
+    for decision in sorted(said.values(), key=lambda each: each.at, reverse=True):
+        reference = decision.key.reference
+        if str(reference.repository).lower() == str(upstream).lower():
+            known = verdicts.get(reference.number, ())
+            verdicts[reference.number] = tuple(dict.fromkeys((*known, decision.verdict)))
+    return verdicts

@@ -1,0 +1,83 @@
+"""Reports of what the merges of some days mean for a profile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.domain.contract.models import MergeContract
+from bot.domain.errors import UsageError
+from bot.domain.profile.entries import ProfileEntry
+from bot.domain.profile.names import parse_profile_name
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.text.strings import quote_input
+from bot.domain.touches.judgement import judge_merge
+from bot.domain.touches.models import TouchLevel, TouchReport
+from bot.domain.touches.profile_index import ProfileIndex
+from bot.ports import ProfileStore
+from bot.services.contract.reader import ContractReader
+from bot.services.operations.worker_threads import DeadlineExecutor
+
+
+class TouchReports:
+    """Builder of reports. ``workers`` merges are read at a time.
+
+    Merges are judged each time by the profile as it is now: a file that uses a name may come after its change.
+    """
+
+    def __init__(self, profiles: ProfileStore, contracts: ContractReader, workers: int) -> None:
+        self._profiles = profiles
+        self._contracts = contracts
+        self._workers = workers
+
+    def build_report(self, profile_name: str, pulls: Sequence[PullRequest]) -> TouchReport:
+        """Return what merged pull requests mean for a profile.
+
+        Pull requests of another repository than the profile's upstream are left out.
+
+        Raises:
+            UsageError: there is no such profile, or it was not scanned yet.
+            StoreUnavailable: the store does not answer.
+        """
+        entry = self.find_entry(profile_name)
+        profile = self._profiles.get_profile(entry.name)
+        if profile is None:
+            raise UsageError(_explain_missing_scan(entry))
+        index, upstream = ProfileIndex(profile), str(entry.upstream).lower()
+        merges = [pull for pull in pulls if pull.is_merged and str(pull.repository).lower() == upstream]
+        contracts = self.read_contracts(merges)
+        judged = [judge_merge(contract, index) for contract in contracts]
+        touching = [merge for merge in judged if merge.level > TouchLevel.NO]
+        return TouchReport(
+            entry.name,
+            len(merges),
+            len(profile.uses),
+            tuple(sorted(touching, key=lambda merge: (-merge.level, -merge.score, -merge.number))),
+            tuple(dict.fromkeys(file for contract in contracts for file in contract.unread)),
+        )
+
+    def read_contracts(self, pulls: Sequence[PullRequest]) -> list[MergeContract]:
+        """Return what each merge changes for others, in their order. Raises StoreUnavailable."""
+        with DeadlineExecutor(self._workers, "contracts") as crew:
+            return crew.map_items(self._contracts.read_merge, pulls)
+
+    def find_entry(self, profile_name: str) -> ProfileEntry:
+        """Return the entry of a profile; without a name, that of the only one. Raises UsageError."""
+        if profile_name:
+            name = parse_profile_name(profile_name)
+            if entry := self._profiles.get_entry(name):
+                return entry
+        entries = self._profiles.list_entries()
+        if not profile_name and len(entries) == 1:
+            return entries[0]
+        known = ", ".join(entry.name for entry in entries)
+        if not known:
+            raise UsageError("There is no profile yet: an operator adds one with `prdigest profile add`.")
+        if not profile_name:
+            raise UsageError(f"Which profile? Add profile:NAME with one of {known}.")
+        raise UsageError(f"There is no profile {quote_input(profile_name)}: use {known}.")
+
+
+def _explain_missing_scan(entry: ProfileEntry) -> str:
+    if entry.problem:
+        return f"The profile {entry.name} could not be scanned: {entry.problem}"
+    return f"The profile {entry.name} was not scanned yet: try again in a few minutes."

@@ -1,0 +1,60 @@
+"""``/prdigest contract 7d``: what the merges of some days change for code built on the repository."""
+
+from __future__ import annotations
+
+from bot.domain.conversations.commands import ParseContext
+from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.conversations.touch_requests import CONTRACT_WORD, MAX_CONTRACT_DAYS, ContractRequest
+from bot.domain.operations.lane import QueueName
+from bot.render.conversations.greetings import HelpExample
+from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
+from bot.services.jobs.job_types import LONG_RETRIES
+from bot.services.slack.replies import Answer
+from handlers.commands.declaration import enqueue_request
+from handlers.intake import RequestIntake
+
+USAGE = (
+    "*See what changes for others*: `/prdigest contract 7d` lists names, flags, variables, fields and metrics "
+    f"that merges removed, renamed or changed (up to {MAX_CONTRACT_DAYS} days). `path:…`, `author:…` and "
+    "`label:…` filter."
+)
+EXAMPLE = HelpExample("digest contract 7d", "what merges removed, renamed or changed for others")
+# both versions of each changed file are read
+_MAX_QUICK_DAYS = 3
+
+
+def parse_contract(text: str, context: ParseContext) -> ContractRequest:
+    """Parse the request for a list."""
+    return ContractRequest.parse(text, context.repositories, context.today())
+
+
+CONTRACT_JOB = make_command_job_type(CONTRACT_WORD, ContractRequest, parse_contract)
+LONG_CONTRACT_JOB = make_command_job_type(
+    "long_contract", ContractRequest, parse_contract, QueueName.LONG, LONG_RETRIES
+)
+
+
+def enqueue_contract(
+    intake: RequestIntake, asker: SlackRequest, request: ContractRequest, audience: Audience
+) -> str:
+    """Enqueue a list. Nothing is said at once."""
+    is_quick = len(request.span) <= _MAX_QUICK_DAYS
+    enqueue_request(intake, CONTRACT_JOB if is_quick else LONG_CONTRACT_JOB, asker, request, audience)
+    return ""
+
+
+def _describe(request: ContractRequest) -> str:
+    """Return what the bot is about to list."""
+    narrowed = f", {request.filters}" if request.filters else ""
+    return f"Reading what {request.repository} changed for others, {request.span.title}{narrowed}…"
+
+
+def _answer(services: CommandServices, request: ContractRequest, asker: SlackRequest) -> Answer:
+    """Build the list."""
+    return services.touches.answers.build_contract(request, asker.name)
+
+
+JOBS = (
+    CommandJob(CONTRACT_JOB, answer_once(CONTRACT_WORD, _answer, _describe)),
+    CommandJob(LONG_CONTRACT_JOB, answer_once(CONTRACT_WORD, _answer, _describe)),
+)

@@ -1,0 +1,84 @@
+"""``/prdigest touches 7d profile:ascend``: what merges do to a team's code.
+
+``/prdigest touches score``: how good the hits were.
+"""
+
+from __future__ import annotations
+
+from bot.domain.conversations.commands import ParseContext
+from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.conversations.touch_requests import (
+    TOUCHES_WORD,
+    TouchesRequest,
+    TouchScoreRequest,
+    is_touch_score,
+)
+from bot.domain.operations.lane import QueueName
+from bot.render.conversations.greetings import HelpExample
+from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
+from bot.services.jobs.job_types import LONG_RETRIES
+from bot.services.slack.replies import Answer
+from handlers.commands.declaration import enqueue_request
+from handlers.intake import RequestIntake
+
+USAGE = (
+    "*See what touches your code*: `/prdigest touches 7d profile:NAME` lists what merges do to the code of a "
+    "profile. `/prdigest touches score` says what became of the hits."
+)
+EXAMPLE = HelpExample("digest touches 7d", "what merges do to your own code")
+# both versions of each changed file are read
+_MAX_QUICK_DAYS = 3
+
+
+def parse_list(text: str, context: ParseContext) -> TouchesRequest:
+    """Parse the request for a list."""
+    return TouchesRequest.parse(text, context.today())
+
+
+def parse_score(text: str, _: ParseContext) -> TouchScoreRequest:
+    """Parse the request for a score."""
+    return TouchScoreRequest.parse(text)
+
+
+def parse_touches(text: str, context: ParseContext) -> TouchesRequest | TouchScoreRequest:
+    """Parse the text as one of both requests."""
+    return parse_score(text, context) if is_touch_score(text) else parse_list(text, context)
+
+
+TOUCHES_JOB = make_command_job_type(TOUCHES_WORD, TouchesRequest, parse_list)
+LONG_TOUCHES_JOB = make_command_job_type("long_touches", TouchesRequest, parse_list, QueueName.LONG, LONG_RETRIES)
+TOUCH_SCORE_JOB = make_command_job_type("touch_score", TouchScoreRequest, parse_score)
+
+
+def enqueue_touches(
+    intake: RequestIntake, asker: SlackRequest, request: TouchesRequest | TouchScoreRequest, audience: Audience
+) -> str:
+    """Enqueue a list or a score. Nothing is said at once."""
+    if isinstance(request, TouchScoreRequest):
+        enqueue_request(intake, TOUCH_SCORE_JOB, asker, request, audience)
+    else:
+        is_quick = len(request.span) <= _MAX_QUICK_DAYS
+        enqueue_request(intake, TOUCHES_JOB if is_quick else LONG_TOUCHES_JOB, asker, request, audience)
+    return ""
+
+
+def _describe_list(request: TouchesRequest) -> str:
+    """Return what the bot is about to list."""
+    return f"Looking for what touches {request.profile or 'your code'}, {request.span.title}…"
+
+
+def _answer_list(services: CommandServices, request: TouchesRequest, asker: SlackRequest) -> Answer:
+    """Build the list."""
+    return services.touches.answers.build_touches(request, asker.name, services.repositories)
+
+
+def _answer_score(services: CommandServices, request: TouchScoreRequest, asker: SlackRequest) -> Answer:
+    """Build the score."""
+    return services.touches.answers.build_score(request, asker.name, services.repositories)
+
+
+JOBS = (
+    CommandJob(TOUCHES_JOB, answer_once(TOUCHES_WORD, _answer_list, _describe_list)),
+    CommandJob(LONG_TOUCHES_JOB, answer_once(TOUCHES_WORD, _answer_list, _describe_list)),
+    CommandJob(TOUCH_SCORE_JOB, answer_once("touch_score", _answer_score)),
+)

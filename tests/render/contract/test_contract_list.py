@@ -1,0 +1,105 @@
+"""The answer to ``/prdigest contract``: accepted whatever its texts, and true about what it leaves out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot.domain.contract.listing import ContractList
+from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
+from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.summaries.models import Evidence
+from bot.domain.time.date_range import Span
+from bot.ports import Post
+from bot.render.blocks import terminal
+from bot.render.blocks.mrkdwn import escape_mrkdwn
+from bot.render.contract.contract_list import render_contract_list
+from bot.render.summaries.evidence_url import build_evidence_url
+from tests.helpers.attacks import attack
+from tests.helpers.builders import DAY, NOON, pull
+from tests.render.accepted import assert_taken
+
+HOSTILE = ("escaped-bars", "overrides", "marks", "brackets-of-www")
+PULL = pull(7)
+SPAN = Span(DAY.date, DAY.date, DAY.zone)
+CHANGE = ContractChange(
+    ContractClass.FUNCTION,
+    ChangeKind.SIGNATURE,
+    "engine.core.run",
+    "def run()",
+    "def run(x)",
+    "engine/core.py",
+    3,
+    DiffSide.NEW,
+)
+LINE = build_evidence_url(PULL, Evidence("engine/core.py", "", DiffSide.NEW, 3))
+
+
+def listed(*changes: ContractChange, unread: tuple[UnreadFile, ...] = (), caveats: tuple[str, ...] = ()) -> Post:
+    contract = MergeContract(7, PULL.commit, NOON, "Change", changes, unread=unread)
+    found = ContractList("Engine", SPAN, 3, (PULL,), (contract,), caveats=caveats)
+    post = render_contract_list(found)
+    assert_taken(post, {PULL.url, LINE, *(address(each) for each in changes)})
+    return post
+
+
+def address(change: ContractChange) -> str:
+    return build_evidence_url(PULL, Evidence(change.path, "", change.side, change.line))
+
+
+def read(post: Post) -> str:
+    return terminal.format_message(post)
+
+
+def test_what_was_removed_comes_first_and_each_row_has_its_line() -> None:
+    removed = replace(CHANGE, kind=ChangeKind.REMOVED, name="engine.core.stop", after="")
+    variable = replace(
+        CHANGE, subject=ContractClass.ENVIRONMENT, kind=ChangeKind.ADDED, name="ENGINE_X", before=""
+    )
+    said = read(listed(variable, CHANGE, removed))
+    places = [said.index(part) for part in ("core.stop", "core.run", "Environment variable", "ENGINE_X")]
+    assert places == sorted(places)
+    assert "3 contract changes" in said
+    assert ": def run() → def run(x) (core.py:3)" in said
+
+
+def test_a_new_name_stands_in_place_of_the_line() -> None:
+    moved = replace(CHANGE, kind=ChangeKind.MOVED, new_name="engine.new.run")
+    said = read(listed(moved))
+    assert "→ new.run" in said
+    assert "def run" not in said
+
+
+def test_no_change_is_said() -> None:
+    assert "No merge of these days changes what others depend on." in read(listed())
+
+
+def test_behaviour_is_no_row() -> None:
+    assert "0 contract changes" in read(listed(replace(CHANGE, kind=ChangeKind.BEHAVIOUR)))
+
+
+def test_what_could_not_be_read_is_said() -> None:
+    unread = tuple(UnreadFile(f"engine/{number}.py", "it is too large") for number in range(7))
+    said = read(listed(CHANGE, unread=unread, caveats=("one day is missing",)))
+    assert "engine/4.py (it is too large), and 2 more" in said
+    assert "one day is missing" in said
+
+
+@pytest.mark.parametrize("count", [1, 40, 900])
+def test_a_long_list_fits_and_says_what_it_leaves_out(count: int) -> None:
+    changes = [replace(CHANGE, name=f"engine.part{number}.run", line=number + 1) for number in range(count)]
+    said = read(listed(*changes))
+    shown = sum(f"part{number}.run" in said for number in range(count))
+    assert shown == count or f"{count - shown:,} rows left out" in said
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_texts_stay_text(name: str) -> None:
+    text = attack(name, 4_000)
+    changes = [
+        replace(CHANGE, subject=each, name=text, before=text, after=text, path=f"{text}.py")
+        for each in ContractClass
+    ]
+    post = listed(*changes, unread=(UnreadFile(text, text),), caveats=(text,))
+    assert "<!channel>" not in escape_mrkdwn(post.text)

@@ -1,0 +1,87 @@
+"""``/prdigest contract`` and ``/prdigest touches``: what merges change for others, and for a team."""
+
+from __future__ import annotations
+
+from localslack.state.workspace import Json
+
+from bot.adapters.redis import RedisProfileStore
+from bot.domain.profile.entries import ProfileEntry
+from bot.domain.profile.models import Profile, Use, UseKind
+from bot.domain.pull_requests.models import Repository
+from bot.domain.python.models import CallShape
+from tests.emulators.github.store import changed_file, sha
+from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
+from tests.helpers.world import as_read
+from tests.scenarios import Bot, labels
+
+RUN, STOP = b"def run(a):\n    return a\n", b"\n\ndef stop():\n    return 1\n"
+STOPPED = "engine.core.stop"
+
+
+def removal(bot: Bot, repository: str) -> int:
+    """A pull request that removed a function."""
+    number = bot.pull(repository, merged_at=bot.noon(1), files=(changed_file("engine/core.py"),))
+    before, after = (FixedTree({"engine/core.py": Entry(text)}) for text in (RUN + STOP, RUN))
+    merge = TreeCommit(sha(f"merge {number}"), after, TreeCommit(sha(f"before {number}"), before))
+    bot.world.github.add_commit(repository, merge)
+    return number
+
+
+def profile(bot: Bot, repository: str, name: str) -> None:
+    """A profile of a team that calls that function."""
+    call = Use(UseKind.CALL, STOPPED, "plugin/worker.py", 7, "stop()", (STOPPED,), call=CallShape())
+    entry = ProfileEntry(name, Repository.parse(repository), ("engine",), uses=1, files=1)
+    scanned = Profile(name, ("engine",), "octo/plugin", "c0ffee", bot.noon(2), (call,), {}, 1)
+    RedisProfileStore(bot.store).put(entry, scanned)
+
+
+def ask(bot: Bot, text: str) -> Json:
+    """The answer that is posted in a channel of its own."""
+    channel = bot.channel()
+    ack = bot.person().send_command("/prdigest", text, channel).ack
+    assert (ack.status, ack.text) == (200, ""), ack
+    (message,) = bot.posted(channel)
+    return message
+
+
+def test_what_merges_change_for_others_is_listed_once_read(bot: Bot) -> None:
+    repository = bot.repository()
+    number = removal(bot, repository)
+    message = ask(bot, f"contract repo:{repository}")
+    said = as_read(message)
+    assert "1 contract change" in said
+    assert f"#{number}" in said
+    assert "core.stop" in said
+    assert "removed" in said
+    assert len(labels(message)) == 2
+    asked, _ = bot.calls()
+    ask(bot, f"contract 2d repo:{repository}")
+    # the lists of two days; the merge itself is kept
+    assert bot.calls()[0] - asked <= 4
+
+
+def test_what_touches_a_team_is_listed_with_its_own_line(bot: Bot) -> None:
+    repository = bot.repository()
+    number = removal(bot, repository)
+    profile(bot, repository, "ascend")
+    said = as_read(ask(bot, "touches profile:ascend"))
+    assert f"#{number} breaks us" in said
+    assert "plugin/worker.py:7" in said
+    score = as_read(ask(bot, "touches score profile:ascend"))
+    assert "breaks us: 1 hit (0 ours to do, 0 done, 0 not us, 1 open)" in score
+
+
+def test_an_unknown_profile_is_said_to_the_asker(bot: Bot) -> None:
+    person, channel = bot.person(), bot.channel()
+    person.send_command("/prdigest", "touches profile:nobody", channel)
+    (notice,) = bot.whispered(person)
+    assert "profile" in notice["text"]
+    assert bot.posted(channel) == []
+
+
+def test_the_upstream_of_a_profile_must_be_allowed(bot: Bot) -> None:
+    profile(bot, "octo/secret", "hidden")
+    person, channel = bot.person(), bot.channel()
+    person.send_command("/prdigest", "touches profile:hidden", channel)
+    (notice,) = bot.whispered(person)
+    assert "not set up for octo/secret" in notice["text"]

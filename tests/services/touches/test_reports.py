@@ -1,0 +1,112 @@
+"""Reports on real changes of code, through GitHub's emulator, the extraction, the judgement and a real store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from github import Auth
+from redis import Redis
+
+from bot.adapters.github import GitHubClient, GitHubSourceFiles
+from bot.adapters.redis import RedisCache, RedisProfileStore
+from bot.domain.errors import UsageError
+from bot.domain.profile.entries import ProfileEntry
+from bot.domain.profile.models import Profile, Use, UseKind
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.python.models import CallShape
+from bot.domain.touches.models import TouchLevel
+from bot.services.contract.extractor import EXTRACTION_VERSION, extract_merge
+from bot.services.contract.reader import ContractReader
+from bot.services.touches.reports import TouchReports
+from tests.adapters.worlds import REPO, ScriptedGitHub
+from tests.emulators.github.store import sha
+from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
+from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull
+
+BEFORE = {
+    "engine/core.py": b"def run(a):\n    return a\n\n\ndef stop():\n    return 1\n",
+    "engine/__init__.py": b"",
+}
+# the one that the profile calls is gone
+AFTER = {"engine/core.py": b"def run(a):\n    return a\n", "engine/__init__.py": b""}
+CALL = Use(
+    UseKind.CALL, "engine.core.stop", "plugin/worker.py", 7, "stop()", ("engine.core.stop",), call=CallShape()
+)
+PROFILE = Profile("ascend", ("engine",), "octo/plugin", "c0ffee", NOON, (CALL,), {}, 1)
+ENTRY = ProfileEntry("ascend", REPOSITORY, ("engine",), commit="c0ffee", uses=1, files=1)
+
+
+@pytest.fixture
+def github() -> Iterator[ScriptedGitHub]:
+    with ScriptedGitHub() as emulator:
+        yield emulator
+
+
+def merge(github: ScriptedGitHub, number: int, after: dict[str, bytes]) -> PullRequest:
+    before, changed = ({path: Entry(data) for path, data in each.items()} for each in (BEFORE, after))
+    commit = sha(f"merge {number}")
+    github.add_commit(REPO, TreeCommit(commit, FixedTree(changed), TreeCommit(sha("before"), FixedTree(before))))
+    return pull(number, files=[changed_file("engine/core.py")], merge_commit=commit)
+
+
+@pytest.fixture
+def reports(github: ScriptedGitHub, store: Redis) -> TouchReports:
+    def never(_: PullRequest) -> PullRequest:
+        raise AssertionError
+
+    versions = GitHubSourceFiles(GitHubClient(github.url, Auth.Token(github.token)))
+    contracts = ContractReader(versions, RedisCache(store), never, extract_merge, EXTRACTION_VERSION)
+    return TouchReports(RedisProfileStore(store), contracts, workers=2)
+
+
+def test_a_removed_function_breaks_its_caller(github: ScriptedGitHub, store: Redis, reports: TouchReports) -> None:
+    RedisProfileStore(store).put(ENTRY, PROFILE)
+    pulls = [merge(github, 1, BEFORE | {"engine/core.py": b"# quiet\n" + BEFORE["engine/core.py"]})]
+    report = reports.build_report("Ascend", [*pulls, merge(github, 2, AFTER)])
+    assert (report.profile, report.merges, report.uses, report.unread) == ("ascend", 2, 1, ())
+    [hit] = report.touching
+    assert (hit.number, hit.level) == (2, TouchLevel.BREAKS)
+    assert hit.touches[0].use == CALL
+    assert len(github.calls) == 2
+
+
+def test_a_profile_that_moved_judges_again_without_a_call(
+    github: ScriptedGitHub, store: Redis, reports: TouchReports
+) -> None:
+    profiles, pulls = RedisProfileStore(store), [merge(github, 2, AFTER)]
+    profiles.put(ENTRY, replace(PROFILE, uses=()))
+    assert reports.build_report("ascend", pulls).touching == ()
+    profiles.put(ENTRY, PROFILE)
+    assert [hit.number for hit in reports.build_report("", pulls).touching] == [2]
+    assert len(github.calls) == 1
+
+
+def test_merges_of_another_repository_are_left_out(
+    github: ScriptedGitHub, store: Redis, reports: TouchReports
+) -> None:
+    RedisProfileStore(store).put(replace(ENTRY, upstream=Repository("octo", "other")), PROFILE)
+    assert reports.build_report("ascend", [merge(github, 2, AFTER)]).merges == 0
+    assert github.calls == []
+
+
+@pytest.mark.parametrize(
+    ("entries", "name", "sentence"),
+    [
+        ([], "ascend", "no profile yet"),
+        ([], "", "no profile yet"),
+        ([ENTRY], "gaudi", "no profile 'gaudi': use ascend"),
+        ([ENTRY], "a b", "not a name of a profile"),
+        ([ENTRY, replace(ENTRY, name="gaudi")], "", "one of ascend, gaudi"),
+        ([ENTRY], "ascend", "was not scanned yet"),
+        ([replace(ENTRY, problem="GitHub is away.")], "ascend", "could not be scanned: GitHub is away"),
+    ],
+)
+def test_what_is_missing_is_said(
+    store: Redis, reports: TouchReports, entries: list[ProfileEntry], name: str, sentence: str
+) -> None:
+    for entry in entries:
+        RedisProfileStore(store).put(entry)
+    with pytest.raises(UsageError, match=sentence):
+        reports.build_report(name, [])
