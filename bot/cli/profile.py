@@ -17,6 +17,8 @@ from bot.ports.profile_json import dump_profile
 from bot.render.profile.overview import format_profile, format_profile_yaml
 from bot.services.profile.tree_scan import ScanSource, scan_tree
 
+__all__ = ["profile_group", "scan_command"]
+
 _DEFAULT_PACKAGE = "vllm"
 _YAML = frozenset({".yaml", ".yml"})
 
