@@ -3,8 +3,8 @@
 Each measurement is printed beside its bound. All but the clock, the patch, the outlines run as processes against
 loopback emulators with fixed latencies and an empty store. The exit code is 1 if a bound is missed. The name of a
 part, as in ``python -m benchmarks day``, runs one part: ``day``, ``commands``, ``questions``, ``clock``,
-``evaluate``, ``demo``, ``starts``, ``patch`` or ``outlines``; ``trace`` counts what three requests cross in our code
-and has no bounds.
+``evaluate``, ``demo``, ``starts``, ``patch`` or ``outlines``; ``trace`` counts what three requests cross in our
+code and has no bounds.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ _KINDS = [each for each in vars(ast).values() if isinstance(each, type) and issu
 # the fields of each kind of node that are read, the last one first
 _FIELDS = {kind: tuple(name for name in reversed(kind._fields) if name not in _SILENT_FIELDS) for kind in _KINDS}
 
-_NAMES = {ast.AnnAssign: "Assign"}
+_NAMES: dict[type, str] = {ast.AnnAssign: "Assign"}
 
 Visitor = Callable[[ast.AST], None]
 
@@ -72,7 +72,9 @@ def _make_getter(fields: tuple[str, ...]) -> Callable[[ast.AST], tuple[object, .
     return (lambda node: (getattr(node, fields[0]),)) if fields else lambda _node: ()
 
 
-_GETTERS = {kind: _make_getter(fields) for kind, fields in _FIELDS.items()}
+_GETTERS: dict[type, Callable[[ast.AST], tuple[object, ...]]] = {
+    kind: _make_getter(fields) for kind, fields in _FIELDS.items()
+}
 
 
 def _list_parts(node: ast.AST, kind: type) -> list[object]:
