@@ -58,11 +58,11 @@ class TreeNames:
         if outline is None or not steps:
             return True
         member = outline.members.get(name)
-        if member is not None and not isinstance(member, griffe.Alias):
-            return member
-        if member is not None:
+        if isinstance(member, griffe.Alias):
             owner, _, last = member.target_path.rpartition(".")
             return self._find(owner, last, steps - 1) if self._get_module(owner) else True
+        if member is not None:
+            return member
         for each in outline.members.values():
             if isinstance(each, griffe.Alias) and each.wildcard and self._find(each.wildcard, name, steps - 1):
                 return True
