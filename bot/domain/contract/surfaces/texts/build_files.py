@@ -9,7 +9,7 @@ from bot.domain.contract.models import ContractClass
 from bot.domain.contract.surfaces.facts import Fact, show_default_change
 from bot.domain.contract.surfaces.texts.dependencies import make_dependency, read_requirement
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w{0,100})=(\"(?:[^\"\\]|\\.)*\"|'[^']*'|\S*)", re.A)
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w{0,100})=(\"(?:[^\"\\]|\\.){0,500}\"|'[^']{0,500}'|\S{0,500})", re.A)
 _BARE = re.compile(r"[A-Za-z_]\w{1,100}", re.A)
 _VERSION_NAME = re.compile(
     r"(?:_VERSIONS?|_VER|_REF|_COMMIT|_BRANCH|_TAG|_REVISION|_SHA)(?:_[A-Z0-9]{1,20})?$|_IMAGE$", re.A | re.I
