@@ -20,7 +20,9 @@ _PINNED = re.compile(
     re.A,
 )
 _SET = re.compile(r"\bset\s*\(\s*(?P<name>\w{1,100})\s+\"?(?P<value>[^\s\")]{1,200})\"?[^)]{0,300}\)", re.A | re.I)
-_DECLARE = re.compile(r"\bFetchContent_Declare\s*\(\s*(?P<name>[\w-]{1,100})(?P<body>[^)]{0,2000})\)", re.A | re.I)
+_DECLARE = re.compile(
+    r"\bFetchContent_Declare\s*\(\s*(?P<name>[\w-]{1,100}+)(?P<body>[^)]{0,2000}+)\)", re.A | re.I
+)
 _TAG = re.compile(r"\bGIT_TAG\s+\"?([^\s\")]{1,200})", re.A)
 _CMAKE_COMMENT = re.compile(r"#[^\n]*")
 
