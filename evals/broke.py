@@ -143,10 +143,10 @@ class CloneHistory:
             lambda pull: pull.merge_time < self._end or pull.number == error.number,
         )
         contracts, reverts = merges.contracts, merges.reverts
-        suspects = rank_suspects(trace, merges, least=least)
+        suspects = rank_suspects(trace, merges, Kinship(), least)
         numbers = [each.number for each in suspects]
         without = [each for each in contracts if each.number != error.number]
-        others = rank_suspects(trace, SuspectRange(without, reverts), least=0)
+        others = rank_suspects(trace, SuspectRange(without, reverts), Kinship(), 0)
         return RankedError(
             error,
             len(contracts),

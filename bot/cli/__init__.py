@@ -10,6 +10,7 @@ import click
 from bot.cli.backfill import backfill_command
 from bot.cli.base import open_command_foundation
 from bot.cli.broke import broke_command
+from bot.cli.contract import contract_command
 from bot.cli.demo import demo_command
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
@@ -27,7 +28,7 @@ _SECTIONS = (
     CommandSection(
         "Read",
         "prdigest digest --repo owner/name --dry-run",
-        ("digest", "report", "summary", "risks", "touches", "broke", "upgrade", "votes"),
+        ("digest", "report", "summary", "risks", "contract", "touches", "broke", "upgrade", "votes"),
     ),
     CommandSection("Run", "prdigest run", ("run", "web", "worker", "clock")),
     CommandSection(
@@ -85,6 +86,7 @@ for command in (
     export_command,
     import_command,
     risks_group,
+    contract_command,
     profile_group,
     touches_group,
     broke_command,

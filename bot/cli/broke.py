@@ -58,10 +58,11 @@ def broke_command(
     suspects come with the line that each rests on. Nothing is asked of a model, and nothing leaves this machine.
     """
     names = parse_trace(_read_text(trace))
-    relevance = RelevanceFilter(names, Kinship())
+    kinship = Kinship()
+    relevance = RelevanceFilter(names, kinship)
     with open_clone_trees(upstream, branch) as trees, show_progress_bar("merge", "Merges") as show:
         merges = read_clone_range(trees, since, until, relevance, show)
-    report = build_report(names, merges, since, until, limit)
+    report = build_report(names, merges, since, until, limit, kinship)
     click.echo(format_suspects_json(report) if for_scripts else format_suspects(report))
 
 

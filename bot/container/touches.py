@@ -20,6 +20,7 @@ from bot.services.slack.touch_answers import TouchAnswerBuilder
 from bot.services.touches.decisions import TouchDecisions
 from bot.services.touches.lister import TouchLister
 from bot.services.touches.reports import TouchReports
+from bot.services.touches.suspects import SuspectFinder
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +50,14 @@ def build_touch_services(base: Foundation, digests: DigestServices) -> TouchServ
     decisions = build_touch_decisions(base)
     lister = build_contract_lister(base, digests, contracts)
     touches = TouchLister(lister, reports, decisions, partial(get_display_name, base.settings))
+    finder = SuspectFinder(lister, profiles, lambda: base.sources.background, base.get_today)
     return TouchServices(
         profiles,
         build_profile_refresher(base, profiles),
         contracts,
         reports,
         decisions,
-        TouchAnswerBuilder(lister, touches, decisions),
+        TouchAnswerBuilder(lister, touches, decisions, finder),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from bot.domain.conversations.broke_request import BROKE_WORD, BrokeRequest
 from bot.domain.conversations.commands import MAX_DIGEST_DAYS, DigestRequest, ParseContext
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.conversations.touch_requests import (
@@ -28,7 +29,7 @@ from bot.services.jobs.declaration import MINUTE, JobRetries, JobType
 from bot.services.jobs.job_types import LONG_RETRIES, read_slack_request
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.replies import Answer
-from handlers.commands import contract, subscriptions, touches
+from handlers.commands import broke, contract, subscriptions, touches
 from handlers.commands.declaration import Command, choose_audience, enqueue_request
 from handlers.intake import RequestIntake
 
@@ -38,9 +39,9 @@ USAGE = (
     "another repository or `tz:Asia/Tokyo` for another time zone. `path:…`, `author:…`, `label:…` or "
     "`only:risky` show a part of it; `profile:NAME` begins with what touches your own code, `only:touching` shows "
     "nothing else. `private` keeps an overview to yourself.\n"
-    f"{contract.USAGE}\n{touches.USAGE}\n{subscriptions.USAGE}"
+    f"{contract.USAGE}\n{touches.USAGE}\n{broke.USAGE}\n{subscriptions.USAGE}"
 )
-AnyRequest: TypeAlias = DigestRequest | ContractRequest | TouchesRequest | TouchScoreRequest
+AnyRequest: TypeAlias = DigestRequest | ContractRequest | TouchesRequest | TouchScoreRequest | BrokeRequest
 
 
 def _parse_request(text: str, context: ParseContext) -> DigestRequest:
@@ -75,6 +76,8 @@ def _parse_any(text: str, context: ParseContext) -> AnyRequest:
     word = "".join(text.lower().split(maxsplit=1)[:1])
     if word == CONTRACT_WORD:
         return contract.parse_contract(text, context)
+    if word == BROKE_WORD:
+        return broke.parse_error(text, context)
     return touches.parse_touches(text, context) if word == TOUCHES_WORD else _parse_request(text, context)
 
 
@@ -85,6 +88,8 @@ def _enqueue_any(intake: RequestIntake, asker: SlackRequest, request: AnyRequest
             return _enqueue_digest(intake, asker, request, audience)
         case ContractRequest():
             return contract.enqueue_contract(intake, asker, request, audience)
+        case BrokeRequest():
+            return broke.enqueue_suspects(intake, asker, request, audience)
     return touches.enqueue_touches(intake, asker, request, audience)
 
 
@@ -133,10 +138,10 @@ def _post_digest(services: CommandServices, request: DigestRequest, asker: Slack
 COMMAND: Command[AnyRequest] = Command(
     name="/prdigest",
     description="Post the digest of a day, or subscribe to it",
-    hint="[2026-02-28 | 7d | contract 7d | touches 7d | subscribe | schedule | list | help]",
+    hint="[2026-02-28 | 7d | contract 7d | touches 7d | broke … | subscribe | schedule | list | help]",
     usage=USAGE,
     trigger_words=("digest", "prdigest"),
-    request_types=(DigestRequest, ContractRequest, TouchesRequest, TouchScoreRequest),
+    request_types=(DigestRequest, ContractRequest, TouchesRequest, TouchScoreRequest, BrokeRequest),
     parse=_parse_any,
     enqueue=_enqueue_any,
     jobs=(
@@ -144,14 +149,16 @@ COMMAND: Command[AnyRequest] = Command(
         CommandJob(OVERVIEW_JOB, answer_once("overview", _answer_overview, _describe_overview)),
         *contract.JOBS,
         *touches.JOBS,
+        *broke.JOBS,
     ),
     examples=(
         HelpExample("digest 7d", "an overview of several days"),
         contract.EXAMPLE,
         touches.EXAMPLE,
+        broke.EXAMPLE,
         subscriptions.EXAMPLE,
     ),
     share_action=SHARE_DIGEST,
     verbs=subscriptions.VERBS,
-    keywords=("today", "yesterday", CONTRACT_WORD, TOUCHES_WORD),
+    keywords=("today", "yesterday", CONTRACT_WORD, TOUCHES_WORD, BROKE_WORD),
 )

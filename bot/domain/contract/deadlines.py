@@ -36,7 +36,7 @@ def parse_deadline(message: str) -> Deadline | None:
 
 def _find_replacement(message: str) -> str:
     for match in _REPLACEMENT.finditer(message):
-        name = match["name"].strip(".:/-")
+        name = match["name"].strip(".:/").rstrip("-")
         if name and name.lower() not in _PLAIN_WORDS:
             return name
     return ""

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from bot.domain.contract.listing import ContractList
+from bot.domain.contract.models import MergeContract
 from bot.domain.conversations.touch_requests import ContractRequest
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
@@ -57,16 +58,24 @@ class ContractLister:
             # only the files tell whether a path fits
             loaded = self._run_parallel(self._load_files, candidates)
             candidates = [pull for pull in loaded if filters.is_match(pull)]
-        contracts = self._run_parallel(self._contracts.read_merge, candidates)
+        contracts = self.read_contracts(candidates)
         return ContractList(
             self._name_of(request.repository),
             request.span,
             len(merged.pulls),
             tuple(candidates),
-            tuple(contracts),
+            contracts,
             str(filters),
             merged.caveats,
         )
+
+    def read_contracts(self, pulls: Iterable[PullRequest]) -> tuple[MergeContract, ...]:
+        """Return what merges change for others. Raises StoreUnavailable."""
+        return tuple(self._run_parallel(self._contracts.read_merge, pulls))
+
+    def get_name(self, repository: Repository) -> str:
+        """Return the name of a repository for headings."""
+        return self._name_of(repository)
 
     def _run_parallel(self, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
         with DeadlineExecutor(self._workers, "contracts") as crew:

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from bot.domain.conversations.commands import MAX_DIGEST_DAYS, AllowedRepositories, DigestRequest
+from bot.domain.conversations.broke_request import BrokeRequest
+from bot.domain.conversations.commands import (
+    MAX_DIGEST_DAYS,
+    AllowedRepositories,
+    DigestRequest,
+    SummaryRequest,
+)
 from bot.domain.conversations.thread_subject import SubjectKind
 from bot.domain.conversations.touch_requests import ContractRequest, TouchesRequest, TouchScoreRequest
 from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.reference import Reference
 from bot.domain.time.date_range import Span
 from bot.render.blocks import buttons
 from bot.render.contract.contract_list import render_contract_list
+from bot.render.touches.suspects import render_suspects
 from bot.render.touches.touch_list import render_touch_list, render_touch_score
 from bot.services.contract.lister import ContractLister
 from bot.services.slack.answers import Share, build_answer
 from bot.services.slack.replies import Answer
 from bot.services.touches.decisions import TouchDecisions
 from bot.services.touches.lister import TouchLister
+from bot.services.touches.suspects import SuspectFinder
 
 
 class TouchAnswerBuilder:
     """Builder of answers; ``asker`` is a name, or empty."""
 
-    def __init__(self, contracts: ContractLister, touches: TouchLister, decisions: TouchDecisions) -> None:
+    def __init__(
+        self, contracts: ContractLister, touches: TouchLister, decisions: TouchDecisions, finder: SuspectFinder
+    ) -> None:
         self._contracts = contracts
         self._touches = touches
         self._decisions = decisions
+        self._finder = finder
 
     def build_contract(self, request: ContractRequest, asker: str) -> Answer:
         """Build the answer with what the merges of some days change for others."""
@@ -43,6 +55,16 @@ class TouchAnswerBuilder:
         share = Share(buttons.SHARE_DIGEST, request)
         about = _format_subject(entry.upstream, request.span)
         return build_answer(asker, render_touch_list(touch_list), share, menu, about)
+
+    def build_suspects(self, request: BrokeRequest, asker: str) -> Answer:
+        """Build the answer with the merges that explain an error. Raises UsageError for an unknown commit."""
+        report = self._finder.find_suspects(request)
+        name = self._contracts.get_name(request.repository)
+        numbers = [each.number for each in report.suspects if each.number > 0]
+        subject = SummaryRequest(tuple(Reference(request.repository, number) for number in numbers))
+        about = SubjectKind.SUMMARY.format_subject(subject) if numbers else ""
+        share = Share(buttons.SHARE_DIGEST, request)
+        return build_answer(asker, render_suspects(name, request.repository, report), share, None, about)
 
     def build_score(self, request: TouchScoreRequest, asker: str, repositories: AllowedRepositories) -> Answer:
         """Build the answer with what became of the hits of a profile. Raises UsageError without one."""

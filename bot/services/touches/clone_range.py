@@ -11,8 +11,6 @@ from bot.domain.contract.models import MergeContract
 from bot.domain.contract.snapshots import OutlineLoader
 from bot.domain.errors import UsageError
 from bot.domain.history.commits import Commit, sort_commits
-from bot.domain.history.revert_index import RevertIndex
-from bot.domain.history.reverts import list_reverted_numbers, select_standing
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.source.trees import LineCommit, TreeCommit
 from bot.domain.text.strings import quote_input
@@ -61,7 +59,7 @@ def read_contracts(
             contracts.append(_read_contract(trees, commit, pulls[commit.sha], relevance, tree.load_outline))
         progress(done, len(commits))
     wanted = [pull for pull in pulls.values() if is_wanted(pull)]
-    return SuspectRange(contracts, _map_reverts(wanted))
+    return SuspectRange.build(contracts, wanted)
 
 
 def select_line(trees: CloneTrees, since: str, until: str) -> tuple[LineCommit, ...]:
@@ -103,10 +101,3 @@ def _list_pulls(trees: CloneTrees, commits: Sequence[TreeCommit]) -> dict[str, P
     plain = [Commit(each.sha, each.committed_at, "", each.message, ()) for each in commits]
     merges = sort_commits(plain, detect_upstream(trees, commits), trees.read_facts().branch)
     return {pull.commit: pull for pull in (*merges.pulls, *merges.direct)}
-
-
-def _map_reverts(pulls: Sequence[PullRequest]) -> dict[int, int]:
-    """Return, by the number of each reverted merge, the number of the merge that reverted it and still holds."""
-    held = select_standing(RevertIndex(pulls).reverts, pulls)
-    reverted = list_reverted_numbers(held)
-    return {revert.number: revert.by for revert in held if revert.number in reverted and not revert.is_partial}

@@ -92,7 +92,7 @@ def evaluate_touches(clones: ReplayClones, options: ReplayOptions, progress: Pro
     results = _replay(clones, options, packages, tasks, progress)
     return evaluate_cases(
         options.name,
-        str(line.repository),
+        line.title or ", ".join(packages),
         options.dates,
         [result.summary for result in results],
         [case for result in results for case in result.cases],

@@ -6,28 +6,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.domain.contract.extraction import MergeFacts, extract_contract
 from bot.domain.contract.models import ContractChange
-from bot.domain.contract.python_changes import OutlineReader
 from bot.domain.profile.file_uses import scan_file
 from bot.domain.profile.linking import link_profile
 from bot.domain.profile.models import Use
 from bot.domain.profile.scan import build_profile
 from bot.domain.profile.scanned import FileUses
 from bot.domain.profile.upstream_index import UpstreamIndex
-from bot.domain.python.models import ModuleOutline
-from bot.domain.python.module_names import is_python
-from bot.domain.python.outline import build_outline
 from bot.domain.source.models import SourceFile
-from bot.domain.source.trees import BlobVersion, TreeCommit
+from bot.domain.source.trees import BlobVersion
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import truncate_text
 from bot.domain.touches.judgement import judge_merge
 from bot.domain.touches.models import MergeTouches, Touch, TouchLevel
 from bot.domain.touches.profile_index import ProfileIndex
 from bot.ports.clone_trees import CloneTrees
-from bot.services.touches.replay_cache import FileCache, UpstreamTree
-from bot.services.touches.upstream_line import CloneMerge, is_relevant, read_versions
+from bot.services.touches.clone_contracts import ContractExtractor
+from bot.services.touches.replay_cache import FileCache
+from bot.services.touches.upstream_line import CloneMerge, is_relevant
 
 # characters of a change or a use in a line of a table
 _MAX_TEXT = 200
@@ -46,15 +42,14 @@ class ProfileJudge:
     """Judge of upstream merges by downstream trees. What was read of a content is kept."""
 
     def __init__(self, upstream: CloneTrees, downstream: CloneTrees, name: str, packages: Sequence[str]) -> None:
-        self._trees = upstream
-        self._upstream = UpstreamTree(upstream)
+        self._extractor = ContractExtractor(upstream)
         self._name = name
         self._packages = tuple(packages)
         self._scans = FileCache(downstream, self._scan)
 
     def build_index(self, downstream: DownstreamCommit, upstream: str) -> ProfileIndex:
         """Return the uses of a downstream tree, linked to what upstream defines at a commit."""
-        self._upstream.move_to(upstream)
+        self._extractor.tree.move_to(upstream)
         versions = [BlobVersion(path, blob) for path, blob in downstream.files.items() if is_relevant(path)]
         profile = build_profile(
             self._name,
@@ -64,31 +59,11 @@ class ProfileJudge:
             self._packages,
             map(self._scans.get_value, versions),
         )
-        return ProfileIndex(link_profile(profile, UpstreamIndex(self._upstream.load_outline)))
+        return ProfileIndex(link_profile(profile, UpstreamIndex(self._extractor.tree.load_outline)))
 
     def judge(self, merge: CloneMerge, index: ProfileIndex) -> MergeTouches:
         """Return what a merge means for a profile. It is the next one on its line, or reading it takes longer."""
-        commit = merge.commit
-        self._upstream.advance(commit, merge.parent)
-        facts = MergeFacts(merge.number, commit.sha, commit.committed_at, merge.title)
-        versions = tuple(read_versions(self._trees, commit))
-        contract = extract_contract(facts, versions, self._upstream.load_outline, self._build_reader(commit))
-        return judge_merge(contract, index)
-
-    def _build_reader(self, commit: TreeCommit) -> OutlineReader:
-        """Return the function that gives outlines of the changed files from what is kept."""
-        known = {
-            (version.path, self._trees.read_file(version).text): version
-            for change in commit.changes
-            for version in (change.old, change.new)
-            if version and is_python(version.path)
-        }
-
-        def read(path: str, text: str) -> ModuleOutline | None:
-            version = known.get((path, text))
-            return self._upstream.read_outline(version) if version else build_outline(path, text)
-
-        return read
+        return judge_merge(self._extractor.extract(merge), index)
 
     def _scan(self, file: SourceFile) -> FileUses:
         if file.problem:

@@ -51,10 +51,10 @@ def test_a_profile_hides_nothing_and_makes_another_view() -> None:
     ("fields", "sentence"),
     [
         ({"only": ViewLevel.TOUCHING}, "only:touching needs a profile: add profile:NAME."),
-        ({"profile": "a b"}, "profile:'a b' can't be used: write its name in letters, digits, dots or dashes."),
-        ({"profile": "<!channel>"}, "profile:'<!channel>' can't be used"),
-        ({"profile": "x" * 41}, f"profile:{'x' * 41!r} can't be used"),
-        ({"profile": "-x"}, "profile:'-x' can't be used"),
+        ({"profile": "a b"}, "'a b' is not a name of a profile: use up to 40 letters, digits, dots and dashes."),
+        ({"profile": "<!channel>"}, "'<!channel>' is not a name of a profile"),
+        ({"profile": "x" * 41}, f"{'x' * 41!r} is not a name of a profile"),
+        ({"profile": "-x"}, "'-x' is not a name of a profile"),
     ],
 )
 def test_a_profile_that_can_not_be_one_is_refused(fields: dict[str, Any], sentence: str) -> None:

@@ -67,11 +67,11 @@ class FieldTable:
 
 
 def compare_facts(
-    old: Sequence[FileFacts], new: Sequence[FileFacts], is_new_variable: Callable[[str, str], bool]
+    old: Sequence[FileFacts], new: Sequence[FileFacts], is_new_variable: Callable[[str], bool]
 ) -> Iterator[ContractChange]:
     """Yield the changes from the old to the new version of each file, both in the same order.
 
-    ``is_new_variable`` decides of a path and a variable that it reads whether no other file declares it.
+    ``is_new_variable`` decides of a variable that code reads whether no other file declares it.
     """
     tables = FieldTable(old), FieldTable(new)
     removed, added = _Remains(), _Remains()
@@ -88,7 +88,7 @@ def compare_facts(
         for item in added.list_items()
         if item.fact.owner not in news
         and _is_added(item.fact, *tables)
-        and (not _is_read_only(item) or is_new_variable(item.path, item.fact.name))
+        and (not _is_read_only(item) or is_new_variable(item.fact.name))
     ]
     pairs = _match_renamed(gone, fresh)
     for before, after in pairs:

@@ -43,11 +43,12 @@ class _VariableTables:
         self._load = load
         self._tables: dict[str, ModuleOutline | None] = {}
 
-    def is_new(self, path: str, name: str) -> bool:
+    def is_new(self, name: str) -> bool:
         """Return whether a variable is known to be declared nowhere else; what is unknown is not new."""
-        package = path.split("/", 1)[0]
+        # VLLM_PORT is declared by vllm
+        package = name.split("_", 1)[0].lower()
         if package not in self._tables:
-            self._tables[package] = self._load(f"{package}.envs") if path.endswith(".py") else None
+            self._tables[package] = self._load(f"{package}.envs")
         table = self._tables[package]
         return table is not None and name not in table.definitions
 

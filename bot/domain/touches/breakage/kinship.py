@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 
 from bot.domain.profile.models import DerivedClass, Profile
@@ -22,8 +22,8 @@ _LEAST_LIKENESS = 0.4
 class Kinship:
     """Kinship of classes, from 0 for none to 1 for a known ancestor."""
 
-    def __init__(self, profile: Profile | None = None) -> None:
-        self._ancestors = _index_ancestors(profile.classes) if profile else {}
+    def __init__(self, profiles: Iterable[Profile] = ()) -> None:
+        self._ancestors = _index_ancestors(derived for each in profiles for derived in each.classes.values())
 
     def measure(self, name: str, ancestor: str) -> float:
         """Return how surely a class derives from ``ancestor``, which is a full dotted name."""
@@ -42,10 +42,10 @@ class Kinship:
         return _UNLISTED_SHARE * compare_class_names(last, base)
 
 
-def _index_ancestors(classes: Mapping[str, DerivedClass]) -> dict[str, frozenset[str]]:
+def _index_ancestors(classes: Iterable[DerivedClass]) -> dict[str, frozenset[str]]:
     """Return the upstream ancestors by the last part of a class's name."""
     index: dict[str, frozenset[str]] = {}
-    for derived in classes.values():
+    for derived in classes:
         last = derived.name.rpartition(".")[2]
         index[last] = index.get(last, frozenset()) | frozenset(derived.ancestors)
     return index

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.contract.models import ContractChange, MergeContract
-from bot.domain.profile.models import Profile
+from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.reverts import list_reverted_numbers, select_standing
+from bot.domain.pull_requests.models import PullRequest
 from bot.domain.touches.breakage.change_names import ChangeNames, Explanation, show_name
 from bot.domain.touches.breakage.error_lines import ErrorKind, ErrorLine
 from bot.domain.touches.breakage.explanations import explain_error
@@ -50,6 +52,14 @@ class SuspectRange:
     contracts: Sequence[MergeContract]
     reverts: Mapping[int, int]
 
+    @classmethod
+    def build(cls, contracts: Sequence[MergeContract], pulls: Sequence[PullRequest]) -> SuspectRange:
+        """Return a range; ``pulls`` are its merges, and say what they revert."""
+        held = select_standing(RevertIndex(pulls).reverts, pulls)
+        reverted = list_reverted_numbers(held)
+        reverts = {each.number: each.by for each in held if each.number in reverted and not each.is_partial}
+        return cls(contracts, reverts)
+
 
 @dataclass(frozen=True, slots=True)
 class SuspectReport:
@@ -69,10 +79,10 @@ class SuspectReport:
 
 
 def build_report(
-    trace: TraceNames, merges: SuspectRange, since: str, until: str, limit: int, profile: Profile | None = None
+    trace: TraceNames, merges: SuspectRange, since: str, until: str, limit: int, kinship: Kinship
 ) -> SuspectReport:
     """Return the ``limit`` likeliest suspects of a range."""
-    suspects = rank_suspects(trace, merges, profile)
+    suspects = rank_suspects(trace, merges, kinship)
     unread = sum(bool(contract.unread) for contract in merges.contracts)
     return SuspectReport(
         trace, since, until, len(merges.contracts), suspects[:limit], max(0, len(suspects) - limit), unread
@@ -80,10 +90,9 @@ def build_report(
 
 
 def rank_suspects(
-    trace: TraceNames, merges: SuspectRange, profile: Profile | None = None, least: float = LEAST_SCORE
+    trace: TraceNames, merges: SuspectRange, kinship: Kinship, least: float = LEAST_SCORE
 ) -> tuple[Suspect, ...]:
     """Return the merges that explain an error with at least ``least`` points, the likeliest first."""
-    kinship = Kinship(profile)
     index = MentionIndex(trace, merges.contracts)
     suspects = (
         _rate_merge(trace, contract, kinship, index, place) for place, contract in enumerate(merges.contracts)

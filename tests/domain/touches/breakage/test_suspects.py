@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from bot.domain.profile.models import DerivedClass
+from bot.domain.touches.breakage.kinship import Kinship
 from bot.domain.touches.breakage.suspects import LEAST_SCORE, Suspect, SuspectRange, rank_suspects
 from bot.domain.touches.breakage.traceback_names import parse_trace
 from tests.domain.touches.builders import NOON, make_change, make_merge, make_profile, read_call
@@ -42,8 +43,8 @@ def make_range(*merges: MergeContract, reverts: dict[int, int] | None = None) ->
 
 def rank(text: str, *changes: ContractChange, own: Sequence[DerivedClass] = ()) -> tuple[Suspect, ...]:
     """Return the suspects for an error in a range whose first merge makes the changes."""
-    profile = make_profile(classes=own) if own else None
-    return rank_suspects(parse_trace(text), make_range(make_merge(*changes)), profile)
+    kinship = Kinship([make_profile(classes=own)] if own else [])
+    return rank_suspects(parse_trace(text), make_range(make_merge(*changes)), kinship)
 
 
 EXPLAINED = [
@@ -176,7 +177,7 @@ def test_a_profile_tells_what_a_class_derives_from() -> None:
 def test_a_call_with_the_argument_is_a_suspect_without_a_change() -> None:
     merge = make_merge(call=(read_call("call(1, non_block=True)"),))
     trace = parse_trace("TypeError: Own.call() got an unexpected keyword argument 'non_block'")
-    [suspect] = rank_suspects(trace, make_range(merge))
+    [suspect] = rank_suspects(trace, make_range(merge), Kinship())
     assert (suspect.number, suspect.change) == (1, None)
     assert suspect.reason == "passes `non_block` to `call`"
 
@@ -191,7 +192,7 @@ IndexError: index 4 is out of bounds for dimension 0 with size 4
 def test_the_code_on_the_way_to_an_error_counts() -> None:
     change = make_change(ChangeKind.BEHAVIOUR, "up.a.Model.prepare", METHOD)
     merge = replace(make_merge(change), files=("up/a.py",), title="Change how rows are prepared")
-    suspects = rank_suspects(parse_trace(TRACE), make_range(merge), least=20)
+    suspects = rank_suspects(parse_trace(TRACE), make_range(merge), Kinship(), least=20)
     assert suspects[0].number == 1
     assert suspects[0].reason == "changes `Model.prepare`, which is on the way to the error"
 
@@ -199,14 +200,14 @@ def test_the_code_on_the_way_to_an_error_counts() -> None:
 def test_a_reverted_merge_is_marked_and_comes_later() -> None:
     text, change, _ = EXPLAINED[0]
     merges = make_range(make_merge(change), make_merge(change), reverts={2: 9})
-    first, *rest = rank_suspects(parse_trace(text), merges)
+    first, *rest = rank_suspects(parse_trace(text), merges, Kinship())
     assert (first.number, first.reverted_by) == (1, None)
     assert [(each.number, each.reverted_by) for each in rest] == [(2, 9)]
 
 
 def test_of_equal_suspects_the_later_one_comes_first() -> None:
     text, change, _ = EXPLAINED[0]
-    suspects = rank_suspects(parse_trace(text), make_range(make_merge(change), make_merge(change)))
+    suspects = rank_suspects(parse_trace(text), make_range(make_merge(change), make_merge(change)), Kinship())
     assert [each.number for each in suspects] == [2, 1]
 
 

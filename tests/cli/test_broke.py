@@ -1,0 +1,61 @@
+"""``prdigest broke`` on a small clone: the merge that explains an error, or that none does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bot.cli import cli
+from bot.domain.errors import UsageError
+from tests.helpers.clones import building, git, needs_git
+
+pytestmark = [pytest.mark.slow, needs_git]
+
+ERROR = "TypeError: Model.run() got an unexpected keyword argument 'size'"
+FIRST = b"class Model:\n    def run(self, size=None):\n        return size\n"
+SECOND = b"class Model:\n    def run(self):\n        return None\n"
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone with three merges, of which the second removes an argument."""
+    folder = tmp_path_factory.mktemp("broke") / "clone"
+    with building(folder) as builder:
+        builder.commit("Begin (#1)", {"engine/model.py": FIRST})
+        builder.commit("Change the engine (#2)", {"engine/model.py": SECOND})
+        builder.commit("Go on (#3)", {"engine/other.py": b"LIMIT = 3\n"})
+    return folder
+
+
+def run(clone: Path, error: str, *options: str) -> str:
+    first = git(clone, "rev-parse", "main~2")
+    arguments = ["broke", "--upstream", str(clone), "--from", first[:10], *options]
+    return CliRunner().invoke(cli, arguments, input=error, catch_exceptions=False, standalone_mode=False).output
+
+
+def test_the_merge_that_explains_an_error_is_printed(clone: Path) -> None:
+    output = run(clone, ERROR)
+    assert "1 suspect among 2 merges" in output
+    assert "1. #2 Change the engine" in output
+    assert "It removes the argument `size` of `Model.run`." in output
+    assert "engine/model.py:2" in output
+
+
+def test_scripts_get_json(clone: Path) -> None:
+    [suspect] = json.loads(run(clone, ERROR, "--json"))["suspects"]
+    assert (suspect["pr"], suspect["change"]["name"]) == (2, "engine.model.Model.run")
+
+
+def test_an_error_that_nothing_explains_has_no_suspect(clone: Path) -> None:
+    assert "None of 2 merges" in run(clone, "KeyError: 'other_name'")
+
+
+@pytest.mark.parametrize(
+    ("error", "options"), [("", ()), (ERROR, ("--to", "c0ffee1")), (ERROR, ("--to", "2001-01-01"))]
+)
+def test_mistakes_are_refused_in_a_sentence(clone: Path, error: str, options: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError):
+        run(clone, error, *options)
