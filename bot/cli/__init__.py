@@ -16,7 +16,7 @@ from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
 from bot.cli.grouped_help import CommandSection, GroupedHelp, format_example
 from bot.cli.processes import clock_command, run_command, web_command, worker_command
-from bot.cli.profile_store import profile_group
+from bot.cli.profile import profile_group
 from bot.cli.risks import risks_group
 from bot.cli.shipped import env_command, manifest_command
 from bot.cli.store import export_command, import_command
