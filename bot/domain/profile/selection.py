@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
+from bot.domain.profile.file_uses import is_scanned
 from bot.domain.source.listing import TreeFile
 from bot.domain.source.models import MAX_SOURCE_BYTES
 
-_SUFFIXES = frozenset(
-    ".py .pyi .sh .bash .yaml .yml .toml .cfg .ini .txt .in .json .tpl .env .tf .cpp .cc .cu .h".split()
-)
-_NAMES = ("Dockerfile", "Containerfile", "Makefile", ".env")
+# what a team adds and ignores by hand, reviewed as its other files are
+MANUAL_FILE = ".prdigest-profile.yaml"
 # of others, and not the team's to change
 _FOREIGN = frozenset({"node_modules", "third_party", "third-party", "vendor", ".git"})
 # dashboards are JSON and have some 200 KB; larger data files use nothing
@@ -31,4 +30,4 @@ def _is_scanned(file: TreeFile) -> bool:
     suffix = path.suffix.lower()
     if suffix == ".json" and file.size > _MAX_DATA_BYTES:
         return False
-    return suffix in _SUFFIXES or path.name.startswith(_NAMES)
+    return is_scanned(file.path)

@@ -48,7 +48,7 @@ class ContentCache(Generic[T]):
         """
         missing = []
         for file in files:
-            kept = self._load(file)
+            kept = self.get_kept(file)
             if kept is None:
                 missing.append(file)
             else:
@@ -62,7 +62,8 @@ class ContentCache(Generic[T]):
             for results in crew.map_items(read_batch, _divide(missing)):
                 yield from results
 
-    def _load(self, file: TreeFile) -> T | None:
+    def get_kept(self, file: TreeFile) -> T | None:
+        """Return what is kept of a file, None if it has to be read. Raises StoreUnavailable."""
         text = self._cache.get(self._build_key(file))
         try:
             return None if text is None else self._codec.load(json.loads(text))

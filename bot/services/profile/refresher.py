@@ -14,9 +14,10 @@ from bot.domain.keyspace.keys import FILE_USES
 from bot.domain.profile.combining import combine_links
 from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.file_uses import SCAN_VERSION, FileUses, scan_file
+from bot.domain.profile.manual import apply_manual, parse_manual
 from bot.domain.profile.models import Profile
 from bot.domain.profile.scan import build_profile
-from bot.domain.profile.selection import select_scanned
+from bot.domain.profile.selection import MANUAL_FILE, select_scanned
 from bot.domain.pull_requests.models import Repository
 from bot.domain.source.models import SourceFile
 from bot.ports import Cache, ProfileStore, SourceFiles, SourceMirror, SourceTrees
@@ -109,7 +110,8 @@ class ProfileRefresher:
     def _build_fresh(self, entry: ProfileEntry) -> Profile:
         """Return the profile as it is now: from its source, or that of a file with further links."""
         if entry.source:
-            return self._link(entry, self._scan_source(entry, entry.source))
+            linked = self._link(entry, self._scan_source(entry, entry.source))
+            return self._apply_manual(entry, entry.source, linked)
         kept = self._profiles.get_profile(entry.name)
         if kept is None:
             raise UsageError("its file can't be read by this version: add it again.")
@@ -129,6 +131,15 @@ class ProfileRefresher:
         )
         left_out = [UnreadFile(file.path, _TOO_MANY) for file in chosen[MAX_SCANNED_FILES:]]
         return replace(profile, unread=(*profile.unread, *left_out))
+
+    def _apply_manual(self, entry: ProfileEntry, source: Repository, profile: Profile) -> Profile:
+        """Add and leave out what the tree's own file says, if it has one. Raises UsageError if that is wrong."""
+        _, files = self._require_sources()
+        manual = files.read_files(source, profile.commit, [MANUAL_FILE])[MANUAL_FILE]
+        if manual.problem:
+            return profile
+        log.info("the profile %s follows %s", entry.name, MANUAL_FILE)
+        return apply_manual(profile, parse_manual(manual.text))
 
     def _link(self, entry: ProfileEntry, profile: Profile) -> Profile:
         """Link a profile to upstream as it is, and as it was before the merges that are judged by it."""

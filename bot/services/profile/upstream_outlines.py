@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -50,7 +50,7 @@ class UpstreamOutlines:
         """
         tree = self._trees.list_tree(upstream, until)
         modules = _list_modules(tree)
-        known = _KnownModules(modules)
+        known = _KnownModules(modules, self._outlines.get_kept)
         linked = link_profile(profile, UpstreamIndex(known.load))
         for _ in range(_MAX_ROUNDS):
             wanted = known.take_wanted()
@@ -66,18 +66,29 @@ class UpstreamOutlines:
 
 
 class _KnownModules:
-    """The outlines that were read so far, and the modules that were asked for and are still to be read."""
+    """The outlines that were read so far, and the modules that were asked for and are still to be read.
 
-    def __init__(self, modules: Mapping[str, TreeFile]) -> None:
+    ``get_kept`` returns what an earlier day read: then one round is enough.
+    """
+
+    def __init__(
+        self, modules: Mapping[str, TreeFile], get_kept: Callable[[TreeFile], ModuleOutline | None]
+    ) -> None:
         self._modules = modules
+        self._get_kept = get_kept
         self._outlines: dict[str, ModuleOutline | None] = {}
         self._wanted: dict[str, None] = {}
 
     def load(self, module: str) -> ModuleOutline | None:
         """Return what is known of a module."""
-        if module not in self._outlines and module in self._modules:
+        if module in self._outlines or module not in self._modules:
+            return self._outlines.get(module)
+        kept = self._get_kept(self._modules[module])
+        if kept is None:
             self._wanted[module] = None
-        return self._outlines.get(module)
+            return None
+        self._outlines[module] = kept if kept.module else None
+        return self._outlines[module]
 
     def take_wanted(self) -> list[str]:
         """Return the modules that are to be read next, and none that would be too many."""

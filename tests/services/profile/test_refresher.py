@@ -108,14 +108,27 @@ def test_the_next_day_reads_what_changed_alone(
     first = scanned(github, store)
     asked = len(github.calls)
     again = scanned(github, store)
-    # the newest commit and the list of files of three trees
-    assert len(github.calls) - asked == 6
+    # the newest commit and the list of files of three trees, and what is ignored by hand
+    assert len(github.calls) - asked == 7
     assert replace(again, scanned_at=first.scanned_at) == first
     more = {"plugin/worker.py": PLUGIN, "plugin/cli.py": b"import engine.core\n"}
     commit(github, SOURCE, 4, more, days_ago=0)
     asked = len(github.calls)
     assert scanned(github, store).files == 2
-    assert len(github.calls) - asked == 7
+    assert len(github.calls) - asked == 8
+
+
+def test_what_the_team_ignores_by_hand_is_left_out(
+    github: ScriptedGitHub, store: Redis, registry: ProfileRegistry
+) -> None:
+    manual = b"ignore:\n  - path: plugin/\n    reason: a sample\n"
+    commit(github, SOURCE, 4, {"plugin/worker.py": PLUGIN, ".prdigest-profile.yaml": manual}, days_ago=0)
+    registry.add(ENTRY)
+    assert scanned(github, store).uses == ()
+    commit(github, SOURCE, 5, {"plugin/worker.py": PLUGIN, ".prdigest-profile.yaml": b"ignore: 7"}, days_ago=-1)
+    entry = refresher(github, store).refresh("ascend")
+    assert entry is not None
+    assert "The profile file is wrong" in entry.problem
 
 
 def test_a_failure_is_part_of_the_entry_and_leaves_the_profile(
