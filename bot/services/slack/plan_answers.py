@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
+from bot.domain.digest.since_page import SincePage
 from bot.domain.errors import UsageError
 from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.models import Repository
@@ -37,10 +38,14 @@ class PlanAnswerBuilder:
 
     def build_since(self, request: SinceRequest, asker: str, repositories: AllowedRepositories) -> Answer:
         """Build the page since a day. Raises PrdigestError."""
-        profile = self._find_profile(request.profile, request.repository, repositories)
-        page = self._pages.build_page(request.repository, request.span, profile)
+        page = self.build_page(request, repositories)
         menu = buttons.make_details_menu(entry.pull for entry in page.riskiest)
         return build_answer(asker, render_since(page), Share(buttons.SHARE_DIGEST, request), menu, "")
+
+    def build_page(self, request: SinceRequest, repositories: AllowedRepositories) -> SincePage:
+        """Build the page itself. Raises PrdigestError."""
+        profile = self._find_profile(request.profile, request.repository, repositories)
+        return self._pages.build_page(request.repository, request.span, profile)
 
     def build_deprecations(
         self, request: DeprecationsRequest, asker: str, repositories: AllowedRepositories
