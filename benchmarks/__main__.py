@@ -1,9 +1,10 @@
-"""``python -m benchmarks``: the cost of a day, commands, questions, the clock, a demo, starts, a patch and outlines.
+"""``python -m benchmarks``: the cost of a day, commands, questions, the clock, a demo, starts and patches.
 
-Each measurement is printed beside its bound. All but the clock, the patch and the outlines run as processes against loopback
-emulators with fixed latencies, on an empty embedded store. The exit code is 1 if a bound is missed. ``python -m
-benchmarks day``, ``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``, ``starts``, ``patch`` or ``outlines`` runs
-one part; ``trace`` counts what three requests cross in our code and has no bounds.
+Each measurement is printed beside its bound. All but the clock, the patch and the outlines run as processes
+against loopback emulators with fixed latencies, on an empty embedded store. The exit code is 1 if a bound is
+missed. ``python -m benchmarks day``, ``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``, ``starts``,
+``patch`` or ``outlines`` runs one part; ``trace`` counts what three requests cross in our code and has no
+bounds.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from bot.cli.demo import demo_command
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
 from bot.cli.grouped_help import CommandSection, GroupedHelp, format_example
+from bot.cli.plans import deprecations_command, since_command
 from bot.cli.processes import clock_command, run_command, web_command, worker_command
 from bot.cli.profile import profile_group
 from bot.cli.risks import risks_group
@@ -28,7 +29,19 @@ _SECTIONS = (
     CommandSection(
         "Read",
         "prdigest digest --repo owner/name --dry-run",
-        ("digest", "report", "summary", "risks", "contract", "touches", "broke", "upgrade", "votes"),
+        (
+            "digest",
+            "report",
+            "summary",
+            "risks",
+            "contract",
+            "touches",
+            "broke",
+            "upgrade",
+            "since",
+            "deprecations",
+            "votes",
+        ),
     ),
     CommandSection("Run", "prdigest run", ("run", "web", "worker", "clock")),
     CommandSection(
@@ -91,6 +104,8 @@ for command in (
     touches_group,
     broke_command,
     upgrade_command,
+    since_command,
+    deprecations_command,
 ):
     cli.add_command(command)
 

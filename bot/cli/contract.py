@@ -11,6 +11,7 @@ import click
 from bot.adapters.git import open_clone_trees
 from bot.cli.base import show_progress_bar
 from bot.cli.grouped_help import format_example
+from bot.domain.contract.net_changes import compute_net_changes
 from bot.domain.errors import UsageError
 from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.pull_requests.models import Repository
@@ -38,9 +39,17 @@ from bot.settings import load_settings
 )
 @click.option("--repo", metavar="OWNER/NAME", help="Repository. Default: the one that its merges name.")
 @click.option("--branch", help="Branch. Default: the default branch of the clone.")
+@click.option("--net", "is_net", is_flag=True, help="Print only what is different after all merges together.")
 @click.option("--json", "for_scripts", is_flag=True, help="Print a JSON list.")
 def contract_command(
-    since: str, until: str, clone: Path | None, repo: str | None, branch: str | None, *, for_scripts: bool
+    since: str,
+    until: str,
+    clone: Path | None,
+    repo: str | None,
+    branch: str | None,
+    *,
+    is_net: bool,
+    for_scripts: bool,
 ) -> None:
     """Print what the merges of some dates change for others, by class, what was removed first.
 
@@ -56,7 +65,8 @@ def contract_command(
     repository = Repository.parse(repo, settings.github_web_url) if repo else None
     with open_clone_trees(clone, branch) as trees, show_progress_bar("merge", "Merges") as show:
         contracts = read_clone_contracts(trees, dates, repository, show)
-    rows = select_rows(_list_rows(contracts, settings.github_web_url))
+    list_rows = _list_net_rows if is_net else _list_rows
+    rows = select_rows(list_rows(contracts, settings.github_web_url))
     click.echo(format_contract_json(rows) if for_scripts else format_contract_table(rows, len(contracts.merges)))
 
 
@@ -66,3 +76,13 @@ def _list_rows(contracts: CloneContracts, web: str) -> Iterator[ContractTableRow
         for change in merge.contract.changes:
             url = build_line_url(web, str(contracts.repository), commits, change) if contracts.repository else ""
             yield ContractTableRow(merge.contract.number, change, url)
+
+
+def _list_net_rows(contracts: CloneContracts, web: str) -> Iterator[ContractTableRow]:
+    """Yield what is different at the end: added and removed again cancels, renames and moves are joined."""
+    merges = contracts.merges
+    for net in compute_net_changes([merge.contract for merge in merges], contracts.reverts):
+        merge = merges[net.last_merge.position]
+        commits = (merge.parent, merge.contract.commit)
+        url = build_line_url(web, str(contracts.repository), commits, net.change) if contracts.repository else ""
+        yield ContractTableRow(merge.contract.number, net.change, url)

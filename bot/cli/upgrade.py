@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from bot.adapters.git import open_clone_trees
-from bot.cli.base import check_writable, get_current_time, show_progress_bar, write_text
+from bot.cli.base import (
+    check_writable,
+    get_current_time,
+    open_command_foundation,
+    show_progress_bar,
+    write_text,
+)
 from bot.cli.grouped_help import format_example
+from bot.cli.touches import read_list
 from bot.domain.errors import UsageError
 from bot.domain.profile.models import Profile
+from bot.domain.profile.names import parse_profile_name
 from bot.domain.pull_requests.models import Repository
 from bot.domain.text.strings import quote_input
 from bot.domain.touches.profile_index import ProfileIndex
 from bot.domain.touches.upgrade import build_upgrade_plan
-from bot.ports.versioned_json import VersionedJson
+from bot.ports.profile_json import parse_profile
 from bot.render.touches.upgrade import render_upgrade
 from bot.services.touches.clone_upgrade import HEAD, CloneUpgradeReader, scan_clone
-
-_PROFILE = VersionedJson(Profile, 1)
-# bytes of a profile in a file; that of vllm-ascend has 2 MB
-_MAX_PROFILE = 50_000_000
 
 
 @click.command(
@@ -90,20 +93,25 @@ def _load_profile(text: str, at: str, packages: tuple[str, ...]) -> Profile:
     path = Path(text)
     if path.is_dir():
         with open_clone_trees(path) as trees:
-            return scan_clone(trees, path.resolve().name, at, packages, get_current_time())
+            origin = trees.read_facts().repository
+            name = origin.name if origin else path.resolve().name
+            return scan_clone(trees, name, at, packages, get_current_time())
     if at:
         raise UsageError("--at needs a clone as --profile: leave it out.")
-    return _read_profile(path) if path.is_file() else _get_profile(text)
+    return parse_profile(read_list(path)) if path.is_file() else _get_kept_profile(text)
 
 
-def _read_profile(path: Path) -> Profile:
+def _get_kept_profile(text: str) -> Profile:
+    """Return a profile of the store. Raises UsageError if there is none, and StoreUnavailable."""
     try:
-        return _PROFILE.load(json.loads(path.read_bytes()[:_MAX_PROFILE]))
-    except OSError as error:
-        raise UsageError(f"{path} can't be read ({error.strerror}): choose another file.") from error
-    except (ValueError, AttributeError) as error:
-        raise UsageError(f"{path} holds no profile of this version: scan the tree again.") from error
+        name = parse_profile_name(text)
+    except UsageError as error:
+        raise UsageError(f"There is no profile, file or clone {quote_input(text)}: name another one.") from error
+    with open_command_foundation() as base:
+        # it imports the SDKs, which takes most of a second; help must not wait for them
+        from bot.container.touches import build_profile_store  # noqa: PLC0415
 
-
-def _get_profile(name: str) -> Profile:
-    raise UsageError(f"There is no profile, file or clone {quote_input(name)}.")
+        profile = build_profile_store(base).get_profile(name)
+    if profile is None:
+        raise UsageError(f"There is no profile, file or clone {quote_input(text)}: name another one.")
+    return profile

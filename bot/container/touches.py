@@ -6,21 +6,25 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.adapters.redis import RedisDueQueue, RedisProfileStore, RedisTouchStore
-from bot.container.contract import build_contract_lister, build_contract_reader
+from bot.container.contract import build_contract_lister, build_contract_reader, build_deprecation_ledgers
 from bot.container.digests import DigestServices
 from bot.container.foundation import Foundation
 from bot.container.from_settings import get_display_name
 from bot.ports import ProfileStore
+from bot.services.contract.lister import ContractLister
 from bot.services.contract.reader import ContractReader
+from bot.services.digest.since import KeptWork, SincePageBuilder
 from bot.services.digest.touched_day import TouchedDayReader
 from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.profile.refresher import ProfileRefresher, ProfileSources
 from bot.services.profile.registry import ProfileRegistry
+from bot.services.slack.plan_answers import PlanAnswerBuilder
 from bot.services.slack.touch_answers import TouchAnswerBuilder
 from bot.services.touches.decisions import TouchDecisions
 from bot.services.touches.lister import TouchLister
 from bot.services.touches.reports import TouchReports
 from bot.services.touches.suspects import SuspectFinder
+from bot.services.touches.upgrade import UpgradePlanner
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,7 @@ class TouchServices:
     reports: TouchReports
     decisions: TouchDecisions
     answers: TouchAnswerBuilder
+    plans: PlanAnswerBuilder
 
     def add_to_digests(self, digests: DigestServices) -> DigestServices:
         """Return the services of digests with the profiles that merges may be checked against."""
@@ -58,7 +63,30 @@ def build_touch_services(base: Foundation, digests: DigestServices) -> TouchServ
         reports,
         decisions,
         TouchAnswerBuilder(lister, touches, decisions, finder),
+        _build_plans(base, digests, lister, UpgradeParts(profiles, contracts, reports)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeParts:
+    """What plans are made of."""
+
+    profiles: ProfileStore
+    contracts: ContractReader
+    reports: TouchReports
+
+
+def _build_plans(
+    base: Foundation, digests: DigestServices, lister: ContractLister, parts: UpgradeParts
+) -> PlanAnswerBuilder:
+    """Build what answers those who come back or move on."""
+    ledgers, name_of = build_deprecation_ledgers(base), partial(get_display_name, base.settings)
+    planner = UpgradePlanner(
+        parts.reports, parts.profiles, ledgers, base.sources.background, lister.list_merges, base.get_today
+    )
+    kept = KeptWork(digests.entries.get_cached_summary, digests.entries.get_review, parts.contracts)
+    pages = SincePageBuilder(lister.list_merges, kept, digests.paths.get_path_classes, name_of)
+    return PlanAnswerBuilder(planner, pages, ledgers, name_of)
 
 
 def build_profile_store(base: Foundation) -> ProfileStore:

@@ -103,12 +103,10 @@ def _read_merges(trees: CloneTrees, since: str, until: str) -> list[CloneMerge]:
 
 def _extract(trees: CloneTrees, merges: Collection[CloneMerge]) -> Iterator[MergeContract]:
     tree = UpstreamTree(trees)
-    with click.progressbar(merges, label="merges", file=click.get_text_stream("stderr")) as shown:
-        for merge in shown:
-            tree.move_to(merge.commit.sha)
-            facts_ = MergeFacts(merge.number, merge.commit.sha, merge.commit.committed_at, merge.title)
-            versions = list(read_versions(trees, merge.commit))
-            yield extract_contract(facts_, versions, tree.load_outline)
+    for merge in merges:
+        tree.move_to(merge.commit.sha)
+        known = MergeFacts(merge.number, merge.commit.sha, merge.commit.committed_at, merge.title)
+        yield extract_contract(known, list(read_versions(trees, merge.commit)), tree.load_outline)
 
 
 def _list_removed(contract_: MergeContract) -> list[ContractChange]:

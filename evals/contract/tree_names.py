@@ -58,13 +58,13 @@ class TreeNames:
         if outline is None or not steps:
             return True
         member = outline.members.get(name)
-        if member is not None and not member.is_alias:
-            return member
-        if member is not None:
+        if isinstance(member, griffe.Alias):
             owner, _, last = member.target_path.rpartition(".")
             return self._find(owner, last, steps - 1) if self._get_module(owner) else True
+        if member is not None:
+            return member
         for each in outline.members.values():
-            if each.is_alias and each.wildcard and self._find(each.wildcard, name, steps - 1):
+            if isinstance(each, griffe.Alias) and each.wildcard and self._find(each.wildcard, name, steps - 1):
                 return True
         return "__getattr__" in outline.members or self._get_module(f"{module}.{name}") or None
 

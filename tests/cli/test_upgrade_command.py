@@ -65,6 +65,17 @@ def test_the_plan_says_what_is_left_to_do(clones: tuple[Path, Path, dict[str, st
     assert "Known regressions" not in called(*COMMAND, *options, settings={}).stdout
 
 
+def test_net_changes_leave_out_what_was_taken_back(
+    clones: tuple[Path, Path, dict[str, str]], called: Call
+) -> None:
+    options = ("contract", f"--clone={clones[0]}", "--since=2025-01-06", "--until=2025-01-07")
+    every, net = (called(*options, *more, settings={}) for more in ((), ("--net",)))
+    assert (every.returncode, net.returncode, net.stderr) == (0, 0, "")
+    assert "engine.core.walk" in every.stdout
+    assert "engine.core.walk" not in net.stdout
+    assert "engine.core.run" in net.stdout
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -11,6 +11,7 @@ from bot.domain.python.fingerprint import hash_code
 from bot.domain.python.models import CallShape, CallSite, Definition, DefinitionKind
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_VISITED = frozenset({ast.Call, ast.Assign, ast.AnnAssign, ast.Attribute, ast.ClassDef, *_FUNCTIONS})
 _CONSTRUCTORS = frozenset({"__init__", "__post_init__", "__new__", "model_post_init"})
 
 
@@ -31,7 +32,7 @@ class CodeReader:
     def read_method(self, body: Sequence[ast.AST], scope: str, owner: str, receiver: str) -> str:
         """Read the body of a method of a class, and return its hash. ``receiver`` is what it calls ``self``."""
         self._scope, self._owner, self._receiver, self._inner_end = scope, owner, receiver, 0
-        return hash_code(body, self._visit)
+        return hash_code(body, self._visit, _VISITED)
 
     def read_code(self, nodes: Sequence[ast.AST], scope: str) -> str:
         """Read any other code, and return its hash."""

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from bot.domain.python.expressions import join_name
+from bot.domain.python.signatures import FunctionNode
 
 # a module that puts another object in its own place, or names into its own table
 _OWN_TABLES = frozenset({"sys.modules[]", "globals()[]"})
@@ -31,6 +32,27 @@ def _list_values(node: ast.AST) -> list[ast.expr]:
     if isinstance(node, ast.Compare):
         return [node.left, *node.comparators]
     return [node.value] if isinstance(node, ast.MatchValue) else [node] if isinstance(node, ast.expr) else []
+
+
+def gives_only_known(function: FunctionNode) -> bool:
+    """Return whether a module's ``__getattr__`` gives a name only if it compares it first, and else raises.
+
+    So the names that :func:`list_dynamic_names` lists are all that it gives.
+    """
+    name = next((each.arg for each in function.args.args), "")
+    *others, last = function.body
+    return isinstance(last, ast.Raise) and all(_is_guarded_by(each, name) for each in others)
+
+
+def _is_guarded_by(statement: ast.stmt, name: str) -> bool:
+    """Return whether a statement gives nothing: a docstring, an import, or an ``if`` that compares the name."""
+    if isinstance(statement, ast.If):
+        test = statement.test
+        compared = isinstance(test, ast.Compare) and any(
+            isinstance(each, ast.Name) and each.id == name for each in (test.left, *test.comparators)
+        )
+        return compared and all(_is_guarded_by(each, name) for each in statement.orelse)
+    return isinstance(statement, ast.Expr | ast.Import | ast.ImportFrom | ast.Raise)
 
 
 def fills_itself(statement: ast.stmt) -> bool:

@@ -12,7 +12,7 @@ from bot.domain.python.data_classes import DataClassReader, choose_field_kind, r
 from bot.domain.python.expressions import SourceText, get_head, join_name
 from bot.domain.python.fingerprint import drop_docstring
 from bot.domain.python.imports import read_names
-from bot.domain.python.lazy_names import fills_itself, list_dynamic_names
+from bot.domain.python.lazy_names import fills_itself, gives_only_known, list_dynamic_names
 from bot.domain.python.models import Definition, DefinitionKind, ModuleOutline, ParameterKind
 from bot.domain.python.module_names import name_module
 from bot.domain.python.parsing import parse_source
@@ -65,7 +65,7 @@ class _OutlineBuilder:
             self._names.imports,
             tuple(dict.fromkeys(self._names.stars)),
             list_dynamic_names(self._getattr, self._tables) if self._getattr else frozenset(),
-            self._getattr is not None or self._fills_itself,
+            (self._getattr is not None and not gives_only_known(self._getattr)) or self._fills_itself,
             tuple(self._code.calls),
         )
 

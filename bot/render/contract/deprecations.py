@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from bot.domain.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
-from bot.domain.pull_requests.models import Repository
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.domain.touches.deprecations import UsedDeprecation
 from bot.ports import Post
@@ -35,6 +34,7 @@ _NEWS_WORDS = {
     DeprecationState.OVERDUE: "is overdue",
     DeprecationState.REMOVED: "was removed",
 }
+_READ_NOTE = "of the merges that were read; a state beyond announced needs the releases"
 _NOTHING = "Nothing is deprecated, as far as I have read."
 _MAX_NAME, _MAX_WHEN, _MAX_REPLACEMENT = 120, 40, 80
 # entries of each state, until a message fits
@@ -43,13 +43,10 @@ _VERSIONS = (20, 12, 6, 3)
 StatedDeprecation = tuple[DeprecationState, UsedDeprecation]
 
 
-def render_deprecations(
-    name: str, entries: Sequence[StatedDeprecation], repository: Repository, web: str, *, read_days: str
-) -> Post:
-    """Render the list as a message, what is used first. ``read_days`` says what was read, for the small print."""
+def render_deprecations(name: str, entries: Sequence[StatedDeprecation], url: str) -> Post:
+    """Render the list as a message, what is used first. ``url`` is the address of the repository."""
     title = f"{truncate_text(collapse_lines(name), 60)} · {format_count(len(entries), 'deprecation')}"
-    url = f"{web}/{repository}"
-    blocks = choose_fitting_blocks(_render_blocks(title, entries, url, most, read_days) for most in _VERSIONS)
+    blocks = choose_fitting_blocks(_render_blocks(title, entries, url, most) for most in _VERSIONS)
     return Post(escape_mrkdwn(title), tuple(blocks))
 
 
@@ -71,9 +68,7 @@ def format_deprecations(entries: Sequence[StatedDeprecation]) -> str:
     return "\n".join(lines) or _NOTHING
 
 
-def _render_blocks(
-    title: str, entries: Sequence[StatedDeprecation], url: str, most: int, read_days: str
-) -> list[Block]:
+def _render_blocks(title: str, entries: Sequence[StatedDeprecation], url: str, most: int) -> list[Block]:
     blocks = [make_header(title)]
     ordered = _sort_entries(entries)
     for state, heading in _TITLES.items():
@@ -85,7 +80,7 @@ def _render_blocks(
             )
     if not entries:
         blocks.append(make_block(make_section([make_text(_NOTHING)])))
-    return [*blocks, make_context(read_days)]
+    return [*blocks, make_context(_READ_NOTE)]
 
 
 def _render_entry(used: UsedDeprecation, url: str) -> list[Element]:

@@ -143,9 +143,12 @@ def render_change(touch: Touch, pull: PullRequest | None, limits: TouchLimits = 
 
 
 def _render_versions(change: ContractChange, words: int) -> list[Element]:
-    """Return the line before and after, if there are both; the reason says what was added or removed."""
+    """Return the line before and after, if there are both.
+
+    The reason says what was added or removed, and the action what has another name.
+    """
     before, after = (shorten_code(text, words) for text in (change.before, change.after))
-    if not words or not before or not after or before == after:
+    if not words or change.new_name or not before or not after or before == after:
         return []
     return [make_text(" ("), *make_code(before), make_text(" → "), *make_code(after), make_text(")")]
 

@@ -15,6 +15,7 @@ from bot.services.jobs.job_types import read_slack_request
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.slack.answers import AnswerBuilder
+from bot.services.slack.plan_answers import PlanAnswerBuilder
 from bot.services.slack.replies import Answer, ReplySender
 from bot.services.slack.touch_answers import TouchAnswerBuilder
 from bot.services.subscriptions.delivery import DigestDelivery
@@ -44,6 +45,10 @@ class TouchServices(Protocol):
     @property
     def answers(self) -> TouchAnswerBuilder:
         """The builder of lists of contract changes and of hits."""
+
+    @property
+    def plans(self) -> PlanAnswerBuilder:
+        """The builder of pages for those who were away, of deprecations and of upgrades."""
 
 
 class CommandServices(Protocol):

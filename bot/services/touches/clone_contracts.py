@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from bot.domain.contract.extraction import MergeFacts, extract_contract
@@ -10,6 +10,9 @@ from bot.domain.contract.models import MergeContract
 from bot.domain.contract.python_changes import OutlineReader
 from bot.domain.errors import UsageError
 from bot.domain.evaluation.labels import EvaluationWindow
+from bot.domain.history.commits import Commit, sort_commits
+from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.reverts import Revert, select_standing
 from bot.domain.pull_requests.models import Repository
 from bot.domain.python.models import ModuleOutline
 from bot.domain.python.module_names import is_python
@@ -67,10 +70,14 @@ class CloneContract:
 
 @dataclass(frozen=True, slots=True)
 class CloneContracts:
-    """The contracts of merges, oldest first. ``repository`` is None if nothing says where the clone is from."""
+    """The contracts of merges, oldest first, and the reverts among them that hold.
+
+    ``repository`` is None if nothing says where the clone is from.
+    """
 
     repository: Repository | None
     merges: tuple[CloneContract, ...]
+    reverts: tuple[Revert, ...] = ()
 
 
 def read_clone_contracts(
@@ -98,4 +105,12 @@ def read_clone_contracts(
         contracts.append(CloneContract(extractor.extract(merge), merge.parent))
         progress(len(contracts), len(upstream.merges))
     known = None if upstream.repository == UNKNOWN_REPOSITORY else upstream.repository
-    return CloneContracts(known, tuple(contracts))
+    reverts = _find_reverts([merge.commit for merge in upstream.merges.values()], upstream.repository)
+    return CloneContracts(known, tuple(contracts), reverts)
+
+
+def _find_reverts(commits: Iterable[TreeCommit], repository: Repository) -> tuple[Revert, ...]:
+    """Return the reverts among merges that hold, by what their messages say."""
+    plain = (Commit(each.sha, each.committed_at, "", each.message, ()) for each in commits)
+    pulls = sort_commits(plain, repository, "").pulls
+    return select_standing(RevertIndex(pulls).reverts, pulls)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from bot.domain.contract.deprecations import DeprecationLedger, update_ledger
-from bot.domain.contract.extraction import MergeFacts, extract_contract
 from bot.domain.contract.models import MergeContract
 from bot.domain.errors import UsageError
 from bot.domain.evaluation.imported_files import detect_packages
@@ -24,8 +23,8 @@ from bot.domain.source.trees import BlobVersion, LineCommit, TreeCommit
 from bot.domain.text.strings import quote_input
 from bot.domain.touches.upgrade import UpgradeRange
 from bot.ports.clone_trees import CloneTrees
-from bot.services.touches.replay_cache import UpstreamTree
-from bot.services.touches.upstream_line import detect_upstream, read_versions
+from bot.services.touches.clone_contracts import ContractExtractor
+from bot.services.touches.upstream_line import CloneMerge, detect_upstream
 
 ProgressCallback = Callable[[int, int], None]
 HEAD = "HEAD"
@@ -61,7 +60,7 @@ class CloneUpgradeReader:
         self._trees = trees
         self._requested = repository
         self._progress = progress
-        self._tree = UpstreamTree(trees)
+        self._extractor = ContractExtractor(trees)
 
     def read_range(self, start: str, end: str = HEAD) -> UpgradeRange:
         """Read the merges after ``start`` up to ``end``.
@@ -101,8 +100,9 @@ class CloneUpgradeReader:
 
     def link_profile(self, profile: Profile, commit: str) -> Profile:
         """Return a profile with the names under which upstream defines what it uses at a commit."""
-        self._tree.move_to(commit)
-        return link_profile(profile, UpstreamIndex(self._tree.load_outline))
+        tree = self._extractor.tree
+        tree.move_to(commit)
+        return link_profile(profile, UpstreamIndex(tree.load_outline))
 
     def _find_position(self, line: Sequence[LineCommit], revision: str) -> int:
         if not line:
@@ -128,11 +128,8 @@ class CloneUpgradeReader:
         by_commit: Mapping[str | None, PullRequest],
     ) -> Iterator[MergeContract]:
         for done, commit in enumerate(commits, 1):
-            self._tree.advance(commit, parents[commit.sha])
             pull = by_commit[commit.sha]
-            facts = MergeFacts(pull.number, commit.sha, commit.committed_at, pull.title)
-            versions = tuple(read_versions(self._trees, commit))
-            yield extract_contract(facts, versions, self._tree.load_outline)
+            yield self._extractor.extract(CloneMerge(pull.number, pull.title, commit, parents[commit.sha]))
             self._progress(done, len(commits))
 
 

@@ -29,6 +29,8 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
+from bot.domain.touches.decisions import TouchVerdict
+from bot.render.blocks.button_values import HitVote
 from bot.render.conversations.greetings import Greeting
 from bot.services.jobs import job_types as kinds
 from bot.services.jobs import payloads as made
@@ -70,6 +72,10 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (kinds.SHOW_DETAILS, made.DetailsPayload(ASKER, Reference(ENGINE, 7))),
     (kinds.EXPLAIN_ASKING, made.AskerPayload(ASKER)),
     (kinds.RECORD_VOTE, made.VotePayload(ASKER, "100.1", "good")),
+    (
+        kinds.RECORD_HIT_VOTE,
+        made.HitVotePayload(ASKER, HitVote(TouchVerdict.OURS, "ascend", Reference(ENGINE, 7)), NOON),
+    ),
     (kinds.CHANGE_SUBSCRIPTION, made.SubscriptionPayload(ASKER, "subscribe", WISH, channel="C1", replaces="1a2b")),
     (
         kinds.CHANGE_SUBSCRIPTION,

@@ -44,6 +44,9 @@ class FieldTable:
             name: frozenset(field.name for item in items for field in item.fields)
             for name, items in self._classes.items()
         }
+        self._bases = {
+            name: frozenset(base for item in items for base in item.bases) for name, items in self._classes.items()
+        }
 
     def has_class(self, name: str) -> bool:
         """Return whether a class is defined in the files."""
@@ -51,7 +54,7 @@ class FieldTable:
 
     def list_bases(self, name: str) -> frozenset[str]:
         """Return the names of the direct bases of a class."""
-        return frozenset(base for item in self._classes.get(name, ()) for base in item.bases)
+        return self._bases.get(name, frozenset())
 
     def has_field(self, owner: str, field: str) -> bool:
         """Return whether a class has a field itself or by a base that is among the files."""

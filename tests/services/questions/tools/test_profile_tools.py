@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.conversations.thread_subject import parse_subject
+from bot.domain.conversations.thread_subject import ThreadSubject, parse_subject
 from bot.domain.digest.view import DigestView
 from bot.domain.errors import StoreUnavailable
 from bot.domain.profile.models import Profile, Use, UseKind
@@ -31,7 +31,7 @@ OURS = Profile("ascend", ("engine",), "octo/ours", "c0ffee", NOON, USES)
 ABOUT = replace(ABOUT_DAY, profile="ascend")
 
 
-def over(profile: Profile | None = OURS, about: object = ABOUT, problem: str = "") -> Toolbox:
+def over(profile: Profile | None = OURS, about: ThreadSubject = ABOUT, problem: str = "") -> Toolbox:
     """The tools in a thread about a day with one merge, which touches the profile."""
 
     def read_touches(_name: str, pulls: Sequence[PullRequest]) -> TouchedDay:

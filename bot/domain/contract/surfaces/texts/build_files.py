@@ -9,7 +9,7 @@ from bot.domain.contract.models import ContractClass
 from bot.domain.contract.surfaces.facts import Fact, show_default_change
 from bot.domain.contract.surfaces.texts.dependencies import make_dependency, read_requirement
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w{0,100})=(\"(?:[^\"\\]|\\.)*\"|'[^']*'|\S*)", re.A)
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w{0,100})=(\"(?:[^\"\\]|\\.){0,500}\"|'[^']{0,500}'|\S{0,500})", re.A)
 _BARE = re.compile(r"[A-Za-z_]\w{1,100}", re.A)
 _VERSION_NAME = re.compile(
     r"(?:_VERSIONS?|_VER|_REF|_COMMIT|_BRANCH|_TAG|_REVISION|_SHA)(?:_[A-Z0-9]{1,20})?$|_IMAGE$", re.A | re.I
@@ -20,7 +20,9 @@ _PINNED = re.compile(
     re.A,
 )
 _SET = re.compile(r"\bset\s*\(\s*(?P<name>\w{1,100})\s+\"?(?P<value>[^\s\")]{1,200})\"?[^)]{0,300}\)", re.A | re.I)
-_DECLARE = re.compile(r"\bFetchContent_Declare\s*\(\s*(?P<name>[\w-]{1,100})(?P<body>[^)]{0,2000})\)", re.A | re.I)
+_DECLARE = re.compile(
+    r"\bFetchContent_Declare\s*\(\s*(?P<name>[\w-]{1,100}+)(?P<body>[^)]{0,2000}+)\)", re.A | re.I
+)
 _TAG = re.compile(r"\bGIT_TAG\s+\"?([^\s\")]{1,200})", re.A)
 _CMAKE_COMMENT = re.compile(r"#[^\n]*")
 

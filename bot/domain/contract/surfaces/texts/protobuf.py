@@ -17,7 +17,7 @@ _FIELD = re.compile(
 )
 _VALUE = re.compile(r"\s*(?P<name>[A-Za-z_]\w{0,200})\s*=\s*(?P<number>-?(?:0x)?[0-9a-fA-F]{1,10})", re.A)
 _RPC = re.compile(r"\s*rpc\s+(?P<name>[A-Za-z_]\w{0,200})\s*(?P<types>\(.*)", re.A | re.S)
-_PIECE = re.compile(r"[^{};]*[{};]")
+_END = re.compile(r"([{};])")
 _DEPRECATED = re.compile(r"\bdeprecated\s*=\s*true\b")
 
 
@@ -26,10 +26,10 @@ def list_messages(text: str) -> Iterator[Fact]:
     stack: list[tuple[str, str]] = []
     clean = strip_comments(text)
     line = 1
-    for match in _PIECE.finditer(clean):
-        piece, end = match[0][:-1], match[0][-1]
+    parts = _END.split(clean)
+    for piece, end in zip(parts[::2], parts[1::2], strict=False):
         start = line + piece[: len(piece) - len(piece.lstrip())].count("\n")
-        line += match[0].count("\n")
+        line += piece.count("\n")
         if end == "}":
             stack = stack[:-1]
             continue
