@@ -13,9 +13,11 @@ ROOT = Path(__file__).parents[2]
 RENDER = ROOT / "bot" / "render"
 CAPABILITIES = (
     "blocks",
+    "contract",
     "conversations",
     "digest",
     "history",
+    "profile",
     "review",
     "risk",
     "subscriptions",
