@@ -89,7 +89,7 @@ def parse_manual(text: str) -> ManualFile:
 
 
 def apply_manual(profile: Profile, manual: ManualFile) -> Profile:
-    """Return a profile with what was added by hand, and without what is ignored."""
+    """Return a profile with what was added by hand, without what is ignored, and open to a model or not."""
     paths = PathGlobs(rule.path for rule in manual.ignore if not rule.name)
     rules = [
         (PathGlobs([_as_path(rule.name)]), PathGlobs([rule.path or "*"])) for rule in manual.ignore if rule.name
@@ -113,6 +113,7 @@ def apply_manual(profile: Profile, manual: ManualFile) -> Profile:
         {name: each for name, each in profile.classes.items() if not paths.has_match(each.path)},
         profile.files,
         profile.unread,
+        explains=manual.explain is not ExplainLevel.OFF,
     )
 
 

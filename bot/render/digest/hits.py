@@ -114,7 +114,10 @@ def _render_places(touch: Touch) -> list[Element]:
     elements: list[Element] = []
     for path, line in others[:_MAX_PLACES]:
         shown = truncate_text(collapse_lines(path), 90)
-        elements += [make_text(", " if elements else sentences.ALSO_AT), *make_code(f"{shown}:{line}")]
+        elements += [
+            make_text(", " if elements else sentences.ALSO_AT),
+            *make_code(f"{shown}:{line}" if line else shown),
+        ]
     if len(others) > _MAX_PLACES:
         elements.append(make_text(f" {sentences.format_more_hits(len(others) - _MAX_PLACES, '')}"))
     return elements

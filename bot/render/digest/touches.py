@@ -181,7 +181,9 @@ def render_place(use: Use) -> list[Element]:
     # the end of a path says more than its beginning
     shown = path if len(path) <= _MAX_PLACE_LENGTH else f"…{path[-_MAX_PLACE_LENGTH:]}"
     place = truncate_words(shown, _MAX_NAME_WORDS)
-    return [*make_code(f"{place}:{use.line}"), make_text(f" {sentences.describe_use(use.kind)}")]
+    # what was added by hand has no line
+    where = f"{place}:{use.line}" if use.line else place
+    return [*make_code(where), make_text(f" {sentences.describe_use(use.kind)}")]
 
 
 def _render_rest(hit: MergeTouches) -> list[Element]:

@@ -29,6 +29,8 @@ def test_uses_are_added_and_ignored_by_hand() -> None:
     manual = parse_manual(_FILE)
     profile = apply_manual(link_tree(_TREE), manual)
     assert manual.explain is ExplainLevel.OFF
+    assert not profile.explains
+    assert apply_manual(link_tree(_TREE), parse_manual("")).explains
     assert [(use.kind, use.name) for use in profile.uses] == [
         (UseKind.IMPORT, "up.config.CacheConfig"),
         (UseKind.ENVIRONMENT, "UP_LEVEL"),

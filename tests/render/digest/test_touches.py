@@ -59,6 +59,10 @@ LINES = {
         hit(1, TouchLevel.MAY_BREAK, touch(action="")),
         f"#1 may break us: {CHANGED}. {OURS}.",
     ),
+    "a use that was added by hand": (
+        hit(1, TouchLevel.BREAKS, touch(uses=(use(0, path="added by hand", kind=UseKind.FLAG),))),
+        f"#1 breaks us: {CHANGED}. Ours: added by hand passes the flag. {DO}",
+    ),
     "touches at three places": (
         hit(1, TouchLevel.TOUCHES, touch(uses=(use(), use(7), use(9)))),
         f"#1 touches: {CHANGED}. {OURS} (and 2 more places). Use Scheduler.plan.",

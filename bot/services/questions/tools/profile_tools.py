@@ -44,7 +44,8 @@ class ProfileTools:
 def format_use(use: Use) -> str:
     """Return the line of a use: its place, what it does with which name, and its text."""
     text = f": {_shorten(use.text)}" if use.text else ""
-    return f"{_shorten(use.path)}:{use.line} {use.kind} {_shorten(use.name)}{text}"
+    line = f":{use.line}" if use.line else ""
+    return f"{_shorten(use.path)}{line} {use.kind} {_shorten(use.name)}{text}"
 
 
 def format_report(session: ReadingSession, report: TouchReport) -> str:
