@@ -1,9 +1,10 @@
-"""``python -m benchmarks``: the cost of a day, commands, questions, the clock, a demo, starts and a patch.
+"""``python -m benchmarks``: the cost of a day, commands, questions, the clock, a demo, starts and patches.
 
-Each measurement is printed beside its bound. All but the clock and the patch run as processes against loopback
-emulators with fixed latencies, on an empty embedded store. The exit code is 1 if a bound is missed. ``python -m
-benchmarks day``, ``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``, ``starts`` or ``patch`` runs one
-part; ``trace`` counts what three requests cross in our code and has no bounds.
+Each measurement is printed beside its bound. All but the clock, the patch and the outlines run as processes
+against loopback emulators with fixed latencies, on an empty embedded store. The exit code is 1 if a bound is
+missed. ``python -m benchmarks day``, ``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``, ``starts``,
+``patch`` or ``outlines`` runs one part; ``trace`` counts what three requests cross in our code and has no
+bounds.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from benchmarks.commands import time_acknowledgements, time_cached_answers, time
 from benchmarks.day import count_replay, time_a_day
 from benchmarks.demo import time_the_demo
 from benchmarks.evaluate import time_evaluate
+from benchmarks.outlines import time_outlines
 from benchmarks.patch import measure_a_large_patch
 from benchmarks.questions import price_questions, time_threads
 from benchmarks.reviews import price_reviews, time_reviews
@@ -30,6 +32,7 @@ PARTS = {
     "demo": (time_the_demo,),
     "starts": (time_the_starts,),
     "patch": (measure_a_large_patch,),
+    "outlines": (time_outlines,),
     "trace": (trace_the_flows,),
     "commands": (time_acknowledgements, time_the_same_question, time_cached_answers),
 }

@@ -1,9 +1,10 @@
 """``python -m evals``: ask, judge, print a table; exit 1 if the marks are too low.
 
 ``python -m evals reverts`` measures how many of a year's known reverts are found, ``python -m evals risk`` the
-risk list, ``python -m evals context`` the functions around changes, ``python -m evals broke`` the suspects for
-known errors; none of them asks a model. ``python -m evals trial`` compares summaries with public reports, and
-``python -m evals reading`` measures the second reading, both with or without a key.
+risk list, ``python -m evals context`` the functions around changes, ``python -m evals contract`` the contract
+changes, ``python -m evals broke`` the suspects for known errors; none of them asks a model. ``python -m evals
+trial`` compares summaries with public reports, and ``python -m evals reading`` measures the second reading,
+both with or without a key.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from evals.asking import ask_suite
 from evals.broke import broke
 from evals.cases import Suite, load_suite
 from evals.context import context
+from evals.contract.command import contract
 from evals.reading.command import reading
 from evals.reverts import load_pack
 from evals.risk import risk
@@ -146,6 +148,7 @@ def _format_total(result: Total) -> str:
 
 main.add_command(broke)
 main.add_command(context)
+main.add_command(contract)
 main.add_command(reading)
 main.add_command(risk)
 main.add_command(trial)

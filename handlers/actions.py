@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from slack_bolt import Ack, App
@@ -12,6 +12,7 @@ from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import UsageError
 from bot.render.blocks import buttons
 from bot.render.blocks.button_values import (
+    read_hit_vote,
     read_id,
     read_reference,
     read_request,
@@ -19,8 +20,8 @@ from bot.render.blocks.button_values import (
 )
 from bot.render.blocks.sentences import UNKNOWN_BUTTON
 from bot.render.conversations.answers import VOTE
-from bot.services.jobs.job_types import EXPLAIN_ASKING, RECORD_VOTE, SHOW_DETAILS
-from bot.services.jobs.payloads import AskerPayload, DetailsPayload, VotePayload
+from bot.services.jobs.job_types import EXPLAIN_ASKING, RECORD_HIT_VOTE, RECORD_VOTE, SHOW_DETAILS
+from bot.services.jobs.payloads import AskerPayload, DetailsPayload, HitVotePayload, VotePayload
 from handlers import requests
 from handlers.commands import subscriptions
 from handlers.commands.declaration import Command, VerbHandler
@@ -43,10 +44,19 @@ def register_actions(app: App, intake: RequestIntake, commands: CommandRegistry)
             intake.handle_event(asker, lambda: accept(intake, asker, _get_value(body)))
             ack()
 
+    def listen_to_verdict(action: str) -> None:
+        @app.action(action)
+        def choose(ack: Ack, body: dict[str, Any]) -> None:
+            asker = requests.parse_action(body)
+            intake.handle_event(asker, lambda: _enqueue_hit_vote(intake, asker, body))
+            ack()
+
     listen(buttons.DETAILS, _enqueue_details)
     listen(buttons.DETAILS_OF, _enqueue_details)
     listen(buttons.ASK, _enqueue_ask_hint)
     listen(VOTE, _enqueue_vote)
+    for action in buttons.HIT_VERDICTS.values():
+        listen_to_verdict(action)
     for command in [each for each in commands.commands if each.share_action]:
         share, again = _make_share_handler(command), buttons.name_repeat_action(command.share_action)
         listen(command.share_action, share)
@@ -75,6 +85,12 @@ def _enqueue_vote(intake: RequestIntake, asker: SlackRequest, value: str) -> Non
     intake.jobs.send(RECORD_VOTE, VotePayload(asker, asker.message, verdict))
 
 
+def _enqueue_hit_vote(intake: RequestIntake, asker: SlackRequest, body: Mapping[str, Any]) -> None:
+    """Enqueue the job for what somebody says about a hit. Raises UsageError if the value is none."""
+    vote = read_hit_vote(_get_value(body), intake.repositories)
+    intake.jobs.send(RECORD_HIT_VOTE, HitVotePayload(asker, vote, requests.parse_action_time(body)))
+
+
 def _make_share_handler(command: Command[Any]) -> ClickHandler:
     """Return a handler that repeats a command's request for everybody."""
 
@@ -93,7 +109,7 @@ def _make_verb_handler(accept: VerbHandler) -> ClickHandler:
     return lambda intake, asker, value: accept(intake, asker, read_id(value))
 
 
-def _get_value(body: dict[str, Any]) -> str:
+def _get_value(body: Mapping[str, Any]) -> str:
     """Return the value of a button, or of the choice in a menu."""
     action = body["actions"][0]
     return str(action.get("value") or (action.get("selected_option") or {}).get("value") or "")

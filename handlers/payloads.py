@@ -97,6 +97,7 @@ class _Action(_PayloadModel):
     action_id: _Id
     value: str | None = None
     selected_option: _Option | None = None
+    action_ts: _Ts | None = None
 
 
 class _Container(_PayloadModel):

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.errors import UsageError
+from bot.render.blocks.sentences import UNKNOWN_BUTTON
 from bot.render.subscriptions.form_context import read_form_context
 
 Payload = Mapping[str, Any]
@@ -88,6 +91,14 @@ def parse_action(body: Payload) -> SlackRequest:
         trigger=_get_text(body, "trigger_id"),
         message=_get_text(container, "message_ts"),
     )
+
+
+def parse_action_time(body: Payload) -> datetime:
+    """Return when a button was pressed, in UTC. Raises UsageError if Slack does not say."""
+    try:
+        return datetime.fromtimestamp(float(_get_text(body["actions"][0], "action_ts")), UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        raise UsageError(UNKNOWN_BUTTON) from error
 
 
 def parse_single_action(body: Payload) -> SlackRequest:

@@ -10,25 +10,45 @@ import click
 from bot.cli.backfill import backfill_command
 from bot.cli.base import open_command_foundation
 from bot.cli.broke import broke_command
+from bot.cli.contract import contract_command
 from bot.cli.demo import demo_command
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
 from bot.cli.grouped_help import CommandSection, GroupedHelp, format_example
+from bot.cli.plans import deprecations_command, since_command
 from bot.cli.processes import clock_command, run_command, web_command, worker_command
+from bot.cli.profile import profile_group
 from bot.cli.risks import risks_group
 from bot.cli.shipped import env_command, manifest_command
 from bot.cli.store import export_command, import_command
 from bot.cli.touches import touches_group
+from bot.cli.upgrade import upgrade_command
 
 _SECTIONS = (
     CommandSection("Try", "prdigest demo --open", ("demo",)),
     CommandSection(
         "Read",
         "prdigest digest --repo owner/name --dry-run",
-        ("digest", "report", "summary", "risks", "touches", "broke", "votes"),
+        (
+            "digest",
+            "report",
+            "summary",
+            "risks",
+            "contract",
+            "touches",
+            "broke",
+            "upgrade",
+            "since",
+            "deprecations",
+            "votes",
+        ),
     ),
     CommandSection("Run", "prdigest run", ("run", "web", "worker", "clock")),
-    CommandSection("Maintain", "prdigest doctor", ("doctor", "env", "manifest", "backfill", "export", "import")),
+    CommandSection(
+        "Maintain",
+        "prdigest doctor",
+        ("doctor", "env", "manifest", "profile", "backfill", "export", "import"),
+    ),
 )
 _NO_VOTES_SENTENCE = "No votes yet: the thumbs below answers in Slack collect them."
 
@@ -79,8 +99,13 @@ for command in (
     export_command,
     import_command,
     risks_group,
+    contract_command,
+    profile_group,
     touches_group,
     broke_command,
+    upgrade_command,
+    since_command,
+    deprecations_command,
 ):
     cli.add_command(command)
 

@@ -176,10 +176,12 @@ def _post_digest(base: Foundation, channel: str, selection: _DigestSelection) ->
     from bot.container.digests import build_digest_services  # noqa: PLC0415
     from bot.container.foundation import build_ownership  # noqa: PLC0415
     from bot.container.schedule import build_schedule_services  # noqa: PLC0415
+    from bot.container.touches import build_touch_services  # noqa: PLC0415
 
     build_ownership(base).claim_store()
     digests = build_digest_services(base)
-    deliveries = build_delivery_services(base, digests, build_schedule_services(base))
+    decisions = build_touch_services(base, digests).decisions
+    deliveries = build_delivery_services(base, digests, build_schedule_services(base), decisions)
     span = Span(selection.day.date, selection.day.date, selection.day.zone)
     spec = DigestSpec(channel, selection.repository, span)
     names_zone = deliveries.composer.must_show_zone(spec)

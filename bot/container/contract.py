@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
+from bot.adapters.redis import RedisDeprecationStore
 from bot.container.digests import DigestServices
 from bot.container.foundation import Foundation
 from bot.container.from_settings import get_display_name
+from bot.services.contract.deprecations import DeprecationLedgers
 from bot.services.contract.extractor import EXTRACTION_VERSION, extract_merge
 from bot.services.contract.lister import ContractLister
 from bot.services.contract.reader import MAX_FILES, MAX_MIRROR_FILES, ContractReader
@@ -22,7 +24,13 @@ def build_contract_reader(base: Foundation, digests: DigestServices) -> Contract
         extract_merge,
         EXTRACTION_VERSION,
         most,
+        build_deprecation_ledgers(base).note_contract,
     )
+
+
+def build_deprecation_ledgers(base: Foundation) -> DeprecationLedgers:
+    """Build the ledgers of what repositories will remove. Raises StoreUnavailable."""
+    return DeprecationLedgers(RedisDeprecationStore(base.store, base.keyspace), base.now)
 
 
 def build_contract_lister(base: Foundation, digests: DigestServices, contracts: ContractReader) -> ContractLister:

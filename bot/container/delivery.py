@@ -14,11 +14,13 @@ from bot.container.records import get_channel_zone
 from bot.container.schedule import ScheduleServices
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
+from bot.services.digest.hit_votes import HitVotes, list_decisions_of
 from bot.services.digest.poster import DigestPoster
 from bot.services.history.outcome_checks import OutcomeCheckPlanner
 from bot.services.history.outcome_watcher import OutcomeWatcher
 from bot.services.subscriptions.delivery import DigestDelivery
 from bot.services.subscriptions.repository import SubscriptionRepository
+from bot.services.touches.decisions import TouchDecisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +35,24 @@ class DeliveryServices:
     poster: DigestPoster
     outcome_watcher: OutcomeWatcher
     delivery: DigestDelivery
+    hit_votes: HitVotes
 
 
 def build_delivery_services(
-    base: Foundation, digests: DigestServices, schedule: ScheduleServices
+    base: Foundation, digests: DigestServices, schedule: ScheduleServices, decisions: TouchDecisions
 ) -> DeliveryServices:
     """Build them. Raises ConfigurationError without a token of Slack, and StoreUnavailable."""
     composer = build_composer(base, digests, schedule.subscription_repository)
     index = RedisPostedDigestIndex(base.store, base.keyspace)
     planner = OutcomeCheckPlanner(base.cache, index, schedule.due_queue, base.now)
-    poster = DigestPoster(base.messenger, schedule.digest_records, base.now, base.sleep, planner.plan_checks)
+    poster = DigestPoster(
+        base.messenger,
+        schedule.digest_records,
+        base.now,
+        base.sleep,
+        planner.plan_checks,
+        partial(list_decisions_of, decisions),
+    )
     outcome_watcher = OutcomeWatcher(
         build_merge_timeline(base, digests.day_lists, digests.paths),
         base.cache,
@@ -65,7 +75,8 @@ def build_delivery_services(
     previews = _build_composer(
         base, build_preview_builder(base, digests, digests.day_lists), schedule.subscription_repository
     )
-    return DeliveryServices(composer, previews, poster, outcome_watcher, delivery)
+    hit_votes = HitVotes(decisions, digests.profiles, index, schedule.digest_records, outcome_watcher, base.now)
+    return DeliveryServices(composer, previews, poster, outcome_watcher, delivery, hit_votes)
 
 
 def build_composer(

@@ -21,6 +21,9 @@ from bot.services.digest.builder import (
     OverviewBuilder,
 )
 from bot.services.digest.overview_writer import OverviewWriter, skip_overview
+from bot.services.digest.touched_day import TouchReader, skip_touches
+from bot.services.profile.known_profiles import NO_PROFILES, KnownProfiles
+from bot.services.questions.background import ProfileLookup, find_no_profile
 from bot.services.review.day_reviewer import DayReviewer, KeptReviewer
 from bot.services.review.kept_reviews import BugReviews
 from bot.services.source.mirror_updates import update_mirror
@@ -38,7 +41,8 @@ class DigestServices:
 
     ``pulls`` reads pull requests, their files through the cache; ``day_lists`` takes the lists of past days from
     the cache, too. ``entries`` keeps what ``reader`` makes of single pull requests. ``reviews`` keeps the reviews
-    for bugs; None if there are none.
+    for bugs; None if there are none. ``profiles`` are those that merges may be checked against by
+    ``read_touches``.
     """
 
     pulls: PullRequests
@@ -50,6 +54,9 @@ class DigestServices:
     reader: PullRequestReader
     entries: EntryCache
     reviews: BugReviews | None
+    profiles: KnownProfiles = NO_PROFILES
+    read_touches: TouchReader = skip_touches
+    get_profile: ProfileLookup = find_no_profile
 
 
 def build_digest_services(base: Foundation) -> DigestServices:
@@ -117,6 +124,7 @@ def _build_builder(
         history.track_record.is_reduced,
         partial(update_mirror, base.sources.source_mirror),
         reviews,
+        digests.read_touches,
     )
     return DigestBuilder(
         pulls,

@@ -101,6 +101,8 @@ def build_background_sources(base: Foundation, digests: DigestServices) -> Backg
     return BackgroundSources(
         BackgroundCache(background, base.cache) if background else None,
         digests.history.timeline.read_merges_or_none,
+        digests.get_profile,
+        digests.read_touches,
     )
 
 

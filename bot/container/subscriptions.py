@@ -11,6 +11,7 @@ from bot.adapters.slack import SlackHomePublisher, SlackViews, SlackWorkspaceDir
 from bot.container.access import build_access_control
 from bot.container.costs import CostServices
 from bot.container.delivery import DeliveryServices
+from bot.container.digests import DigestServices
 from bot.container.foundation import Foundation
 from bot.container.records import build_subscription_store
 from bot.container.schedule import ScheduleServices
@@ -44,7 +45,7 @@ def build_subscription_services(
     repositories: AllowedRepositories,
     schedule: ScheduleServices,
     deliveries: DeliveryServices,
-    costs: CostServices,
+    digests: DigestServices,
     replies: ReplySender,
 ) -> SubscriptionServices:
     """Build them.
@@ -59,10 +60,12 @@ def build_subscription_services(
         permissions=permissions,
         subscription_editor=editor,
         subscription_commands=SubscriptionCommands(
-            editor, deliveries.preview_composer, repositories, base.cache, replies, base.now
+            editor, deliveries.preview_composer, repositories, base.cache, replies, base.now, digests.profiles
         ),
-        forms=FormOpener(editor, repositories, SlackViews(base.slack), replies, _get_default_timing(base)),
-        home=_build_home(base, schedule, editor, costs),
+        forms=FormOpener(
+            editor, repositories, SlackViews(base.slack), replies, _get_default_timing(base), digests.profiles
+        ),
+        home=_build_home(base, schedule, editor, digests.costs),
         delivery=deliveries.delivery,
         outcome_watcher=deliveries.outcome_watcher,
     )

@@ -26,6 +26,7 @@ from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.time.day import TodayProvider
 from bot.services.digest.composer import DigestComposer
 from bot.services.operations.lost_jobs import LostJobReporter
+from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.questions.thread_memory import ThreadMemories
 from bot.services.risk.risk_lister import RiskLister, RiskLookups
 from bot.services.slack.answers import AnswerBuilder
@@ -40,6 +41,7 @@ class WorkerServices:
 
     repositories: AllowedRepositories
     get_today: TodayProvider
+    profiles: KnownProfiles
     digests: DigestServices
     schedule: ScheduleServices
     deliveries: DeliveryServices
@@ -59,9 +61,11 @@ def build_worker_services(base: Foundation) -> WorkerServices:
         ConfigurationError, SlackCallRefused, SlackUnavailable, StoreUnavailable: a setting is wrong, or a
             service is away.
     """
-    digests = build_digest_services(base)
+    plain_digests = build_digest_services(base)
+    touches = build_touch_services(base, plain_digests)
+    digests = touches.add_to_digests(plain_digests)
     schedule = build_schedule_services(base)
-    deliveries = build_delivery_services(base, digests, schedule)
+    deliveries = build_delivery_services(base, digests, schedule, touches.decisions)
     repositories = build_allowed_repositories(base.settings)
     memories = build_thread_memories(base)
     replies = build_replies(base, memories)
@@ -69,15 +73,14 @@ def build_worker_services(base: Foundation) -> WorkerServices:
     return WorkerServices(
         repositories=repositories,
         get_today=base.get_today,
+        profiles=digests.profiles,
         digests=digests,
         schedule=schedule,
         deliveries=deliveries,
         answers=build_answers(base, digests, deliveries.composer),
         replies=replies,
         details=DetailsModal(digests.entries, SlackViews(base.slack), replies, base.settings.prdigest_timezone),
-        subscriptions=build_subscription_services(
-            base, repositories, schedule, deliveries, digests.costs, replies
-        ),
+        subscriptions=build_subscription_services(base, repositories, schedule, deliveries, digests, replies),
         questions=questions,
         lost_jobs=LostJobReporter(
             replies,
@@ -85,7 +88,7 @@ def build_worker_services(base: Foundation) -> WorkerServices:
             RedisLostJobStore(base.store, base.keyspace),
             schedule.incident_reporter,
         ),
-        touches=build_touch_services(base, digests),
+        touches=touches,
     )
 
 
@@ -99,7 +102,10 @@ def build_answers(base: Foundation, digests: DigestServices, composer: DigestCom
         base.settings.prdigest_concurrency,
         digests.paths.get_path_classes,
         RiskLookups(
-            history.timeline.read_merges_or_none, history.track_record.is_reduced, digests.entries.get_review
+            history.timeline.read_merges_or_none,
+            history.track_record.is_reduced,
+            digests.entries.get_review,
+            digests.read_touches,
         ),
     )
     return AnswerBuilder(

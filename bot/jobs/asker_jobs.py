@@ -8,15 +8,18 @@ from typing import Any
 
 from bot.container.worker import WorkerServices
 from bot.domain.conversations.slack_request import Audience
+from bot.domain.errors import UsageError
 from bot.domain.pull_requests.reference import Reference
 from bot.jobs.job_runner import JobHandler
 from bot.render.blocks.button_values import FeedbackVerdict
 from bot.render.conversations.greetings import HelpExample, render_greeting
 from bot.render.conversations.notices import render_notice
+from bot.render.digest.touch_sentences import format_noted
 from bot.services.jobs.job_types import (
     ANSWER_QUESTIONS,
     EXPLAIN_ASKING,
     POST_PUBLIC_NOTICE,
+    RECORD_HIT_VOTE,
     RECORD_VOTE,
     SEND_GREETING,
     SEND_PRIVATE_NOTICE,
@@ -26,6 +29,7 @@ from bot.services.jobs.payloads import (
     AskerPayload,
     DetailsPayload,
     GreetingPayload,
+    HitVotePayload,
     NoticePayload,
     ThreadPayload,
     VotePayload,
@@ -46,6 +50,7 @@ def list_jobs(examples: Sequence[HelpExample]) -> Iterable[JobHandler[Any]]:
         JobHandler(SEND_GREETING, partial(send_greeting, examples)),
         JobHandler(EXPLAIN_ASKING, explain_asking),
         JobHandler(RECORD_VOTE, record_vote),
+        JobHandler(RECORD_HIT_VOTE, record_hit_vote),
         JobHandler(ANSWER_QUESTIONS, serve_questions),
     )
 
@@ -89,6 +94,18 @@ def record_vote(services: WorkerServices, payload: VotePayload) -> None:
     is_known = services.questions.votes.record_vote(payload.asker, payload.message, payload.verdict)
     thanks = _BAD_VOTE_RECORDED if payload.verdict == FeedbackVerdict.BAD else _GOOD_VOTE_RECORDED
     services.replies.tell_asker(payload.asker, thanks if is_known else _ANSWER_TOO_OLD)
+
+
+def record_hit_vote(services: WorkerServices, payload: HitVotePayload) -> None:
+    """Record what the asker said about a hit, and show it in the digests that have the hit."""
+    votes, vote = services.deliveries.hit_votes, payload.vote
+    try:
+        votes.record_vote(vote, payload.asker.user, payload.at)
+    except UsageError as error:
+        services.replies.tell_asker(payload.asker, str(error))
+        return
+    votes.show_vote(vote)
+    services.replies.tell_asker(payload.asker, format_noted(vote.verdict))
 
 
 def serve_questions(services: WorkerServices, payload: ThreadPayload) -> None:

@@ -9,8 +9,20 @@ from typing import Any
 from bot.container.worker import WorkerServices
 from bot.jobs.job_runner import JobHandler
 from bot.services.jobs.declaration import JobQueue
-from bot.services.jobs.job_types import AMEND_DIGEST, DELIVER_DIGEST, REPAIR_DIGEST, WATCH_REPOSITORY
-from bot.services.jobs.payloads import AmendmentPayload, DeliveryPayload, DigestPayload, RepositoryPayload
+from bot.services.jobs.job_types import (
+    AMEND_DIGEST,
+    DELIVER_DIGEST,
+    REFRESH_PROFILE,
+    REPAIR_DIGEST,
+    WATCH_REPOSITORY,
+)
+from bot.services.jobs.payloads import (
+    AmendmentPayload,
+    DeliveryPayload,
+    DigestPayload,
+    ProfilePayload,
+    RepositoryPayload,
+)
 
 
 def list_jobs(jobs: JobQueue) -> Iterable[JobHandler[Any]]:
@@ -20,6 +32,7 @@ def list_jobs(jobs: JobQueue) -> Iterable[JobHandler[Any]]:
         JobHandler(REPAIR_DIGEST, repair_digest),
         JobHandler(WATCH_REPOSITORY, partial(watch_repository, jobs)),
         JobHandler(AMEND_DIGEST, amend_digest),
+        JobHandler(REFRESH_PROFILE, refresh_profile),
     )
 
 
@@ -42,3 +55,8 @@ def watch_repository(jobs: JobQueue, services: WorkerServices, payload: Reposito
 def amend_digest(services: WorkerServices, payload: AmendmentPayload) -> None:
     """Add the outcomes of its pull requests to a posted digest."""
     services.subscriptions.outcome_watcher.amend_digest(payload.key, payload.looked_at)
+
+
+def refresh_profile(services: WorkerServices, payload: ProfilePayload) -> None:
+    """Scan the tree of a profile again."""
+    services.touches.refresher.refresh(payload.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.ports.deprecations import DeprecationStore
 from bot.ports.github import DayMerges, PullRequestBackground, PullRequests
 from bot.ports.llm import (
     Chat,
@@ -63,6 +64,7 @@ __all__ = [
     "ChatModel",
     "Completion",
     "DayMerges",
+    "DeprecationStore",
     "DueQueue",
     "EphemeralMessenger",
     "FeedbackStore",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from bot.domain.pull_requests.diff import DiffSide
@@ -48,8 +49,10 @@ class SourceVersionReader(Protocol):
 class SourceTrees(Protocol):
     """Source of the list of all files of a repository."""
 
-    def list_head(self, repository: Repository) -> RepositoryTree:
+    def list_tree(self, repository: Repository, until: datetime | None = None) -> RepositoryTree:
         """List the files at the newest commit of the default branch, without links and submodules.
+
+        With an aware instant ``until`` it is the newest commit of that time.
 
         Raises:
             SourceUnavailable: there is no commit.

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from bot.domain.conversations.broke_request import BROKE_WORD, BrokeRequest
 from bot.domain.conversations.commands import MAX_DIGEST_DAYS, DigestRequest, ParseContext
+from bot.domain.conversations.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.conversations.touch_requests import (
     CONTRACT_WORD,
@@ -29,7 +30,7 @@ from bot.services.jobs.declaration import MINUTE, JobRetries, JobType
 from bot.services.jobs.job_types import LONG_RETRIES, read_slack_request
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.replies import Answer
-from handlers.commands import broke, contract, subscriptions, touches
+from handlers.commands import broke, contract, plans, subscriptions, touches
 from handlers.commands.declaration import Command, choose_audience, enqueue_request
 from handlers.intake import RequestIntake
 
@@ -37,10 +38,13 @@ USAGE = (
     "*Get a digest*: `/prdigest` for yesterday, or `/prdigest 2026-02-28` for another day. `today`, `7d` or "
     f"`2026-02-24..2026-02-28` (up to {MAX_DIGEST_DAYS} days) give one overview. Add `repo:owner/name` for "
     "another repository or `tz:Asia/Tokyo` for another time zone. `path:…`, `author:…`, `label:…` or "
-    "`only:risky` show a part of it. `private` keeps an overview to yourself.\n"
-    f"{contract.USAGE}\n{touches.USAGE}\n{broke.USAGE}\n{subscriptions.USAGE}"
+    "`only:risky` show a part of it; `profile:NAME` begins with what touches your own code, `only:touching` shows "
+    "nothing else. `private` keeps an overview to yourself.\n"
+    f"{contract.USAGE}\n{touches.USAGE}\n{broke.USAGE}\n{plans.USAGE}\n{subscriptions.USAGE}"
 )
-AnyRequest: TypeAlias = DigestRequest | ContractRequest | TouchesRequest | TouchScoreRequest | BrokeRequest
+AnyRequest: TypeAlias = (
+    DigestRequest | ContractRequest | TouchesRequest | TouchScoreRequest | BrokeRequest | plans.PlanRequest
+)
 
 
 def _parse_request(text: str, context: ParseContext) -> DigestRequest:
@@ -73,6 +77,8 @@ DIGEST_JOB = JobType(
 def _parse_any(text: str, context: ParseContext) -> AnyRequest:
     """Parse the text as one of the requests, by its first word."""
     word = "".join(text.lower().split(maxsplit=1)[:1])
+    if word in plans.PLAN_WORDS:
+        return plans.parse_plan(text, context)
     if word == CONTRACT_WORD:
         return contract.parse_contract(text, context)
     if word == BROKE_WORD:
@@ -89,6 +95,8 @@ def _enqueue_any(intake: RequestIntake, asker: SlackRequest, request: AnyRequest
             return contract.enqueue_contract(intake, asker, request, audience)
         case BrokeRequest():
             return broke.enqueue_suspects(intake, asker, request, audience)
+        case SinceRequest() | DeprecationsRequest() | UpgradeRequest():
+            return plans.enqueue_plan(intake, asker, request, audience)
     return touches.enqueue_touches(intake, asker, request, audience)
 
 
@@ -118,13 +126,15 @@ def _describe_overview(request: DigestRequest) -> str:
 def _answer_overview(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer:
     """Build the overview. Raises UsageError if the asker may not have it here."""
     services.subscriptions.permissions.require_presence(asker)
-    return services.answers.build_overview(request, asker.name, asker.channel)
+    known = replace(request, view=services.profiles.require_view(request.view, request.repository))
+    return services.answers.build_overview(known, asker.name, asker.channel)
 
 
 def _post_digest(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer | None:
     """Post the digest of a day. Return its address to the asker if it was already posted."""
     services.subscriptions.permissions.require_presence(asker)
-    spec = DigestSpec(asker.channel, request.repository, request.span, request.view)
+    view = services.profiles.require_view(request.view, request.repository)
+    spec = DigestSpec(asker.channel, request.repository, request.span, view)
     published = services.subscriptions.delivery.post_digest(spec)
     if not published.was_posted:
         return None
@@ -135,10 +145,17 @@ def _post_digest(services: CommandServices, request: DigestRequest, asker: Slack
 COMMAND: Command[AnyRequest] = Command(
     name="/prdigest",
     description="Post the digest of a day, or subscribe to it",
-    hint="[2026-02-28 | 7d | contract 7d | touches 7d | broke … | subscribe | schedule | list | help]",
+    hint="[2026-02-28 | 7d | contract | touches | broke | since | upgrade | subscribe | schedule | list | help]",
     usage=USAGE,
     trigger_words=("digest", "prdigest"),
-    request_types=(DigestRequest, ContractRequest, TouchesRequest, TouchScoreRequest, BrokeRequest),
+    request_types=(
+        DigestRequest,
+        ContractRequest,
+        TouchesRequest,
+        TouchScoreRequest,
+        BrokeRequest,
+        *plans.PLAN_REQUESTS,
+    ),
     parse=_parse_any,
     enqueue=_enqueue_any,
     jobs=(
@@ -147,15 +164,17 @@ COMMAND: Command[AnyRequest] = Command(
         *contract.JOBS,
         *touches.JOBS,
         *broke.JOBS,
+        *plans.JOBS,
     ),
     examples=(
         HelpExample("digest 7d", "an overview of several days"),
         contract.EXAMPLE,
         touches.EXAMPLE,
         broke.EXAMPLE,
+        plans.EXAMPLE,
         subscriptions.EXAMPLE,
     ),
     share_action=SHARE_DIGEST,
     verbs=subscriptions.VERBS,
-    keywords=("today", "yesterday", CONTRACT_WORD, TOUCHES_WORD, BROKE_WORD),
+    keywords=("today", "yesterday", CONTRACT_WORD, TOUCHES_WORD, BROKE_WORD, *plans.PLAN_WORDS),
 )

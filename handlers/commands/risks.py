@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.domain.conversations.commands import (
     MAX_RISKS_DAYS,
     MAX_SCORE_DAYS,
@@ -85,7 +87,8 @@ def _describe_score(request: ScoreRequest) -> str:
 
 def _answer_list(services: CommandServices, request: RisksRequest, asker: SlackRequest) -> Answer:
     """Build the risk list."""
-    return services.answers.build_risks(request, asker.name)
+    known = replace(request, profile=services.profiles.require_known(request.profile, request.repository))
+    return services.answers.build_risks(known, asker.name)
 
 
 def _answer_score(services: CommandServices, request: ScoreRequest, asker: SlackRequest) -> Answer:

@@ -32,7 +32,7 @@ from bot.render.summaries.summary_json import build_summary_json
 from bot.services.digest.builder import DigestBuilder, DigestDependencies
 from bot.services.digest.overview_writer import OverviewWriter
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.risk.risk_lister import RiskLister
+from bot.services.risk.risk_lister import RiskLister, RiskLookups
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.summarizer import Summariser, SummaryResult
@@ -74,7 +74,8 @@ class Bot:
             get_default_classes,
             DigestDependencies(chronicle.load_day_context, chronicle.record_merges),
         )
-        self.risks = RiskLister(self.pulls, self.reader, self.entries, 4, recorded=chronicle.read_merges_or_none)
+        lookups = RiskLookups(chronicle.read_merges_or_none)
+        self.risks = RiskLister(self.pulls, self.reader, self.entries, 4, lookups=lookups)
 
     def digest(self) -> Digest:
         return self.daily.build(REPOSITORY, DAY, "Engine")

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
+from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.history.outcomes import MergeOutcome, find_outcomes
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.areas import determine_area
 from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository
 from bot.domain.review.models import BugFinding, Certainty, FindingAdvice, FindingStatus
 from bot.domain.risk.assessment import assess_pull_request
@@ -108,6 +110,11 @@ def digest(*entries: Entry, overview: Overview | None = None, **fields: Any) -> 
         outcomes=find_outcomes(RevertIndex(found.pull for found in entries)),
     )
     return replace(made, **fields)
+
+
+def make_view(filters: Filters = NO_FILTERS, only: ViewLevel = ViewLevel.ALL, profile: str = "") -> DigestView:
+    """A view; one of what touches a profile has one."""
+    return DigestView(filters, only, profile or ("ascend" if only is ViewLevel.TOUCHING else ""))
 
 
 def pairs(outcomes: Iterable[MergeOutcome]) -> list[tuple[int, int]]:

@@ -11,6 +11,7 @@ from bot.adapters.git.mirror_files import GitMirrorFiles
 from bot.adapters.git.mirror_probe import GitMirrorProbe
 from bot.adapters.git.mirror_reader import MirrorReader
 from bot.adapters.git.mirror_search import GitMirrorSearch
+from bot.adapters.git.working_tree import find_head, read_working_tree
 
 __all__ = [
     "CloneChanges",
@@ -23,6 +24,8 @@ __all__ = [
     "GitMirrorSearch",
     "MirrorLimits",
     "MirrorReader",
+    "find_head",
     "is_own_address",
     "open_clone_trees",
+    "read_working_tree",
 ]

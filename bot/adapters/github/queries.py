@@ -113,8 +113,10 @@ query One($owner: String!, $name: String!, $number: Int!) {
 )
 
 HEAD_QUERY = """
-query Head($owner: String!, $name: String!) {
-  repository(owner: $owner, name: $name) { defaultBranchRef { target { oid } } }
+query Head($owner: String!, $name: String!, $until: GitTimestamp) {
+  repository(owner: $owner, name: $name) {
+    defaultBranchRef { target { ... on Commit { history(first: 1, until: $until) { nodes { oid } } } } }
+  }
 }
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 from bot.adapters.github.client import GitHubClient
@@ -26,14 +27,16 @@ class GitHubTrees:
     def __init__(self, client: GitHubClient) -> None:
         self._client = client
 
-    def list_head(self, repository: Repository) -> RepositoryTree:
+    def list_tree(self, repository: Repository, until: datetime | None = None) -> RepositoryTree:
         """List the files at the newest commit of the default branch. See :class:`bot.ports.SourceTrees`."""
+        at = until.astimezone(UTC).isoformat() if until else None
         with translate_github_errors(repository):
-            data = self._client.run_query(HEAD_QUERY, repository, {})
+            data = self._client.run_query(HEAD_QUERY, repository, {"until": at})
             branch = parse_node(parse_node(data["repository"]).get("defaultBranchRef"))
-            commit = clean_hash(parse_node(branch.get("target")).get("oid"))
+            history = parse_nodes(parse_node(branch.get("target")).get("history"))
+            commit = clean_hash(history[0].get("oid")) if history else ""
             if not commit:
-                raise SourceUnavailable(f"{repository} has no commit yet.")
+                raise SourceUnavailable(f"{repository} has no commit{f' until {at}' if at else ' yet'}.")
             answer = self._client.get_object(f"/repos/{repository}/git/trees/{commit}", {"recursive": "1"})
             if not isinstance(answer.get("tree"), list):
                 raise UnreadableResponse("no tree")

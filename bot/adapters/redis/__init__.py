@@ -10,6 +10,7 @@ from bot.adapters.redis.connection import (
     connect_server,
     require_durable,
 )
+from bot.adapters.redis.deprecations import RedisDeprecationStore
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
 from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.feedback import RedisFeedbackStore
@@ -36,6 +37,7 @@ __all__ = [
     "Keyspace",
     "RedisBackfillLog",
     "RedisCache",
+    "RedisDeprecationStore",
     "RedisDueQueue",
     "RedisFeedbackStore",
     "RedisHistoryStore",

@@ -5,7 +5,6 @@ A profile of vllm-ascend has some thousand uses and takes about 1 MB as JSON, a 
 
 from __future__ import annotations
 
-import json
 import logging
 import zlib
 from collections.abc import Sequence
@@ -17,16 +16,16 @@ from redis import Redis
 from bot.adapters.redis.connection import pack_value, unpack_value
 from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.domain.errors import UsageError
 from bot.domain.keyspace.keys import PROFILE, PROFILE_LIST
 from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.models import Profile
 from bot.ports.cached_json import load_or_none
-from bot.ports.versioned_json import VersionedJson
+from bot.ports.profile_json import dump_profile, parse_profile
 
 log = logging.getLogger(__name__)
 
 _ENTRY = TypeAdapter(ProfileEntry)
-_PROFILE = VersionedJson(Profile, 1)
 
 
 class RedisProfileStore:
@@ -62,7 +61,7 @@ class RedisProfileStore:
             packed = pack_value(_ENTRY.dump_json(entry, exclude_defaults=True).decode())
             pipeline.hset(self._list_key, entry.name, cast("str", packed))
             if profile:
-                pipeline.set(self._build_key(entry.name), pack_value(json.dumps(_PROFILE.dump(profile))))
+                pipeline.set(self._build_key(entry.name), pack_value(dump_profile(profile)))
             pipeline.execute()
 
     def remove(self, name: str) -> None:
@@ -86,7 +85,7 @@ def _load_entry(value: bytes) -> ProfileEntry | None:
 def _load_profile(value: bytes) -> Profile | None:
     """Return a profile; None for one of another version, which the next scan replaces."""
     try:
-        return _PROFILE.load(json.loads(unpack_value(value)))
-    except (zlib.error, ValueError, AttributeError) as error:
+        return parse_profile(unpack_value(value))
+    except (zlib.error, UnicodeDecodeError, UsageError) as error:
         log.warning("a profile can't be read, it needs a new scan: %s", error)
         return None

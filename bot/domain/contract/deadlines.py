@@ -19,7 +19,7 @@ _UNTIL = re.compile(
 )
 _REPLACEMENT = re.compile(
     r"\b(?:use|switch to|replaced by|replaced with|in favou?r of|renamed to|moved to|migrate to|import from)\s"
-    r"(?:the\s|new\s){0,2}[`'\"]{0,2}(?P<name>[\w.\-:/]{2,100})",
+    r"(?:the\s|new\s){0,2}[`'\"]{0,2}(?P<name>[\w.\-:/]{1,100})",
     re.I,
 )
 _PLAIN_WORDS = frozenset("it this that them instead the a an of in to for is be and or will with new".split())
@@ -36,7 +36,7 @@ def parse_deadline(message: str) -> Deadline | None:
 
 def _find_replacement(message: str) -> str:
     for match in _REPLACEMENT.finditer(message):
-        name = match["name"].strip(".:/-")
+        name = match["name"].strip(".:/").rstrip("-")
         if name and name.lower() not in _PLAIN_WORDS:
             return name
     return ""

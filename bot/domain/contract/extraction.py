@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.contract.models import FileVersions, MergeContract, UnreadFile
-from bot.domain.contract.python_changes import compare_python
+from bot.domain.contract.python_changes import OutlineReader, compare_python
 from bot.domain.contract.snapshots import OutlineLoader
 from bot.domain.contract.surfaces import list_surface_changes
+from bot.domain.python.outline import build_outline
 
 _UNPARSED = "this version of Python can't parse it"
 
@@ -24,18 +25,24 @@ class MergeFacts:
     title: str = ""
 
 
-def extract_contract(merge: MergeFacts, versions: Sequence[FileVersions], load: OutlineLoader) -> MergeContract:
+def extract_contract(
+    merge: MergeFacts,
+    versions: Sequence[FileVersions],
+    load: OutlineLoader,
+    read: OutlineReader = build_outline,
+) -> MergeContract:
     """Return what a merge changes for others, from both versions of each changed file.
 
     ``load`` gives the outlines of modules that did not change, as they are after the merge; it may return None.
+    ``read`` may keep what it read, as the version before a merge was that after another one.
     """
-    python = compare_python(versions, load)
+    python = compare_python(versions, load, read)
     return MergeContract(
         merge.number,
         merge.commit,
         merge.merged_at,
         merge.title,
-        changes=(*python.changes, *list_surface_changes(versions)),
+        changes=(*python.changes, *list_surface_changes(versions, load)),
         migrations=python.migrations,
         calls=python.calls,
         files=tuple(sorted({each.path for pair in versions for each in (pair.old, pair.new) if each})),

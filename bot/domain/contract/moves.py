@@ -13,6 +13,8 @@ from bot.domain.python.models import Definition, DefinitionKind, ModuleOutline
 # set before any result was seen: what has the same name may differ by half, what has another name by little
 _MIN_SAME_NAME = 0.3
 _MIN_RENAME = 0.58
+# what took another's name elsewhere may be another thing
+_MIN_COMPARED = 0.5
 _MIN_MOVED_RENAME = 0.8
 _NAME_WEIGHT = 0.4
 # definitions of a module that are compared with each other: more are generated ones
@@ -41,6 +43,11 @@ class Pair:
     old: Place
     new: Place
     is_importable: bool = False
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether both are the same thing: under one name, or alike."""
+        return self.old.name == self.new.name or _compare(self.old, self.new) >= _MIN_COMPARED
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +119,9 @@ def _find_same_name(old: Place, after: Snapshot) -> tuple[Pair | None, bool]:
     if outline is None:
         return None, False
     lookup = after.find_name(module, name)
+    if lookup.presence is Presence.UNKNOWN and name in old.outline.dynamic:
+        # the table of ``__getattr__`` had it
+        return None, name in outline.dynamic or not outline.dynamic or bool(outline.stars)
     if lookup.presence is not Presence.PRESENT:
         return None, lookup.presence is Presence.UNKNOWN
     place = find_place(after, lookup.name)

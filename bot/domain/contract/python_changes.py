@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bot.domain.contract.callers import list_call_shapes, list_migrations
 from bot.domain.contract.deprecation_rows import ModuleText, list_deprecation_rows
+from bot.domain.contract.exports import list_lost_exports
 from bot.domain.contract.members import ClassComparison
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, FileVersions, Migration
-from bot.domain.contract.moves import Matches, Pair, Place, match_names
+from bot.domain.contract.moves import Matches, Pair, match_names
 from bot.domain.contract.rows import compare_definitions, make_row
-from bot.domain.contract.snapshots import OutlineLoader, Presence, Snapshot
+from bot.domain.contract.snapshots import OutlineLoader, Snapshot
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClass
 from bot.domain.python.models import CallShape, DefinitionKind, ModuleOutline
@@ -21,6 +22,8 @@ from bot.domain.python.module_names import is_python, name_module
 from bot.domain.python.outline import build_outline
 from bot.domain.source.models import SourceFile
 
+# gives the outline of a file by its path and text
+OutlineReader = Callable[[str, str], ModuleOutline | None]
 # tests, examples and tools are no contract, though they call it
 _CONTRACT_CLASSES = frozenset({PathClass.PRODUCT, PathClass.GENERATED, PathClass.OTHER})
 _BUILD_FOLDERS = frozenset({"csrc", "cmake", "docker", "setup"})
@@ -41,9 +44,11 @@ class PythonChanges:
     unparsed: tuple[str, ...] = ()
 
 
-def compare_python(versions: Sequence[FileVersions], load: OutlineLoader) -> PythonChanges:
+def compare_python(
+    versions: Sequence[FileVersions], load: OutlineLoader, read: OutlineReader = build_outline
+) -> PythonChanges:
     """Compare both versions of each changed Python file. ``load`` gives the modules that did not change."""
-    outlines = [_OutlinePair(each) for each in versions if is_python(each.path)]
+    outlines = [_OutlinePair(each, read) for each in versions if is_python(each.path)]
     readable = [each for each in outlines if each.is_readable]
     contract = [each for each in readable if each.is_contract]
     before = _make_snapshot([each.old for each in contract], [each.new for each in contract], load)
@@ -64,9 +69,9 @@ def compare_python(versions: Sequence[FileVersions], load: OutlineLoader) -> Pyt
 class _OutlinePair:
     """The outlines of a changed file on both sides, with their paths."""
 
-    def __init__(self, versions: FileVersions) -> None:
+    def __init__(self, versions: FileVersions, read: OutlineReader) -> None:
         self.versions = versions
-        self.old, self.new = _read(versions.old), _read(versions.new)
+        self.old, self.new = _read(versions.old, read), _read(versions.new, read)
         sides = ((versions.old, self.old), (versions.new, self.new))
         missing = [file for file, outline in sides if file and not outline]
         self.is_readable = not missing
@@ -93,10 +98,10 @@ def is_contract_path(path: str) -> bool:
     return DEFAULT_PATH_CLASSES.classify_path(path) in _CONTRACT_CLASSES
 
 
-def _read(file: SourceFile | None) -> tuple[ModuleOutline, str] | None:
+def _read(file: SourceFile | None, read: OutlineReader) -> tuple[ModuleOutline, str] | None:
     if file is None or file.problem or name_module(file.path) is None:
         return None
-    outline = build_outline(file.path, file.text)
+    outline = read(file.path, file.text)
     return (outline, file.path) if outline else None
 
 
@@ -134,6 +139,8 @@ class _Comparison:
         yield from self._list_lost_names()
         for pair in self._matches.pairs:
             yield from self._describe_move(pair)
+            if not pair.is_comparable:
+                continue
             yield from compare_definitions(pair.old, pair.new)
             if pair.old.definition.kind is DefinitionKind.CLASS:
                 yield from ClassComparison(pair, self._before, self._after).list_changes()
@@ -149,10 +156,15 @@ class _Comparison:
             )
 
     def _is_silent_loss(self, module: str) -> bool:
-        """Return whether a module without its file may still be imported: packages need no file of their own."""
-        return self._before.modules[module].is_package or any(
-            name.startswith(f"{module}.") for name in self._after.modules
-        )
+        """Return whether a module without its file may still be imported: packages need no file of their own.
+
+        A package is gone if a module in it went with it, and nothing came into it.
+        """
+        inner = f"{module}."
+        if any(name.startswith(inner) for name in self._after.modules):
+            return True
+        is_package = self._before.modules[module].is_package
+        return is_package and not any(name.startswith(inner) for name in self._after.gone)
 
     def _find_moved_modules(self, matches: Matches) -> dict[str, str]:
         """Return the modules that are gone, each with the one that has most of its names."""
@@ -177,40 +189,7 @@ class _Comparison:
             if module in self._after.gone and module not in self._moved and not self._is_silent_loss(module):
                 continue
             yield make_row(ChangeKind.REMOVED, place)
-        yield from self._list_lost_exports()
-
-    def _list_lost_exports(self) -> Iterator[ContractChange]:
-        """Yield the names that packages no longer re-export."""
-        for module, outline in self._before.modules.items():
-            new = self._after.modules.get(module)
-            if not outline.is_package or new is None:
-                continue
-            for local, target in outline.imports.items():
-                if target.partition(".")[0] == module.partition(".")[0]:
-                    yield from self._describe_lost_export(outline, local, target)
-
-    def _describe_lost_export(self, outline: ModuleOutline, local: str, target: str) -> Iterator[ContractChange]:
-        if self._after.find_name(outline.module, local).presence is not Presence.ABSENT:
-            return
-        match = self._before.find_definition(target)
-        if match is None:
-            return
-        old = Place(*match)
-        new_name = self._find_new_name(old)
-        kind = ChangeKind.MOVED if new_name else ChangeKind.REMOVED
-        row = make_row(ChangeKind.REMOVED, old)
-        name = f"{outline.module}.{local}"
-        yield replace(
-            row, kind=kind, name=name, before=name, after=new_name, new_name=new_name, path=outline.module, line=1
-        )
-
-    def _find_new_name(self, old: Place) -> str:
-        """Return where something is defined after the merge, empty if nowhere."""
-        for pair in self._matches.pairs:
-            if pair.old.name == old.name:
-                return pair.new.name
-        is_there = self._after.find_definition(old.name)
-        return old.name if is_there else ""
+        yield from list_lost_exports(self._before, self._after, self._matches)
 
     def _describe_move(self, pair: Pair) -> Iterator[ContractChange]:
         """Yield the row of a name that stands elsewhere, unless the row of its module says so."""

@@ -11,6 +11,7 @@ from bot.domain.contract.signatures import (
     describe_definition,
     describe_parameter,
     describe_signatures,
+    describe_values,
     is_same_call,
     is_same_value,
     list_default_changes,
@@ -96,4 +97,6 @@ def _describe_both(old: Place, new: Place, name: str) -> tuple[str, str]:
     is_constructor = name == "__init__"
     if first and second and old is not new and (is_constructor or old.definition.kind is not DefinitionKind.CLASS):
         return describe_signatures(name, first, second)
-    return describe_definition(old.definition), describe_definition(new.definition)
+    if DefinitionKind.CLASS in {old.definition.kind, new.definition.kind} or first or second:
+        return describe_definition(old.definition), describe_definition(new.definition)
+    return describe_values(old.definition, new.definition)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from bot.domain.python.expressions import MAX_TEXT
 from bot.domain.python.fingerprint import hash_code
 from bot.domain.python.models import Definition, DefinitionKind, Parameter, ParameterKind, Signature
 from bot.domain.python.parsing import parse_expression
 
 # characters of a signature that is shown whole
 _MAX_WHOLE = 120
+# characters of any line, and those that stay before a difference
+_MAX_LINE = 240
+_LEAD = 60
 _MARKS = {ParameterKind.REST: "*", ParameterKind.KEYWORDS: "**"}
 _POSITIONAL = frozenset({ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL})
 
@@ -54,10 +56,7 @@ def describe_definition(definition: Definition) -> str:
         return f"class {name}({bases})" if bases else f"class {name}"
     if definition.signature:
         return describe_signature(name, definition.signature)
-    prefix = "self." if definition.kind is DefinitionKind.ATTRIBUTE else ""
-    annotation = f": {definition.annotation}" if definition.annotation else ""
-    value = f" = {definition.value}" if definition.value else ""
-    return _cut(f"{prefix}{name}{annotation}{value}")
+    return _cut(_join_value(definition))
 
 
 def describe_signature(name: str, signature: Signature) -> str:
@@ -85,6 +84,29 @@ def _omit_common(texts: Sequence[str], common: Collection[str]) -> list[str]:
     """Return the texts with ``…`` in place of each run of those that are common."""
     marked = ["…" if text in common else text for text in texts]
     return [text for index, text in enumerate(marked) if text != "…" or marked[index - 1 : index] != ["…"]]
+
+
+def describe_values(old: Definition, new: Definition) -> tuple[str, str]:
+    """Return two constants or fields as one line of source each, which show the first difference."""
+    lines = _join_value(old), _join_value(new)
+    start = _count_common(*lines) - _LEAD
+    if start > 0 and max(map(len, lines)) > _MAX_LINE:
+        lines = f"…{lines[0][start:]}", f"…{lines[1][start:]}"
+    return _cut(lines[0]), _cut(lines[1])
+
+
+def _count_common(first: str, second: str) -> int:
+    """Return how many characters both texts begin with."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((index for index, (one, other) in pairs if one != other), min(len(first), len(second)))
+
+
+def _join_value(definition: Definition) -> str:
+    name = definition.name.rpartition(".")[2]
+    prefix = "self." if definition.kind is DefinitionKind.ATTRIBUTE else ""
+    annotation = f": {definition.annotation}" if definition.annotation else ""
+    value = f" = {definition.value}" if definition.value else ""
+    return f"{prefix}{name}{annotation}{value}"
 
 
 def describe_parameter(parameter: Parameter) -> str:
@@ -119,4 +141,4 @@ def _get_flags(signature: Signature) -> tuple[bool, ...]:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
+    return text if len(text) <= _MAX_LINE else f"{text[:_MAX_LINE]}…"

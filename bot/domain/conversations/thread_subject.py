@@ -31,11 +31,15 @@ class SubjectKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ThreadSubject:
-    """The days of a repository, limited to ``numbers`` if a thread is about single pull requests."""
+    """The days of a repository, limited to ``numbers`` if a thread is about single pull requests.
+
+    ``profile`` is the name of the one that they were checked against, empty for none.
+    """
 
     repository: Repository
     span: Span
     numbers: tuple[int, ...] = ()
+    profile: str = ""
 
 
 def get_default_subject(repositories: AllowedRepositories, today: LocalDay) -> ThreadSubject:
@@ -72,7 +76,7 @@ def _parse_request(
             return ThreadSubject(repository, get_default_subject(repositories, today).span, numbers)
         case SubjectKind.RISKS:
             risks = RisksRequest.parse(request, repositories, today)
-            return ThreadSubject(risks.repository, risks.span)
+            return ThreadSubject(risks.repository, risks.span, profile=risks.profile)
         case SubjectKind.DIGEST:
             digest = DigestRequest.parse(request, repositories, today, today_in)
-            return ThreadSubject(digest.repository, digest.span)
+            return ThreadSubject(digest.repository, digest.span, profile=digest.view.profile)

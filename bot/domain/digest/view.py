@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.domain.errors import UsageError
+from bot.domain.profile.names import parse_profile_name
 from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 from bot.domain.text.strings import quote_input
-
-# as users write it, in a command and in the name of a file
-_PROFILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 
 class ViewLevel(StrEnum):
@@ -29,10 +26,8 @@ class ViewLevel(StrEnum):
 
 def check_profile_name(name: str) -> None:
     """Raise UsageError for a name that no profile has; an empty one stands for none."""
-    if name and not _PROFILE_NAME.fullmatch(name):
-        raise UsageError(
-            f"profile:{quote_input(name)} can't be used: write its name in letters, digits, dots or dashes."
-        )
+    if name:
+        parse_profile_name(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -54,12 +54,14 @@ def parse_truth(text: str) -> TouchTruth:
     return TouchTruth({number: frozenset(each) for number, each in kinds.items()}, "a file")
 
 
-def mine_truth(commits: Iterable[NamingCommit], name: str, merged: dict[int, datetime]) -> TouchTruth:
+def mine_truth(
+    commits: Iterable[NamingCommit], names: Iterable[str], merged: Mapping[int, datetime]
+) -> TouchTruth:
     """Return the upstream merges that adapting commits of the downstream name after they were ``merged``.
 
-    ``name`` is that of the upstream repository without its owner, as forks have other ones.
+    ``names`` are those of the upstream repository without its owner, as forks have other ones.
     """
-    reference = _build_reference(name)
+    reference = _build_reference(names)
     numbers = {
         number
         for commit in commits
@@ -83,9 +85,9 @@ def _list_named(message: str, reference: re.Pattern[str]) -> Iterator[int]:
         before = line
 
 
-def _build_reference(name: str) -> re.Pattern[str]:
+def _build_reference(names: Iterable[str]) -> re.Pattern[str]:
     """Return the pattern of a reference to a pull request: an address, ``owner/name#7``, ``Name PR #7``."""
-    text = re.escape(name)
+    text = f"(?:{'|'.join(map(re.escape, names))})"
     return re.compile(
         rf"(?<![\w.-])[\w.-]{{1,100}}/{text}/(?:pull|issues)/(?P<linked>[1-9]\d{{0,8}})(?!\d)"
         rf"|(?<![\w-]){text}(?: (?:PR|pull request|pull))? ?#{_NUMBER}",

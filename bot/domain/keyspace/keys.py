@@ -58,6 +58,12 @@ TOUCH_HITS = DurableFamily(
 TOUCH_DECISIONS = DurableFamily(
     pattern="decisions:{profile}", type="hash", content="what people said about each of them"
 )
+DEPRECATIONS = DurableFamily(
+    pattern="deprecations:{repository}",
+    type="string",
+    content="what a repository has said that it will remove",
+    survives_reset=True,
+)
 
 # --- not exported
 
@@ -270,6 +276,7 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     PROFILE,
     TOUCH_HITS,
     TOUCH_DECISIONS,
+    DEPRECATIONS,
     SCHEMA_VERSION,
     STORE_OWNER,
     INITIAL_REPLY,

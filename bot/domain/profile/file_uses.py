@@ -7,9 +7,10 @@ from pathlib import PurePosixPath
 
 from bot.domain.profile.scanned import FileText, FileUses, ScannedClass
 from bot.domain.profile.scanners.python_scan import scan_python
+from bot.domain.profile.scanners.text_scan import is_scanned_text, scan_text
 from bot.domain.python.module_names import is_python
 
-__all__ = ["SCAN_VERSION", "FileUses", "ScannedClass", "is_test", "scan_file"]
+__all__ = ["SCAN_VERSION", "FileUses", "ScannedClass", "is_scanned", "is_test", "scan_file"]
 
 # what a cache of scans is keyed by: change it with what a scan finds
 SCAN_VERSION = 1
@@ -21,7 +22,12 @@ def scan_file(path: str, text: str, packages: Sequence[str]) -> FileUses:
     file = FileText(path, text, tuple(packages), is_test(path))
     if is_python(path):
         return scan_python(file)
-    return FileUses(path)
+    return scan_text(file) if is_scanned_text(path) else FileUses(path)
+
+
+def is_scanned(path: str) -> bool:
+    """Return whether a file is of a kind that is scanned, by its path."""
+    return is_python(path) or is_scanned_text(path)
 
 
 def is_test(path: str) -> bool:

@@ -61,7 +61,10 @@ class _Linker:
         if use.kind is UseKind.READ and self._is_module(use.name):
             # a step on the way to a name in the module
             return
-        if definitions or self._is_direct(use):
+        if not definitions and use.kind is UseKind.NAMED and use.name.count(".") == 1:
+            # ops are named like this where graphs are split
+            yield replace(use, kind=UseKind.OP, name=f"torch.ops.{use.name}")
+        elif definitions or self._is_direct(use):
             yield replace(use, name=_clean(use.name), definitions=definitions)
 
     def _is_direct(self, use: Use) -> bool:

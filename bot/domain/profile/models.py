@@ -88,6 +88,7 @@ class Profile:
     """What a tree uses of ``packages`` of an upstream repository. ``scanned_at`` is in UTC.
 
     ``source`` is the repository or folder that was scanned, ``commit`` its commit, empty if it has none.
+    ``explains``: names, paths and used lines may be shown to a model.
     """
 
     name: str
@@ -99,3 +100,4 @@ class Profile:
     classes: Mapping[str, DerivedClass] = field(default_factory=dict)
     files: int = 0
     unread: tuple[UnreadFile, ...] = ()
+    explains: bool = True

@@ -10,6 +10,8 @@ from bot.domain.python.expressions import SourceText, join_name
 from bot.domain.python.fingerprint import hash_code
 from bot.domain.python.models import CallShape, CallSite, Definition, DefinitionKind
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_VISITED = frozenset({ast.Call, ast.Assign, ast.AnnAssign, ast.Attribute, ast.ClassDef, *_FUNCTIONS})
 _CONSTRUCTORS = frozenset({"__init__", "__post_init__", "__new__", "model_post_init"})
 
 
@@ -24,11 +26,13 @@ class CodeReader:
     _scope: str = ""
     _owner: str = ""
     _receiver: str = ""
+    # the last line of a class or function within the method that has a receiver of its own
+    _inner_end: int = 0
 
     def read_method(self, body: Sequence[ast.AST], scope: str, owner: str, receiver: str) -> str:
         """Read the body of a method of a class, and return its hash. ``receiver`` is what it calls ``self``."""
-        self._scope, self._owner, self._receiver = scope, owner, receiver
-        return hash_code(body, self._visit)
+        self._scope, self._owner, self._receiver, self._inner_end = scope, owner, receiver, 0
+        return hash_code(body, self._visit, _VISITED)
 
     def read_code(self, nodes: Sequence[ast.AST], scope: str) -> str:
         """Read any other code, and return its hash."""
@@ -37,13 +41,19 @@ class CodeReader:
     def _visit(self, node: ast.AST) -> None:
         if isinstance(node, ast.Call):
             self._add_call(node)
-        elif not self._receiver:
+        elif not self._receiver or self._is_within(node):
             return
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 self._add_attribute(target, node)
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             self._add_attribute(node, None)
+
+    def _is_within(self, node: ast.AST) -> bool:
+        """Return whether a node is in a class within the method, where ``self`` is another object."""
+        if isinstance(node, ast.ClassDef) or (isinstance(node, _FUNCTIONS) and _takes(node, self._receiver)):
+            self._inner_end = max(self._inner_end, node.end_lineno or 0)
+        return getattr(node, "lineno", 0) <= self._inner_end
 
     def _add_call(self, node: ast.Call) -> None:
         name = join_name(node.func)
@@ -79,6 +89,10 @@ def read_shape(node: ast.Call) -> CallShape:
         bool(stars),
         any(each.arg is None for each in node.keywords),
     )
+
+
+def _takes(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+    return any(each.arg == name for each in (*node.args.posonlyargs, *node.args.args))
 
 
 def _list_keywords(node: ast.Call) -> Iterator[str]:

@@ -7,11 +7,11 @@ import ast
 from bot.domain.python.fingerprint import hash_code
 
 # characters of a text that is kept; of longer ones a hash says whether they differ
-MAX_TEXT = 240
+MAX_TEXT = 1_000
 CUT_MARK = "… #"
 # parts of a chain such as ``a.b().c()``: a longer one is no name that anyone uses
 _MAX_PARTS = 12
-_MAX_UNPARSED_LINES = 12
+_MAX_UNPARSED_LINES = 24
 
 
 class SourceText:

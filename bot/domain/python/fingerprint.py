@@ -5,30 +5,44 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 
-_DOCUMENTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 # what says nothing of what code does
 _SILENT_FIELDS = frozenset({"ctx", "annotation", "returns", "type_comment", "kind", "simple", "type_ignores"})
+_KINDS = [each for each in vars(ast).values() if isinstance(each, type) and issubclass(each, ast.AST)]
+# the fields of each kind of node that are read, the last one first
+_FIELDS = {kind: tuple(name for name in reversed(kind._fields) if name not in _SILENT_FIELDS) for kind in _KINDS}
 
-# by kind of node: there are about a hundred
-_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
+_NAMES: dict[type, str] = {ast.AnnAssign: "Assign"}
 
 Visitor = Callable[[ast.AST], None]
 
 
-def hash_code(nodes: Sequence[ast.AST], visit: Visitor | None = None) -> str:
-    """Return a hash of what code does, and show each of its nodes to a visitor, from first to last."""
+def hash_code(
+    nodes: Sequence[ast.AST], visit: Visitor | None = None, kinds: frozenset[type[ast.AST]] = frozenset()
+) -> str:
+    """Return a hash of what code does, and show its nodes of some kinds to a visitor, from first to last."""
     tokens: list[str] = []
     stack: list[object] = [*reversed(nodes)]
+    # this loop is most of the time that a file takes
     while stack:
         value = stack.pop()
-        if isinstance(value, ast.AST):
-            if visit:
+        kind = value.__class__
+        if kind is str:
+            tokens.append(value)  # type: ignore[arg-type]
+        elif kind is ast.Name:
+            tokens.append(f"Name {value.id}")  # type: ignore[attr-defined]
+        elif kind is list:
+            tokens.append(f"[{len(value)}")  # type: ignore[arg-type]
+            stack.extend(reversed(value))  # type: ignore[call-overload]
+        elif isinstance(value, ast.AST):
+            if visit and kind in kinds:
                 visit(value)
-            _open_node(value, tokens, stack)
-        elif isinstance(value, list):
-            tokens.append(f"[{len(value)}")
-            stack.extend(reversed(value))
+            tokens.append(_NAMES.get(kind) or kind.__name__)
+            if kind in _SPECIAL:
+                stack.extend(_list_parts(value, kind))
+            else:
+                stack.extend(_GETTERS[kind](value))
         else:
             tokens.append(repr(value))
     return hashlib.blake2b("\0".join(tokens).encode(errors="replace"), digest_size=8).hexdigest()
@@ -47,25 +61,29 @@ def is_text(statement: ast.stmt) -> bool:
     return isinstance(statement.value.value, str)
 
 
-def _open_node(node: ast.AST, tokens: list[str], stack: list[object]) -> None:
-    """Note what a node is, and put what is in it on the stack, the first on top."""
+_DOCUMENTED_TYPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_SPECIAL = frozenset(_DOCUMENTED_TYPES) | {ast.AnnAssign, ast.Constant}
+
+
+def _make_getter(fields: tuple[str, ...]) -> Callable[[ast.AST], tuple[object, ...]]:
+    """Return what reads the fields of a node at once."""
+    if len(fields) > 1:
+        return attrgetter(*fields)
+    return (lambda node: (getattr(node, fields[0]),)) if fields else lambda _node: ()
+
+
+_GETTERS: dict[type, Callable[[ast.AST], tuple[object, ...]]] = {
+    kind: _make_getter(fields) for kind, fields in _FIELDS.items()
+}
+
+
+def _list_parts(node: ast.AST, kind: type) -> list[object]:
+    """Return what is in a node that is not read as it is, the last part first."""
     if isinstance(node, ast.AnnAssign):
         # as an assignment without the annotation
-        tokens.append("Assign")
-        stack.extend((node.value, [node.target]))
-        return
-    kind = node.__class__
-    tokens.append(kind.__name__)
-    for name in _list_fields(kind):
-        value = getattr(node, name, None)
-        if name == "body" and isinstance(node, _DOCUMENTED):
-            value = drop_docstring(node.body)
-        stack.append(value)
-
-
-def _list_fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    """Return the fields of a kind of node that are read, the last one first."""
-    fields = _FIELDS.get(kind)
-    if fields is None:
-        fields = _FIELDS[kind] = tuple(name for name in reversed(kind._fields) if name not in _SILENT_FIELDS)
-    return fields
+        return [node.value, [node.target]]
+    if isinstance(node, ast.Constant):
+        # the text "1" is not the number
+        return [repr(node.value)]
+    body = drop_docstring(node.body) if isinstance(node, _DOCUMENTED_TYPES) else []
+    return [body if name == "body" else getattr(node, name, None) for name in _FIELDS[kind]]

@@ -6,21 +6,53 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from bot.domain.python.expressions import join_name
+from bot.domain.python.signatures import FunctionNode
 
 # a module that puts another object in its own place, or names into its own table
 _OWN_TABLES = frozenset({"sys.modules[]", "globals()[]"})
+# where the names stand that a ``__getattr__`` knows: other texts in it are messages
+_TABLES = (ast.Compare, ast.MatchValue, ast.Dict, ast.Set, ast.List, ast.Tuple)
 _UPDATES = frozenset({"globals().update", "globals().setdefault"})
 
 
 def list_dynamic_names(function: ast.AST, tables: Mapping[str, ast.expr]) -> frozenset[str]:
-    """Return the names in the text literals of a module's ``__getattr__`` and of the tables that it reads."""
+    """Return the names that a module's ``__getattr__`` compares with, and those in the tables that it reads."""
     names: set[str] = set()
     for node in ast.walk(function):
-        if isinstance(node, ast.Constant):
-            names.update(_list_identifiers(node.value))
-        elif isinstance(node, ast.Name) and node.id in tables:
+        if isinstance(node, ast.Name) and node.id in tables:
             names.update(_list_table_names(tables[node.id]))
+        elif isinstance(node, _TABLES):
+            for value in _list_values(node):
+                names.update(_list_table_names(value))
     return frozenset(names)
+
+
+def _list_values(node: ast.AST) -> list[ast.expr]:
+    """Return what a name is compared with, or the table itself."""
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    return [node.value] if isinstance(node, ast.MatchValue) else [node] if isinstance(node, ast.expr) else []
+
+
+def gives_only_known(function: FunctionNode) -> bool:
+    """Return whether a module's ``__getattr__`` gives a name only if it compares it first, and else raises.
+
+    So the names that :func:`list_dynamic_names` lists are all that it gives.
+    """
+    name = next((each.arg for each in function.args.args), "")
+    *others, last = function.body
+    return isinstance(last, ast.Raise) and all(_is_guarded_by(each, name) for each in others)
+
+
+def _is_guarded_by(statement: ast.stmt, name: str) -> bool:
+    """Return whether a statement gives nothing: a docstring, an import, or an ``if`` that compares the name."""
+    if isinstance(statement, ast.If):
+        test = statement.test
+        compared = isinstance(test, ast.Compare) and any(
+            isinstance(each, ast.Name) and each.id == name for each in (test.left, *test.comparators)
+        )
+        return compared and all(_is_guarded_by(each, name) for each in statement.orelse)
+    return isinstance(statement, ast.Expr | ast.Import | ast.ImportFrom | ast.Raise)
 
 
 def fills_itself(statement: ast.stmt) -> bool:
@@ -36,7 +68,10 @@ def fills_itself(statement: ast.stmt) -> bool:
 
 def _list_table_names(table: ast.expr) -> Iterator[str]:
     """Yield the keys of a dict, or the texts in any other table."""
-    nodes = table.keys if isinstance(table, ast.Dict) else ast.walk(table)
+    if isinstance(table, ast.Dict):
+        nodes = [each for each in table.keys if each]
+    else:
+        nodes = table.elts if isinstance(table, ast.Set | ast.List | ast.Tuple) else [table]
     for node in nodes:
         if isinstance(node, ast.Constant):
             yield from _list_identifiers(node.value)

@@ -107,7 +107,8 @@ class ModuleOutline:
 
     ``imports`` has those of the top level, also under ``if`` and ``try``, which others can import from here.
     ``stars`` are modules imported with ``*``. ``dynamic`` are names that a module's ``__getattr__`` gives, by
-    the string literals in it and in the tables that it reads; ``has_getattr`` says that there is one.
+    the string literals in it and in the tables that it reads; ``has_getattr`` says that there is one that may give
+    others, too.
     """
 
     module: str

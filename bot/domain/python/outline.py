@@ -12,8 +12,8 @@ from bot.domain.python.data_classes import DataClassReader, choose_field_kind, r
 from bot.domain.python.expressions import SourceText, get_head, join_name
 from bot.domain.python.fingerprint import drop_docstring
 from bot.domain.python.imports import read_names
-from bot.domain.python.lazy_names import fills_itself, list_dynamic_names
-from bot.domain.python.models import Definition, DefinitionKind, ModuleOutline
+from bot.domain.python.lazy_names import fills_itself, gives_only_known, list_dynamic_names
+from bot.domain.python.models import Definition, DefinitionKind, ModuleOutline, ParameterKind
 from bot.domain.python.module_names import name_module
 from bot.domain.python.parsing import parse_source
 from bot.domain.python.signatures import FunctionNode, read_signature
@@ -45,6 +45,8 @@ class _OutlineBuilder:
         self._tables: dict[str, ast.expr] = {}
         self._getattr: FunctionNode | None = None
         self._fills_itself = False
+        # classes of this module that make their subclasses data classes too
+        self._data_bases: dict[str, ParameterKind] = {}
 
     def build(self) -> ModuleOutline:
         """Read the module, then each class that is met, outer ones first."""
@@ -63,7 +65,7 @@ class _OutlineBuilder:
             self._names.imports,
             tuple(dict.fromkeys(self._names.stars)),
             list_dynamic_names(self._getattr, self._tables) if self._getattr else frozenset(),
-            self._getattr is not None or self._fills_itself,
+            (self._getattr is not None and not gives_only_known(self._getattr)) or self._fills_itself,
             tuple(self._code.calls),
         )
 
@@ -136,7 +138,11 @@ class _OutlineBuilder:
                 is_conditional=is_conditional,
             )
         )
-        return DataClassReader(node, name, choose_field_kind(node, bases, decorators))
+        inherited = [self._data_bases[base] for base in bases if base in self._data_bases]
+        kind = choose_field_kind(node, bases, decorators) or next(iter(inherited), None)
+        if inherited or choose_field_kind(node, bases, ()):
+            self._data_bases[f"{self._module}.{name}"] = kind or ParameterKind.POSITIONAL
+        return DataClassReader(node, name, kind)
 
     def _finish_class(self, owner: DataClassReader) -> None:
         definition = self._definitions[owner.name]

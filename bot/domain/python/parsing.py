@@ -5,13 +5,20 @@ from __future__ import annotations
 import ast
 import threading
 import warnings
+from functools import lru_cache
 
 # one at a time: which warnings are shown is a state of the whole process
 _PARSER_LOCK = threading.Lock()
+# several readers look at both versions of each file of a merge, one after the other: three files in the median
+_MAX_TREES = 16
 
 
+@lru_cache(maxsize=_MAX_TREES)
 def parse_source(text: str) -> ast.Module | None:
-    """Parse a Python file; return None for what this version of Python can't parse."""
+    """Parse a Python file; return None for what this version of Python can't parse.
+
+    Others may get the same tree: nobody changes it.
+    """
     try:
         with _PARSER_LOCK, warnings.catch_warnings():
             # such as an escape sequence in somebody's file that means nothing

@@ -52,13 +52,21 @@ class OutcomeCheck:
     repository: Repository
 
 
-DueItem: TypeAlias = NextDigest | DigestRepair | IncidentReport | ReportUpdate | OutcomeCheck
+@dataclass(frozen=True, slots=True)
+class ProfileRefresh:
+    """The next scan of the tree of the profile with that name."""
+
+    profile: str
 
 
-_ITEM_TYPES: Mapping[str, type[DigestRepair | IncidentReport | ReportUpdate]] = {
+DueItem: TypeAlias = NextDigest | DigestRepair | IncidentReport | ReportUpdate | OutcomeCheck | ProfileRefresh
+
+
+_ITEM_TYPES: Mapping[str, type[DigestRepair | IncidentReport | ReportUpdate | ProfileRefresh]] = {
     "mend": DigestRepair,
     "tell": IncidentReport,
     "settle": ReportUpdate,
+    "scan": ProfileRefresh,
 }
 
 
@@ -75,6 +83,8 @@ def format_item(item: DueItem) -> str:
             return f"settle:{item.incident}"
         case OutcomeCheck():
             return f"watch:{item.repository}"
+        case ProfileRefresh():
+            return f"scan:{item.profile}"
 
 
 def parse_item(text: str) -> DueItem | None:

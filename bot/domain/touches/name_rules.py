@@ -13,6 +13,8 @@ from bot.domain.touches.verdicts import Verdict
 _MEMBERS = frozenset({ContractClass.METHOD, ContractClass.ATTRIBUTE})
 # a definition of the team's own that upstream no longer calls: nothing fails, and nothing works either
 _OWN_DEFINITIONS = frozenset({UseKind.OVERRIDE, UseKind.COPY, UseKind.SET})
+# uses that fail if the name is not there; others only hold a value of that type
+_NAMING_KINDS = frozenset({UseKind.IMPORT, UseKind.SUBCLASS, UseKind.NAMED, UseKind.PATCH})
 _WORDS = {ChangeKind.REMOVED: "is gone", ChangeKind.MOVED: "has moved", ChangeKind.RENAMED: "has another name"}
 
 
@@ -34,8 +36,8 @@ def _judge_name(change: ContractChange, use: Use) -> Verdict:
     if change.is_importable:
         return Verdict(use, TouchLevel.TOUCHES, 0.15, f"it {words}, and the old name still works")
     if not _is_named_directly(change, use):
-        if change.kind is ChangeKind.MOVED:
-            return Verdict(use, TouchLevel.TOUCHES, 0.1, f"it {words} behind the name that is imported")
+        if change.kind is ChangeKind.MOVED or use.kind not in _NAMING_KINDS:
+            return Verdict(use, TouchLevel.TOUCHES, 0.1, f"it {words} behind the name that is used")
         return Verdict(use, TouchLevel.BREAKS, 0.7, f"it {words}")
     return Verdict(use, TouchLevel.BREAKS, 0.95, f"it {words}")
 

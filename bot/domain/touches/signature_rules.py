@@ -91,17 +91,27 @@ def _judge_replacement(
     if use.signature is None:
         return Verdict(use, TouchLevel.MAY_BREAK, 0.4, "the method that it replaces has other parameters")
     own = _view_as_caller(change, use.signature)
-    last = _name_callee(change.name)
-    for shape in contract.calls.get(last, ()):
-        if can_bind(new, shape) and not can_bind(old, shape) and (problem := find_binding_problem(own, shape)):
-            return Verdict(use, TouchLevel.BREAKS, 0.9, f"upstream now calls it, and {_turn_around(problem)}")
-    if problem := find_binding_problem(own, _build_least_call(new)):
-        if find_binding_problem(own, _build_least_call(old)):
-            return Verdict(use, TouchLevel.TOUCHES, 0.3, "the method that it replaces has other parameters")
-        return Verdict(use, TouchLevel.BREAKS, 0.8, f"upstream now calls it, and {_turn_around(problem)}")
+    if reason := _find_failing_call(change, (old, new, own), contract):
+        return Verdict(use, TouchLevel.BREAKS, 0.85, reason)
     if extra := _find_unknown_parameter(old, new, own):
         return Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"upstream may pass `{extra}`, which it does not take")
-    return Verdict(use, TouchLevel.TOUCHES, 0.2, "the method that it replaces has other parameters")
+    return Verdict(use, TouchLevel.TOUCHES, 0.25, "the method that it replaces has other parameters")
+
+
+def _find_failing_call(
+    change: ContractChange, versions: tuple[Signature, Signature, Signature], contract: MergeContract
+) -> str:
+    """Return why a call of upstream fails from now on, by what callers pass or must pass; empty if none does."""
+    old, new, own = versions
+    for shape in contract.calls.get(_name_callee(change.name), ()):
+        if can_bind(new, shape) and not can_bind(old, shape) and (problem := find_binding_problem(own, shape)):
+            return f"upstream now calls it, and {_turn_around(problem)}"
+    if refused := _find_refused_parameter(old, new, own):
+        return f"upstream now passes `{refused}`, which it does not take"
+    problem = find_binding_problem(own, _build_least_call(new))
+    if problem and can_bind(own, _build_least_call(old)):
+        return f"upstream now calls it, and {_turn_around(problem)}"
+    return ""
 
 
 def _name_callee(name: str) -> str:
@@ -119,6 +129,18 @@ def _build_least_call(signature: Signature) -> CallShape:
     positional = sum(each.kind is ParameterKind.POSITIONAL_ONLY for each in required)
     names = tuple(each.name for each in required if each.kind is not ParameterKind.POSITIONAL_ONLY)
     return CallShape(positional, names)
+
+
+def _find_refused_parameter(old: Signature, new: Signature, own: Signature) -> str:
+    """Return a parameter that upstream has to pass from now on, and that the team's function does not take."""
+    before = {each.name for each in old.parameters}
+    added = [each for each in list_required(new) if each.name not in before]
+    if any(each.kind is ParameterKind.KEYWORDS for each in own.parameters) or not added:
+        return ""
+    # another name in the same place takes what is passed by position
+    fits = len(_list_positional(own)) >= len(_list_positional(new)) and len(old.parameters) >= len(new.parameters)
+    known = {each.name for each in own.parameters}
+    return "" if fits else next((each.name for each in added if each.name not in known), "")
 
 
 def _find_unknown_parameter(old: Signature, new: Signature, own: Signature) -> str:

@@ -14,9 +14,10 @@ from enum import StrEnum
 from typing import TypeVar
 
 from bot.domain.conversations.commands import AllowedRepositories, CommandRequest
-from bot.domain.digest.view import check_profile_name
 from bot.domain.errors import UsageError
+from bot.domain.profile.names import parse_profile_name
 from bot.domain.pull_requests.reference import Reference
+from bot.domain.touches.decisions import TouchVerdict
 from bot.ports.versioned_json import VersionedJson
 from bot.render.blocks.sentences import UNKNOWN_BUTTON
 
@@ -30,6 +31,10 @@ _MAX_VALUE_LENGTH = 2_000
 _MAX_OPTION_LENGTH = 150
 
 
+# in values: never changed
+_VERDICT_WORDS = {TouchVerdict.OURS: "ours", TouchVerdict.NOT_US: "not-us", TouchVerdict.DONE: "done"}
+
+
 class FeedbackVerdict(StrEnum):
     """A user's rating of an answer."""
 
@@ -37,19 +42,11 @@ class FeedbackVerdict(StrEnum):
     BAD = "bad"
 
 
-class HitChoice(StrEnum):
-    """What a team says about a merge that touches its code."""
-
-    OURS = "ours"
-    NOT_US = "not-us"
-    DONE = "done"
-
-
 @dataclass(frozen=True, slots=True)
 class HitVote:
-    """A choice about a merge, for the team of a profile."""
+    """What somebody says about the hits of a merge, for the team of a profile."""
 
-    choice: HitChoice
+    verdict: TouchVerdict
     profile: str
     reference: Reference
 
@@ -92,21 +89,21 @@ def read_verdict(value: str) -> FeedbackVerdict:
 
 
 def write_hit_vote(vote: HitVote) -> str:
-    """Return the value for a choice about a merge: ``2|ours ascend octo/engine#123``."""
-    return f"{_VERSION_MARK}{vote.choice} {vote.profile} {vote.reference}"
+    """Return the value for what is said about a merge: ``2|ours ascend octo/engine#123``."""
+    return f"{_VERSION_MARK}{_VERDICT_WORDS[vote.verdict]} {vote.profile} {vote.reference}"
 
 
 def read_hit_vote(value: str, repositories: AllowedRepositories) -> HitVote:
-    """Return the choice of a value.
+    """Return what is said by a value.
 
     Raises UsageError if the value is none, or about a repository that is not allowed.
     """
-    choice, _, rest = _remove_mark(value).partition(" ")
+    word, _, rest = _remove_mark(value).partition(" ")
     profile, _, reference = rest.partition(" ")
-    if not profile or choice not in set(HitChoice):
+    verdict = next((each for each, own in _VERDICT_WORDS.items() if own == word), None)
+    if verdict is None or not profile:
         raise UsageError(UNKNOWN_BUTTON)
-    check_profile_name(profile)
-    return HitVote(HitChoice(choice), profile, repositories.parse_pull_request(reference))
+    return HitVote(verdict, parse_profile_name(profile), repositories.parse_pull_request(reference))
 
 
 def write_request(request: CommandRequest) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from bot.domain.conversations.commands import CommandRequest
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.reference import Reference
+from bot.domain.touches.decisions import TouchVerdict
 from bot.ports import Post
 from bot.render.blocks import sentences
-from bot.render.blocks.button_values import HitChoice, write_reference, write_request
+from bot.render.blocks.button_values import write_reference, write_request
 from bot.render.blocks.rich_text import Block, Element, make_context, make_plain_text
 
 DETAILS = "details"
@@ -19,8 +20,8 @@ ASK = "ask"
 SHARE_SUMMARY = "share_summary"
 SHARE_RISKS = "share_risks"
 SHARE_DIGEST = "share_digest"
-# one for each choice: within a row of buttons, actions differ
-HIT_CHOICES = {choice: f"hit_{choice.name.lower()}" for choice in HitChoice}
+# one for each verdict: within a row of buttons, actions differ
+HIT_VERDICTS = {verdict: f"hit_{verdict.name.lower()}" for verdict in TouchVerdict}
 
 # Slack takes 100; their texts count against the limit of the message, and nobody reads further
 _MAX_OPTIONS = 10

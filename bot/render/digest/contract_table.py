@@ -40,7 +40,9 @@ def _render_row(row: ContractRow, pull: PullRequest | None) -> list[Element]:
     change = row.change
     before, after = (shorten_code(text, _MAX_CODE_WORDS) for text in (change.before, change.after))
     new_name = make_code(shorten_name(change.new_name))
-    versions = [part for part in (make_code(before), make_code(after)) if part] if not new_name else [new_name]
+    # what differs may be cut off
+    shown = () if before == after else (make_code(before), make_code(after))
+    versions = [part for part in ((new_name,) if new_name else shown) if part]
     return [
         *render_number(row.number, pull),
         make_text(" "),

@@ -12,7 +12,7 @@ from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.domain.touches.models import MergeTouches, Touch, TouchReport
 from bot.ports import Post
 from bot.render.blocks.button_values import HitVote, write_hit_vote
-from bot.render.blocks.buttons import HIT_CHOICES, make_button
+from bot.render.blocks.buttons import HIT_VERDICTS, make_button
 from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.blocks.rich_text import (
@@ -91,7 +91,7 @@ def _render_hit(hit: MergeTouches, profile: str, context: HitContext) -> list[Bl
     below = [make_bullets(lines, indent=1)] if lines else []
     return [
         make_block(make_bullets([heading]), *below),
-        *([_make_choice_row(pull, profile)] if pull else []),
+        *([_make_verdict_row(pull, profile)] if pull else []),
     ]
 
 
@@ -120,17 +120,17 @@ def _render_places(touch: Touch) -> list[Element]:
     return elements
 
 
-def _make_choice_row(pull: PullRequest, profile: str) -> Block:
+def _make_verdict_row(pull: PullRequest, profile: str) -> Block:
     """Return the buttons with which a team says what becomes of a hit."""
     reference = Reference(pull.repository, pull.number)
     row = [
-        make_button(sentences.CHOICE_LABELS[choice], action, write_hit_vote(HitVote(choice, profile, reference)))
-        for choice, action in HIT_CHOICES.items()
+        make_button(sentences.label_verdict(verdict), action, write_hit_vote(HitVote(verdict, profile, reference)))
+        for verdict, action in HIT_VERDICTS.items()
     ]
-    return {"type": "actions", "block_id": name_choice_row(pull.number), "elements": row}
+    return {"type": "actions", "block_id": name_verdict_row(pull.number), "elements": row}
 
 
-def name_choice_row(number: int) -> str:
+def name_verdict_row(number: int) -> str:
     """Return the id of the row of buttons of a merge."""
     return f"hit-{number}"
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bot.domain.contract.models import ChangeKind, ContractClass
 from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.profile.models import UseKind
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.domain.text.words import truncate_words
+from bot.domain.touches.decisions import TouchVerdict
 from bot.domain.touches.models import TouchLevel, TouchReport
-from bot.render.blocks.button_values import HitChoice
 from bot.render.digest.sentences import format_more, format_outcome
 
 _LEVELS = {
@@ -16,6 +17,7 @@ _LEVELS = {
     TouchLevel.MAY_BREAK: "may break us",
     TouchLevel.BREAKS: "breaks us",
 }
+_USES = {UseKind.NAMED: "names it in a string", UseKind.INHERITED: "uses it as inherited"}
 # between what changed upstream and where the team uses it
 OURS = ". Ours: "
 LINE_LABEL = "line"
@@ -26,6 +28,11 @@ IN_THREAD = ", in the thread"
 def name_level(level: TouchLevel) -> str:
     """Return a level in words."""
     return _LEVELS[level]
+
+
+def describe_use(kind: UseKind) -> str:
+    """Return what a line does with the name before it, such as ``overrides it`` or ``passes the flag``."""
+    return _USES.get(kind, str(kind) if " the " in kind else f"{kind} it")
 
 
 def format_title(profile: str) -> str:
@@ -96,10 +103,14 @@ def format_class_title(subject: ContractClass, count: int) -> str:
 
 # what became of a hit
 
-CHOICE_LABELS = {HitChoice.OURS: "Ours to do", HitChoice.NOT_US: "Not us", HitChoice.DONE: "Done"}
-_DECIDED = {HitChoice.OURS: "ours to do", HitChoice.NOT_US: "not us", HitChoice.DONE: "done"}
+SAID_DECISION = " said: "
 
 
-def format_decision(choice: HitChoice) -> str:
-    """Return what was decided, as a few words."""
-    return _DECIDED[choice]
+def label_verdict(verdict: TouchVerdict) -> str:
+    """Return the label of the button for a verdict."""
+    return str(verdict).capitalize()
+
+
+def format_noted(verdict: TouchVerdict) -> str:
+    """Return that a verdict was recorded, for who gave it."""
+    return f"Noted: {verdict}. The digest shows it in a moment."

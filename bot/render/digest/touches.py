@@ -143,9 +143,12 @@ def render_change(touch: Touch, pull: PullRequest | None, limits: TouchLimits = 
 
 
 def _render_versions(change: ContractChange, words: int) -> list[Element]:
-    """Return the line before and after, if there are both; the reason says what was added or removed."""
+    """Return the line before and after, if there are both.
+
+    The reason says what was added or removed, and the action what has another name.
+    """
     before, after = (shorten_code(text, words) for text in (change.before, change.after))
-    if not words or not before or not after or before == after:
+    if not words or change.new_name or not before or not after or before == after:
         return []
     return [make_text(" ("), *make_code(before), make_text(" → "), *make_code(after), make_text(")")]
 
@@ -178,7 +181,7 @@ def render_place(use: Use) -> list[Element]:
     # the end of a path says more than its beginning
     shown = path if len(path) <= _MAX_PLACE_LENGTH else f"…{path[-_MAX_PLACE_LENGTH:]}"
     place = truncate_words(shown, _MAX_NAME_WORDS)
-    return [*make_code(f"{place}:{use.line}"), make_text(f" {use.kind} it")]
+    return [*make_code(f"{place}:{use.line}"), make_text(f" {sentences.describe_use(use.kind)}")]
 
 
 def _render_rest(hit: MergeTouches) -> list[Element]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import time
 from functools import cache
 from typing import Any
@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.digest.view import DigestView, parse_view_level
+from bot.domain.digest.view import DigestView, ViewLevel, parse_view_level
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
@@ -24,7 +24,7 @@ from bot.render.subscriptions import sentences
 from bot.render.subscriptions.form_context import FormContext, read_form_context, write_form_context
 
 FORM = "subscription_form"
-REPOSITORY, WHERE, CHANNEL, AT, ZONE, DAYS, ONLY, FILTER = (
+REPOSITORY, WHERE, CHANNEL, AT, ZONE, DAYS, ONLY, FILTER, PROFILE = (
     "repository",
     "where",
     "channel",
@@ -33,10 +33,13 @@ REPOSITORY, WHERE, CHANNEL, AT, ZONE, DAYS, ONLY, FILTER = (
     "days",
     "only",
     "filter",
+    "profile",
 )
 _HERE, _ME = "channel", "me"
 _PLACE_OPTIONS = ((sentences.IN_CHANNEL_LABEL, _HERE), (sentences.TO_ME_LABEL, _ME))
 _ALL_PULLS = "all"
+# no name of a profile begins with a dash
+_NO_PROFILE = "-"
 _DAYS_OPTIONS = ((sentences.DAILY_LABEL, "daily"), (sentences.WEEKDAYS_LABEL, "weekdays"))
 _MAX_OPTIONS = 100
 _VIEW_OPTIONS = (
@@ -44,6 +47,7 @@ _VIEW_OPTIONS = (
     (sentences.SHOW_SUBSTANTIAL_LABEL, "substantial"),
     (sentences.SHOW_RISKY_LABEL, "risky"),
 )
+_TOUCHING_OPTION = (sentences.SHOW_TOUCHING_LABEL, ViewLevel.TOUCHING.value)
 # shown before the user types: one for most offsets, from west to east
 _COMMON_ZONES = (
     "America/Los_Angeles America/Denver America/Chicago America/New_York America/Sao_Paulo UTC Europe/London "
@@ -57,8 +61,14 @@ def render_form(
     usual: tuple[time, ZoneInfo],
     old: Subscription | None,
     slack_request: SlackRequest,
+    profiles: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Render the form for a user. ``old`` is the subscription that is changed."""
+    """Render the form for a user.
+
+    ``old`` is the subscription that is changed. Where there are no ``profiles``, none is asked for.
+    """
+    names = _list_profiles(profiles, old)
+    views = (*_VIEW_OPTIONS, _TOUCHING_OPTION) if names else _VIEW_OPTIONS
     where = old.channel if old else slack_request.channel
     is_personal = where.startswith("D")
     target = _make_radio_buttons(_PLACE_OPTIONS, _ME if is_personal else _HERE)
@@ -75,10 +85,11 @@ def render_form(
         _make_input(AT, sentences.AT_LABEL, {"type": "timepicker", "initial_time": f"{at:%H:%M}"}),
         _make_input(ZONE, sentences.ZONE_LABEL, _make_zone_picker(zone_name)),
         _make_input(DAYS, sentences.DAYS_LABEL, _make_radio_buttons(_DAYS_OPTIONS, _get_days_value(old))),
-        _make_input(ONLY, sentences.SHOW_LABEL, _make_select(_VIEW_OPTIONS, view)),
+        _make_input(ONLY, sentences.SHOW_LABEL, _make_select(views, view)),
         _make_input(
             FILTER, sentences.FILTER_LABEL, _make_filter_input(old), is_optional=True, hint=sentences.FILTER_HINT
         ),
+        *_render_profile_field(names, old),
     ]
     return {
         "type": "modal",
@@ -91,6 +102,20 @@ def render_form(
         "close": make_plain_text(sentences.CANCEL_LABEL, 24),
         "blocks": blocks,
     }
+
+
+def _list_profiles(profiles: Sequence[str], old: Subscription | None) -> tuple[str, ...]:
+    """Return the profiles to choose from, with the one of a subscription, which may be gone."""
+    own = [old.view.profile] if old and old.view.profile else []
+    return tuple(dict.fromkeys([*own, *profiles]))[: _MAX_OPTIONS - 1]
+
+
+def _render_profile_field(names: Sequence[str], old: Subscription | None) -> Iterator[Element]:
+    """Yield the menu of profiles, if there are any."""
+    if names:
+        options = ((sentences.NO_PROFILE_LABEL, _NO_PROFILE), *((name, name) for name in names))
+        menu = _make_select(options, old.view.profile if old else _NO_PROFILE)
+        yield _make_input(PROFILE, sentences.PROFILE_LABEL, menu, hint=sentences.PROFILE_HINT)
 
 
 class FormErrors(UsageError):
@@ -118,6 +143,7 @@ def parse_form(view: Mapping[str, Any], repositories: AllowedRepositories) -> tu
         ZONE: lambda: None if zone == OWN_ZONE_WORD else parse_zone(zone),
         ONLY: lambda: parse_view_level(_get_selected_value(values[ONLY]).removeprefix(_ALL_PULLS)),
         FILTER: lambda: _parse_filters(values),
+        PROFILE: lambda: _parse_profile(values),
     }
     parsed, errors = _read_fields(readers)
     if errors:
@@ -129,7 +155,7 @@ def parse_form(view: Mapping[str, Any], repositories: AllowedRepositories) -> tu
             zone=parsed[ZONE],
             is_mine=zone == OWN_ZONE_WORD,
             weekdays=_get_selected_value(values[DAYS]) == "weekdays",
-            view=DigestView(parsed[FILTER], parsed[ONLY]),
+            view=DigestView(parsed[FILTER], parsed[ONLY], parsed[PROFILE]),
             is_personal=is_personal,
         )
     except UsageError as error:
@@ -184,6 +210,14 @@ def _parse_filters(values: Mapping[str, Any]) -> Filters:
     if options.arguments:
         raise UsageError(sentences.format_unknown_filter(quote_input(options.arguments[0])))
     return options.filters
+
+
+def _parse_profile(values: Mapping[str, Any]) -> str:
+    """Return the name of the profile; empty for none. Raises UsageError if the view needs one."""
+    name = _get_selected_value(values.get(PROFILE, {})).removeprefix(_NO_PROFILE)
+    if not name and _get_selected_value(values[ONLY]) == ViewLevel.TOUCHING:
+        raise UsageError(sentences.PROFILE_MISSING)
+    return name
 
 
 def _is_own_zone(old: Subscription | None, slack_request: SlackRequest) -> bool:

@@ -11,7 +11,7 @@ from bot.domain.contract.models import FileVersions, MergeContract, UnreadFile
 from bot.domain.contract.selection import list_package_files, select_files
 from bot.domain.errors import PrdigestError, StoreUnavailable, UsageError
 from bot.domain.keyspace.keys import MERGE_CONTRACT
-from bot.domain.pull_requests.models import ChangedFile, PullRequest
+from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
 from bot.domain.source.models import SourceFile, SourceProblem, SourceVersions
 from bot.ports import Cache, SourceVersionReader
 from bot.ports.versioned_json import VersionedJson
@@ -36,7 +36,8 @@ class ContractReader:
 
     ``load_files`` returns a pull request with its changed files. ``version`` names the extraction: what another
     one made is not used. At most ``max_files`` files are read on each side, with one call to GitHub. ``versions``
-    is None where there are no files, as in the demo.
+    is None where there are no files, as in the demo. ``on_read`` is called with what was read anew; it raises
+    nothing.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class ContractReader:
         extract: ContractExtractor,
         version: str,
         max_files: int = MAX_FILES,
+        on_read: Callable[[Repository, MergeContract], None] = lambda repository, contract: None,
     ) -> None:
         self._versions = versions
         self._cache = cache
@@ -54,6 +56,7 @@ class ContractReader:
         self._extract = extract
         self._version = version
         self._max_files = max_files
+        self._on_read = on_read
 
     def read_merge(self, pull: PullRequest) -> MergeContract:
         """Return what a merged pull request changes for others. What could not be read is in ``unread``.
@@ -73,6 +76,7 @@ class ContractReader:
             contract, is_final = self._read_now(pull)
             if is_final:
                 self._cache.put(key, json.dumps(_CODEC.dump(contract)), MERGE_CONTRACT.lifetime)
+        self._on_read(pull.repository, contract)
         return contract
 
     def get_cached(self, pull: PullRequest) -> MergeContract | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.domain.conversations.commands import DigestRequest
 from bot.domain.conversations.thread_subject import SubjectKind
+from bot.domain.digest.view import DigestView
 from bot.domain.errors import SlackCallRefused, SlackUnavailable
 from bot.ports import Attachment, Messenger, Post
 from bot.ports.slack import CLOCK_SKEW
@@ -35,7 +36,9 @@ class DigestThread:
         # no digest is older than its last day; our own clock is less reliable
         self._since = spec.span.days[-1].start - CLOCK_SKEW
         self._about = SubjectKind.DIGEST.format_subject(
-            DigestRequest(spec.repository, spec.span, zone=spec.span.zone)
+            DigestRequest(
+                spec.repository, spec.span, zone=spec.span.zone, view=DigestView(profile=spec.view.profile)
+            )
         )
         self.lead = lead
         # the thread of a message that this run posted is empty; a search would need a scope, and a call

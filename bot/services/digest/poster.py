@@ -8,13 +8,14 @@ attempt finishes the same text. A digest with gaps can be revised: edited, never
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.errors import SlackCallRefused, UsageError
 from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.subscriptions.models import DigestSpec
+from bot.domain.touches.decisions import TouchDecision
 from bot.ports import Messenger
 from bot.render.digest.amendments import render_outcome_reply
 from bot.render.digest.post import RenderedDigest
@@ -50,7 +51,10 @@ class PostingResult:
 
 
 class DigestPoster:
-    """Poster of digests. ``begin`` is called with each posted digest and its key, perhaps more than once."""
+    """Poster of digests. ``begin`` is called with each posted digest and its key, perhaps more than once.
+
+    ``get_decisions`` returns what a team said about the hits of a digest, by the numbers of pull requests.
+    """
 
     def __init__(
         self,
@@ -59,9 +63,11 @@ class DigestPoster:
         now: Callable[[], datetime],
         sleep: Callable[[float], None],
         begin: Callable[[DigestSpec, str], None] = lambda spec, key: None,
+        get_decisions: Callable[[DigestSpec], Mapping[int, TouchDecision]] = lambda spec: {},
     ) -> None:
         self._messenger = messenger
         self._begin = begin
+        self._get_decisions = get_decisions
         self._store = records.store
         self._now = now
         self._sleep = sleep
@@ -101,9 +107,10 @@ class DigestPoster:
     def _post_messages(
         self, digest: TrackedDigest, thread: DigestThread, record: PostedDigest, plan: PostingPlan
     ) -> PostingResult:
-        lead = thread.post_lead(plan.lead)
+        shown = plan.add_decisions(self._get_decisions(digest.spec))
+        lead = thread.post_lead(shown.lead)
         record = self._store.save(digest.key, record, record.record_lead(lead))
-        thread.post_replies(plan.thread)
+        thread.post_replies(shown.thread)
         notes = thread.attach_report(plan.attachment)
         address = self._messenger.fetch_permalink(digest.spec.channel, lead)
         self._begin(digest.spec, digest.key)
@@ -124,7 +131,7 @@ class DigestPoster:
             if not record.has_same_content(plan):
                 record = self._store.save(key, record, record.begin_revision())
                 thread = self._open_thread(digest, record.lead)
-                thread.revise_messages(plan)
+                thread.revise_messages(plan.add_decisions(self._get_decisions(digest.spec)))
                 if plan.file_fingerprint != record.file_fingerprint:
                     corrections += 1
                     thread.attach_report(plan.build_corrected_report(corrections))
@@ -132,7 +139,7 @@ class DigestPoster:
             return self._build_existing_result(digest, record)
 
     def add_outcomes(self, digest: TrackedDigest, outcomes: Sequence[MergeOutcome]) -> None:
-        """Add outcomes to the lines of pull requests, and reply once to each outcome that stands.
+        """Add outcomes and decisions to the lines of pull requests, and reply once to each outcome that stands.
 
         Raises:
             PostingInProgress: another process works on it.
@@ -146,19 +153,20 @@ class DigestPoster:
                 return
             news = record.select_new_outcomes(outcomes)
             try:
-                self._amend_messages(self._open_thread(digest, record.lead), record, plan, news)
+                decided = plan.add_outcomes(news).add_decisions(self._get_decisions(digest.spec))
+                self._amend_messages(self._open_thread(digest, record.lead), record, decided, news)
             except SlackCallRefused as error:
                 # no retry helps: messages may not be edited there any more, or are deleted
                 log.warning("%s can't be amended: %s", digest.spec.title, error)
             self._store.save(key, record, record.record_amendment(news))
 
     def _amend_messages(
-        self, thread: DigestThread, record: PostedDigest, plan: PostingPlan, news: Sequence[MergeOutcome]
+        self, thread: DigestThread, record: PostedDigest, amended: PostingPlan, news: Sequence[MergeOutcome]
     ) -> None:
         # outcomes that no longer hold must be removed too
-        before, refused = None if record.amended_states else plan, None
+        before, refused = None if record.amended_states else record.posted_messages, None
         try:
-            thread.edit_changed(before, plan.add_outcomes(news))
+            thread.edit_changed(before, amended)
         except SlackCallRefused as error:
             if error.code not in _NOT_EDITABLE_CODES:
                 raise

@@ -11,9 +11,11 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.touches.decisions import TouchDecision
 from bot.domain.track_record.posted_ratings import PostedRatings
 from bot.ports import Attachment
 from bot.render.digest.amendments import add_outcomes
+from bot.render.digest.decisions import add_decisions
 from bot.render.digest.post import RenderedDigest
 
 RATINGS_ADAPTER = TypeAdapter(PostedRatings)
@@ -90,6 +92,13 @@ class PostingPlan:
         again = f"-{times}" if times > 1 else ""
         title = f"{self.attachment.title}, corrected"
         return replace(self.attachment, name=f"{stem}-corrected{again}.{ending}", title=title)
+
+    def add_decisions(self, decisions: Mapping[int, TouchDecision]) -> PostingPlan:
+        """Return the plan with what a team said about the hits of its messages."""
+        if not decisions:
+            return self
+        lead, *posts = (add_decisions(post, decisions) for post in (self.lead, *self.thread))
+        return replace(self, lead=lead, thread=tuple(posts))
 
     def add_outcomes(self, outcomes: Sequence[MergeOutcome]) -> PostingPlan:
         """Return the messages with the outcomes of pull requests added to their lines."""

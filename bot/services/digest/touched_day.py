@@ -9,8 +9,8 @@ from typing import Protocol
 
 from bot.domain.contract.models import MergeContract
 from bot.domain.errors import PrdigestError
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.touches.models import TouchReport
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.touches.models import MergeTouches, TouchReport
 
 log = logging.getLogger(__name__)
 
@@ -49,13 +49,21 @@ class TouchedDay:
 
 
 class TouchedDayReader:
-    """Reader of what touches. ``read_contract`` returns what one merge changes, from the cache of the report."""
+    """Reader of what touches.
+
+    ``read_contract`` returns what one merge changes, from the cache of the report. ``note_shown`` records the
+    hits of a profile that people are about to see.
+    """
 
     def __init__(
-        self, reporter: TouchReporter, read_contract: Callable[[PullRequest], MergeContract] | None = None
+        self,
+        reporter: TouchReporter,
+        read_contract: Callable[[PullRequest], MergeContract],
+        note_shown: Callable[[str, Repository, Sequence[MergeTouches]], None],
     ) -> None:
         self._reporter = reporter
         self._read_contract = read_contract
+        self._note_shown = note_shown
 
     def read_day(self, profile: str, pulls: Sequence[PullRequest]) -> TouchedDay:
         """Return what the merges of a day mean for a profile. A problem is part of the result, not an error."""
@@ -63,7 +71,9 @@ class TouchedDayReader:
             return TouchedDay()
         try:
             report = self._reporter.build_report(profile, pulls)
-            contracts = tuple(map(self._read_contract, pulls)) if self._read_contract else ()
+            contracts = tuple(map(self._read_contract, pulls))
+            if pulls:
+                self._note_shown(report.profile, pulls[0].repository, report.touching)
         except PrdigestError as error:
             log.warning("what touches %s is not known: %s", profile, error)
             return TouchedDay(problem=f"what touches {profile} is not known: {str(error).rstrip('.')}")

@@ -13,7 +13,9 @@ from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.declaration import QUICK_RETRIES, JobRetries, JobType
 from bot.services.jobs.job_types import read_slack_request
 from bot.services.jobs.payloads import CommandPayload
+from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.slack.answers import AnswerBuilder
+from bot.services.slack.plan_answers import PlanAnswerBuilder
 from bot.services.slack.replies import Answer, ReplySender
 from bot.services.slack.touch_answers import TouchAnswerBuilder
 from bot.services.subscriptions.delivery import DigestDelivery
@@ -44,6 +46,10 @@ class TouchServices(Protocol):
     def answers(self) -> TouchAnswerBuilder:
         """The builder of lists of contract changes and of hits."""
 
+    @property
+    def plans(self) -> PlanAnswerBuilder:
+        """The builder of pages for those who were away, of deprecations and of upgrades."""
+
 
 class CommandServices(Protocol):
     """The services for the answer of a command."""
@@ -51,6 +57,10 @@ class CommandServices(Protocol):
     @property
     def answers(self) -> AnswerBuilder:
         """The builder of summaries, lists of risks and overviews."""
+
+    @property
+    def profiles(self) -> KnownProfiles:
+        """The profiles that requests may name."""
 
     @property
     def replies(self) -> ReplySender:

@@ -24,9 +24,11 @@ from bot.services.jobs.payloads import (
     DigestPayload,
     FormPayload,
     GreetingPayload,
+    HitVotePayload,
     LostJobPayload,
     NoticePayload,
     PreviewPayload,
+    ProfilePayload,
     RepositoryPayload,
     SubscriptionPayload,
     ThreadPayload,
@@ -125,6 +127,7 @@ SEND_GREETING = JobType("greet", GreetingPayload, _read_greeting)
 SHOW_DETAILS = JobType("details", DetailsPayload, _read_details)
 EXPLAIN_ASKING = JobType("ask_hint", AskerPayload)
 RECORD_VOTE = JobType("votes", VotePayload, _read_vote)
+RECORD_HIT_VOTE = JobType("hit_votes", HitVotePayload)
 CHANGE_SUBSCRIPTION = JobType("regular", SubscriptionPayload, _read_subscription)
 SHOW_PREVIEW = JobType("preview", PreviewPayload, _read_preview, QueueName.LONG, LONG_RETRIES)
 SHOW_FORM = JobType("form", FormPayload, _read_form)
@@ -135,6 +138,8 @@ DELIVER_DIGEST = JobType("deliver", DeliveryPayload, _read_delivery, QueueName.L
 REPAIR_DIGEST = JobType("mend", DigestPayload, _read_digest, QueueName.LONG, JobRetries(20))
 # after a failure, the next check is some hours later
 WATCH_REPOSITORY = JobType("watch", RepositoryPayload, _read_repository, QueueName.LONG, JobRetries(3, MINUTE))
+# after a failure, the next scan is a day later; the profile stays as it was
+REFRESH_PROFILE = JobType("refresh_profile", ProfilePayload, lane=QueueName.LONG, retries=JobRetries(3, MINUTE))
 AMEND_DIGEST = JobType(
     "amend", AmendmentPayload, _read_amendment, QueueName.LONG, JobRetries(8, longest_pause=MINUTE)
 )

@@ -12,6 +12,7 @@ from bot.domain.operations.lost_job import LostJob
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
+from bot.render.blocks.button_values import HitVote
 from bot.render.conversations.greetings import Greeting
 
 R = TypeVar("R", bound=CommandRequest)
@@ -64,6 +65,15 @@ class VotePayload:
     asker: SlackRequest
     message: str
     verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class HitVotePayload:
+    """What somebody said about a hit, and when (aware) they pressed the button."""
+
+    asker: SlackRequest
+    vote: HitVote
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +147,13 @@ class RepositoryPayload:
     """A repository whose merges are checked."""
 
     repository: Repository
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePayload:
+    """The name of a profile whose tree is scanned again."""
+
+    name: str
 
 
 @dataclass(frozen=True, slots=True)

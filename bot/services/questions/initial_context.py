@@ -52,9 +52,9 @@ def _render_days(toolbox: Toolbox) -> InitialContext:
     toolbox.provenance.add_days(days.span.title + (f" with {format_count(len(diffs), 'diff')}" if diffs else ""))
     for pull, _ in diffs:
         toolbox.provenance.add_unread_files(pull)
-    return InitialContext(
-        fence_text("record", "\n".join([listed.text, *(text for _, text in diffs)])), days.entries
-    )
+    touches = toolbox.describe_touches()
+    parts = [listed.text, *([touches] if touches else []), *(text for _, text in diffs)]
+    return InitialContext(fence_text("record", "\n".join(parts)), days.entries)
 
 
 def _render_pull_requests(toolbox: Toolbox, subject: ThreadSubject) -> InitialContext:

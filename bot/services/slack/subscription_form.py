@@ -12,6 +12,7 @@ from bot.domain.errors import SlackCallRefused, UsageError
 from bot.ports import Views
 from bot.render.subscriptions import sentences
 from bot.render.subscriptions.form import render_form
+from bot.services.profile.known_profiles import NO_PROFILES, KnownProfiles
 from bot.services.slack.replies import ReplySender
 from bot.services.subscriptions.editor import SubscriptionEditor
 
@@ -28,12 +29,14 @@ class FormOpener:
         views: Views,
         replies: ReplySender,
         default_timing: tuple[dt.time, ZoneInfo],
+        profiles: KnownProfiles = NO_PROFILES,
     ) -> None:
         self._editor = editor
         self._repositories = repositories
         self._views = views
         self._replies = replies
         self._default_timing = default_timing
+        self._profiles = profiles
 
     def open_form(self, slack_request: SlackRequest, name: str) -> None:
         """Open the form for a new subscription, or for the existing one with the id ``name``.
@@ -47,7 +50,11 @@ class FormOpener:
         try:
             old = self._editor.get_changeable(slack_request, name) if name else None
             view = render_form(
-                (repositories.default, *repositories.others), self._default_timing, old, slack_request
+                (repositories.default, *repositories.others),
+                self._default_timing,
+                old,
+                slack_request,
+                self._profiles.list_names(),
             )
             self._views.open_view(slack_request.trigger, slack_request.key, view)
         except UsageError as error:

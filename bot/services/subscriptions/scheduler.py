@@ -22,6 +22,7 @@ from bot.domain.subscriptions.due_items import (
     IncidentReport,
     NextDigest,
     OutcomeCheck,
+    ProfileRefresh,
     ReportUpdate,
 )
 from bot.domain.subscriptions.models import DigestSpec, Subscription
@@ -31,8 +32,8 @@ from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords, TrackedDigest
 from bot.services.history.outcome_checks import CHECK_INTERVAL
 from bot.services.jobs.declaration import JobQueue
-from bot.services.jobs.job_types import DELIVER_DIGEST, REPAIR_DIGEST, WATCH_REPOSITORY
-from bot.services.jobs.payloads import DeliveryPayload, DigestPayload, RepositoryPayload
+from bot.services.jobs.job_types import DELIVER_DIGEST, REFRESH_PROFILE, REPAIR_DIGEST, WATCH_REPOSITORY
+from bot.services.jobs.payloads import DeliveryPayload, DigestPayload, ProfilePayload, RepositoryPayload
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.retry_policy import compute_next_repair
@@ -103,6 +104,8 @@ class DigestScheduler:
                     self._send_repair(item, at, now, jobs)
                 elif isinstance(item, OutcomeCheck) and self._due_queue.move(item, at, now + CHECK_INTERVAL):
                     jobs.send(WATCH_REPOSITORY, RepositoryPayload(item.repository))
+                elif isinstance(item, ProfileRefresh) and self._due_queue.move(item, at, now + _DAY):
+                    jobs.send(REFRESH_PROFILE, ProfilePayload(item.profile))
         if any(isinstance(item, IncidentReport | ReportUpdate) for item, _ in due):
             self._incident_reporter.notify(now)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pydantic import TypeAdapter
@@ -31,6 +31,7 @@ from bot.render.subscriptions.subscription_list import (
     render_resumption,
 )
 from bot.services.digest.composer import DigestComposer
+from bot.services.profile.known_profiles import NO_PROFILES, KnownProfiles
 from bot.services.slack.replies import Answer, ReplySender
 from bot.services.subscriptions.editor import SubscriptionChange, SubscriptionEditor
 
@@ -74,6 +75,7 @@ class SubscriptionCommands:
         cache: Cache,
         replies: ReplySender,
         now: Callable[[], datetime],
+        profiles: KnownProfiles = NO_PROFILES,
     ) -> None:
         self._editor = editor
         self._composer = composer
@@ -81,6 +83,7 @@ class SubscriptionCommands:
         self._cache = cache
         self._replies = replies
         self._now = now
+        self._profiles = profiles
 
     def answer_command(
         self,
@@ -129,7 +132,8 @@ class SubscriptionCommands:
         replaces: str,
     ) -> _CommandResult:
         if isinstance(request, SubscriptionRequest):
-            change = self._editor.subscribe(slack_request, request, channel, replaces)
+            known = replace(request, view=self._profiles.require_view(request.view, request.repository))
+            change = self._editor.subscribe(slack_request, known, channel, replaces)
             due = self._editor.get_next_due(change.current)
             post = render_confirmation(change.current, due, self._now())
             return _CommandResult(
@@ -202,10 +206,9 @@ class SubscriptionCommands:
                 slack_request, request or SubscriptionRequest(self._repositories.default)
             )
         )
+        view = self._profiles.require_view(subscription.view, subscription.repository)
         day = get_yesterday(self._now(), subscription.timing.zone)
-        return DigestSpec(
-            subscription.channel, subscription.repository, Span(day.date, day.date, day.zone), subscription.view
-        )
+        return DigestSpec(subscription.channel, subscription.repository, Span(day.date, day.date, day.zone), view)
 
 
 def _build_answer(slack_request: SlackRequest, subscriptions: Sequence[Subscription], post: Post) -> Answer:

@@ -47,9 +47,17 @@ class TouchDecisions:
         if hits:
             self._store.add_hits(profile, hits)
 
-    def record(self, profile: str, hit: HitKey, verdict: TouchVerdict, by: str) -> TouchDecision:
-        """Record what a Slack user (``by``) says about a hit, in place of what was said before, and return it."""
-        decision = TouchDecision(hit, verdict, by, self._now().astimezone(UTC))
+    def record(
+        self, profile: str, hit: HitKey, verdict: TouchVerdict, by: str, at: datetime | None = None
+    ) -> TouchDecision:
+        """Record what a Slack user (``by``) says about a hit, in place of what was said before.
+
+        ``at`` (aware) is when they said it, by default now. What was said later stays. Return what is recorded.
+        """
+        decision = TouchDecision(hit, verdict, by, (at or self._now()).astimezone(UTC))
+        last = self.list_decisions(profile).get(hit) if at else None
+        if last and last.at > decision.at:
+            return last
         self._store.put_decision(profile, decision)
         return decision
 

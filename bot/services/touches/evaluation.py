@@ -88,11 +88,11 @@ def evaluate_touches(clones: ReplayClones, options: ReplayOptions, progress: Pro
                 "choose other dates or another --upstream."
             )
         packages = detect_packages(upstream.list_files(tasks[0].window.upstream))
-        truth = options.truth or _mine_truth(downstream, lines, line)
+        truth = options.truth or _mine_truth(downstream, lines, line, packages)
     results = _replay(clones, options, packages, tasks, progress)
     return evaluate_cases(
         options.name,
-        str(line.repository),
+        line.title or ", ".join(packages),
         options.dates,
         [result.summary for result in results],
         [case for result in results for case in result.cases],
@@ -117,12 +117,13 @@ def _build_tasks(windows: Iterable[ReplayWindow], line: UpstreamLine) -> list[Wi
     return [WindowTask(number, *each) for number, each in enumerate(each for each in known if each[1])]
 
 
-def _mine_truth(downstream: CloneTrees, lines: Lines, line: UpstreamLine) -> TouchTruth:
+def _mine_truth(downstream: CloneTrees, lines: Lines, line: UpstreamLine, packages: Sequence[str]) -> TouchTruth:
     merged = {merge.number: merge.commit.committed_at for merge in line.merges.values()}
     begin = min(merged.values())
     later = [commit for commit in lines.downstream if commit.committed_at >= begin]
     commits = (NamingCommit(each.committed_at, each.message) for each in downstream.iterate_commits(later))
-    return mine_truth(commits, line.repository.name, merged)
+    # a fork, or a clone without an origin, may have another name
+    return mine_truth(commits, dict.fromkeys((line.repository.name, *packages)), merged)
 
 
 def _replay(

@@ -16,6 +16,8 @@ from bot.ports.clone_trees import CloneTrees
 Value = TypeVar("Value")
 # a repository of 4,000 modules changes some 100 of them a day
 _MAX_KEPT = 12_000
+# an outline takes some 100,000 bytes
+_MAX_OUTLINES = 3_000
 
 
 class FileCache(Generic[Value]):
@@ -46,7 +48,7 @@ class UpstreamTree:
         self._commit = ""
         self._files: dict[str, str] = {}
         self._modules: dict[str, str] = {}
-        self._outlines = FileCache(trees, _outline_file)
+        self._outlines = FileCache(trees, _outline_file, _MAX_OUTLINES)
 
     @property
     def files(self) -> Mapping[str, str]:
@@ -75,6 +77,10 @@ class UpstreamTree:
         """Return what a module offers at this commit; None if there is none or it can't be read."""
         path = self._modules.get(module)
         return self._outlines.get_value(BlobVersion(path, self._files[path])) if path else None
+
+    def read_outline(self, version: BlobVersion) -> ModuleOutline | None:
+        """Return what a module offers, by the content of its file."""
+        return self._outlines.get_value(version)
 
     def _drop(self, version: BlobVersion) -> None:
         self._files.pop(version.path, None)

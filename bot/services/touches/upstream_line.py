@@ -17,7 +17,7 @@ from bot.domain.text.strings import collapse_lines
 from bot.ports.clone_trees import CloneTrees
 
 # stands for the repository of a clone that does not say where it comes from
-_UNKNOWN_REPOSITORY = Repository("local", "clone")
+UNKNOWN_REPOSITORY = Repository("local", "clone")
 # files that hold what others depend on: code, settings, interfaces, images, lists of dependencies
 _SUFFIXES = frozenset(
     ".py .pyi .toml .cfg .ini .txt .in .yaml .yml .json .proto .tpl .sh .md".split()
@@ -46,6 +46,11 @@ class UpstreamLine:
     line: tuple[LineCommit, ...]
     merges: Mapping[str, CloneMerge]
 
+    @property
+    def title(self) -> str:
+        """The name of the repository; empty if nothing says it."""
+        return "" if self.repository == UNKNOWN_REPOSITORY else str(self.repository)
+
 
 def read_upstream(
     trees: CloneTrees, line: Sequence[LineCommit], wanted: Iterable[str], repository: Repository | None = None
@@ -73,7 +78,7 @@ def detect_upstream(trees: CloneTrees, commits: Iterable[TreeCommit]) -> Reposit
     """Return the repository whose pull requests the commits merge: a fork has another origin."""
     known = [Commit(each.sha, each.committed_at, "", each.message, ()) for each in commits]
     named = detect_repository(known) or detect_reference(commit.message for commit in known)
-    return named or trees.read_facts().repository or _UNKNOWN_REPOSITORY
+    return named or trees.read_facts().repository or UNKNOWN_REPOSITORY
 
 
 def select_dates(line: Iterable[LineCommit], window: EvaluationWindow) -> list[LineCommit]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
+from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.query_options import FILTER_NAMES, QueryOptions
+from tests.helpers.builders import make_view
 
 
 @pytest.mark.parametrize(
@@ -25,12 +30,36 @@ from bot.domain.pull_requests.query_options import FILTER_NAMES, QueryOptions
             'label:"good first issue" only:risky',
             id="both",
         ),
+        pytest.param(
+            DigestView(only=ViewLevel.TOUCHING, profile="ascend"), "only:touching profile:ascend", id="touching"
+        ),
     ],
 )
 def test_a_view_is_written_as_in_a_command(view: DigestView, text: str) -> None:
     assert str(view) == text
     assert " ".join(view.list_options()) == text
     assert bool(view) is bool(text)
+
+
+def test_a_profile_hides_nothing_and_makes_another_view() -> None:
+    checked = DigestView(profile="ascend")
+    assert (str(checked), bool(checked)) == ("profile:ascend", False)
+    assert checked.fingerprint not in ("", DigestView(profile="xpu").fingerprint)
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"only": ViewLevel.TOUCHING}, "only:touching needs a profile: add profile:NAME."),
+        ({"profile": "a b"}, "'a b' is not a name of a profile: use up to 40 letters, digits, dots and dashes."),
+        ({"profile": "<!channel>"}, "'<!channel>' is not a name of a profile"),
+        ({"profile": "x" * 41}, f"{'x' * 41!r} is not a name of a profile"),
+        ({"profile": "-x"}, "'-x' is not a name of a profile"),
+    ],
+)
+def test_a_profile_that_can_not_be_one_is_refused(fields: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(sentence)):
+        DigestView(**fields)
 
 
 def test_where_everything_is_shown_there_is_no_mark() -> None:
@@ -43,7 +72,8 @@ def test_a_mark_is_the_same_in_each_version_as_records_hold_it() -> None:
 
 values = st.sampled_from(["a", "b", "A", "a b", "bots", "a:b", "only:risky"])
 some = st.lists(values, max_size=2).map(tuple)
-views = st.builds(DigestView, st.builds(Filters, some, some, some, some), st.sampled_from(list(ViewLevel)))
+names = st.sampled_from(["", "ascend", "Xpu.2"])
+views = st.builds(make_view, st.builds(Filters, some, some, some, some), st.sampled_from(list(ViewLevel)), names)
 
 
 @given(views, views)
@@ -53,5 +83,6 @@ def test_two_views_share_a_mark_only_if_they_are_equal(one: DigestView, other: D
 
 @given(views)
 def test_what_is_written_reads_back_as_the_same_view(view: DigestView) -> None:
-    found = QueryOptions.parse(str(view), (*FILTER_NAMES, "only"))
-    assert DigestView(found.filters, ViewLevel(found.get_last("only"))) == view
+    found = QueryOptions.parse(str(view), (*FILTER_NAMES, "only", "profile"))
+    only, profile = ViewLevel(found.get_last("only")), found.get_last("profile")
+    assert DigestView(found.filters, only, profile) == view

@@ -27,6 +27,7 @@ EXPORTED = {
     keys.MERGE_HISTORY.build_key("o/r", date(2026, 2, 28)): ("history:o/r:2026-02-28", "hash"),
     keys.BACKFILL_RECORD.build_key("o/r", "Europe/Berlin"): ("backfilled:o/r:Europe/Berlin", "hash"),
     keys.POSTED_DIGEST_INDEX.build_key("o/r"): ("issued:o/r", "zset"),
+    keys.DEPRECATIONS.build_key("octo/engine"): ("deprecations:octo/engine", "string"),
     keys.PROFILE_LIST.build_key(): ("profiles", "hash"),
     keys.PROFILE.build_key("ascend"): ("downstream:ascend", "string"),
     keys.TOUCH_HITS.build_key("ascend"): ("hits:ascend", "hash"),
@@ -77,6 +78,7 @@ EXPIRING = {
 }
 # what is the same in every Slack
 SURVIVING = {
+    "deprecations:",
     "schema",
     "history:",
     "backfilled:",

@@ -13,6 +13,7 @@ from bot.domain.subscriptions.due_items import (
     IncidentReport,
     NextDigest,
     OutcomeCheck,
+    ProfileRefresh,
     ReportUpdate,
     format_item,
     parse_item,
@@ -29,6 +30,7 @@ DIGEST = "digest:T1:C1:o/r:2026-02-28@-0800:1a2b"
         (IncidentReport(f"{DIGEST}#missing"), f"tell:{DIGEST}#missing"),
         (IncidentReport("job:7f#lost"), "tell:job:7f#lost"),
         (ReportUpdate(f"{DIGEST}#missing"), f"settle:{DIGEST}#missing"),
+        (ProfileRefresh("ascend"), "scan:ascend"),
         (OutcomeCheck(Repository("Octo", "Engine.js")), "watch:Octo/Engine.js"),
     ],
 )

@@ -17,7 +17,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import parse_date, parse_zone
-from tests.helpers.builders import REPOSITORY
+from tests.helpers.builders import REPOSITORY, make_view
 
 BERLIN = parse_zone("Europe/Berlin")
 RISKY = DigestView(only=ViewLevel.RISKY)
@@ -82,7 +82,7 @@ spans = st.builds(
     lambda first, more, zone: Span(first, first + dt.timedelta(days=more), zone), days, st.integers(0, 3), zones
 )
 views = st.builds(
-    DigestView,
+    make_view,
     st.builds(Filters, authors=st.lists(st.sampled_from("ab"), max_size=2).map(tuple)),
     st.sampled_from(list(ViewLevel)),
 )

@@ -25,7 +25,7 @@ from bot.domain.subscriptions.request import (
 )
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from tests.domain.refusals import refusal
-from tests.helpers.builders import REPOSITORY
+from tests.helpers.builders import REPOSITORY, make_view
 from tests.helpers.checks import is_one_sentence
 
 WEB = Repository("Acme", "web.app")
@@ -125,7 +125,11 @@ def test_the_address_of_a_repository_is_understood(text: str) -> None:
     assert wish_of(text).repository == WEB
 
 
-HOW = "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, weekdays or daily, me, path:… or only:risky."
+LAST = "only:touching"
+HOW = (
+    "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, weekdays or daily, me, path:…, only:risky or "
+    "profile:…."
+)
 NO_TIME = "is not a time: write it as 09:00 or 9am."
 NO_ZONE = "is not a time zone: use an IANA name, such as America/Los_Angeles."
 TWICE = "leave one out."
@@ -167,10 +171,12 @@ REFUSED: dict[str, str] = {
     "path:": "path: needs a value directly after the colon.",
     "at:": "at: needs a value directly after the colon.",
     "team:x": (
-        "I don't understand team: here, use repo:… at:… tz:… path:… author:… label:… not-author:… only:… instead."
+        "I don't understand team: here, use repo:… at:… tz:… path:… author:… label:… not-author:… only:… "
+        "profile:… instead."
     ),
     "top:3": "I don't understand top: here, use repo:…",
-    "only:trivial": "I don't understand only:'trivial': write only:substantial or only:risky.",
+    "only:trivial": "I don't understand only:'trivial': write only:substantial, only:risky or only:touching.",
+    "only:touching": "only:touching needs a profile: add profile:NAME.",
     "path:[a]": "path:'[a]' can't be used: write vllm/v1, *.cu or csrc/**/moe instead.",
     "path:a****b": "path:'a****b' can't be used:",
     'label:"open': "A quotation mark is not closed: close it, or leave it out.",
@@ -239,7 +245,7 @@ wishes = st.builds(
     st.none() | times,
     zone=st.none() | zones,
     weekdays=st.sampled_from([None, True, False]),
-    view=st.builds(DigestView, filters, st.sampled_from(ViewLevel)),
+    view=st.builds(make_view, filters, st.sampled_from(ViewLevel), st.sampled_from(["", "ascend"])),
     is_personal=st.booleans(),
 )
 
@@ -262,7 +268,7 @@ def test_a_wish_of_the_form_is_no_longer_than_a_command() -> None:
 @pytest.mark.parametrize("text", ["", "x", "all", "ALL"])
 def test_how_much_is_shown_is_one_of_two(text: str) -> None:
     assert refusal(parse_view_level, text) == (
-        "" if not text else f"I don't understand only:{text!r}: write only:substantial or only:risky."
+        "" if not text else f"I don't understand only:{text!r}: write only:substantial, only:risky or {LAST}."
     )
 
 

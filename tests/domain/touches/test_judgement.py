@@ -87,7 +87,8 @@ def test_a_call_by_the_team(before: str, after: str, call: str, level: TouchLeve
         "it takes all": ("(self)", "(self, n)", "(self, **rest)", "m(n=2)", TOUCHES),
         "upstream must pass it": ("(self)", "(self, n)", "(self)", "", BREAKS),
         "it needs what is gone": ("(self, n)", "(self)", "(self, n)", "", BREAKS),
-        "it had others before": ("(self, n)", "(self, n, k)", "(self, other)", "", TOUCHES),
+        "it had others before": ("(self, n)", "(self, n, k=1)", "(self, other, k)", "", TOUCHES),
+        "it had others before, and lacks one": ("(self, n)", "(self, n, k)", "(self, other)", "", BREAKS),
     }
 )
 def test_an_override_that_upstream_calls(before: str, after: str, own: str, calls: str, level: TouchLevel) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import json
+from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -168,7 +169,7 @@ WRONG: dict[str, tuple[dict[str, Json], dict[str, str]]] = {
     ),
     "weight": (
         {"only": option("heavy")},
-        {"only": "I don't understand only:'heavy': write only:substantial or only:risky."},
+        {"only": "I don't understand only:'heavy': write only:substantial, only:risky or only:touching."},
     ),
     "all of it": (
         {"channel": {"selected_conversation": ""}, "filter": {"value": "label:"}},
@@ -257,3 +258,47 @@ def test_every_zone_that_is_offered_can_be_kept() -> None:
     for name in zones("a"):
         if name != "mine":
             assert ZoneInfo(name).key == name
+
+
+# --- the profile
+
+CHECKED = replace(OLD, view=DigestView(only=ViewLevel.TOUCHING, profile="gone"))
+NAMES = ("ascend", "xpu")
+
+
+def profiled(old: Subscription | None = None, names: tuple[str, ...] = NAMES) -> Json:
+    return render_form((REPOSITORY, WEB), USUAL, old, slack_request(), names)
+
+
+def test_a_profile_is_asked_for_only_where_there_are_some() -> None:
+    assert "profile" not in {block["block_id"] for block in profiled(names=())["blocks"]}
+    (field,) = [block for block in profiled()["blocks"] if block["block_id"] == "profile"]
+    assert [option["value"] for option in field["element"]["options"]] == ["-", *NAMES]
+    assert field["element"]["initial_option"]["value"] == "-"
+
+
+@pytest.mark.parametrize(
+    ("values", "view"),
+    [
+        ({}, DigestView()),
+        ({"profile": option("xpu")}, DigestView(profile="xpu")),
+        (
+            {"profile": option("xpu"), "only": option("touching")},
+            DigestView(only=ViewLevel.TOUCHING, profile="xpu"),
+        ),
+    ],
+)
+def test_the_profile_is_read(values: dict[str, Json], view: DigestView) -> None:
+    wish, *_ = parse_form(sent(profiled(), **values), KNOWN)
+    assert wish.view == view
+
+
+def test_what_touches_nothing_in_particular_is_refused_at_its_field() -> None:
+    with pytest.raises(FormErrors) as caught:
+        parse_form(sent(profiled(), only=option("touching")), KNOWN)
+    assert caught.value.errors == {"profile": "Choose a profile, or show more than what touches it."}
+
+
+def test_a_profile_that_is_gone_stays_until_somebody_chooses_another() -> None:
+    wish, *_ = parse_form(sent(profiled(CHECKED)), KNOWN)
+    assert wish.view == CHECKED.view

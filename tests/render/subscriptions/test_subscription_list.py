@@ -32,7 +32,7 @@ from bot.render.subscriptions.subscription_list import (
     render_resumption,
     render_rows,
 )
-from tests.helpers.builders import REPOSITORY
+from tests.helpers.builders import REPOSITORY, make_view
 from tests.helpers.world import as_read
 from tests.render.accepted import MOST_BLOCKS, invisible, nodes, seen
 from tests.render.hostile_days import LONGEST, texts
@@ -160,7 +160,7 @@ def test_what_was_done_to_all_of_them_is_taken_too(made: Subscription, count: in
 
 
 views = st.builds(
-    lambda labels, only: DigestView(Filters(labels=tuple(labels)), only),
+    lambda labels, only: make_view(Filters(labels=tuple(labels)), only),
     st.lists(texts(120), max_size=4),
     st.sampled_from(ViewLevel),
 )

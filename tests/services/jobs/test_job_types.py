@@ -19,6 +19,7 @@ from bot.domain.conversations.commands import (
     SummaryRequest,
 )
 from bot.domain.conversations.slack_request import Audience
+from bot.domain.conversations.touch_requests import ContractRequest, TouchesRequest, TouchScoreRequest
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import UsageError
 from bot.domain.operations.lost_job import LossReason, LostJob
@@ -28,14 +29,18 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
+from bot.domain.touches.decisions import TouchVerdict
+from bot.render.blocks.button_values import HitVote
 from bot.render.conversations.greetings import Greeting
 from bot.services.jobs import job_types as kinds
 from bot.services.jobs import payloads as made
 from bot.services.jobs.declaration import JobType
 from handlers import COMMANDS
+from handlers.commands.contract import CONTRACT_JOB, LONG_CONTRACT_JOB
 from handlers.commands.digest import DIGEST_JOB, OVERVIEW_JOB
 from handlers.commands.risks import LONG_RISKS_JOB, RISKS_JOB, SCORE_JOB
 from handlers.commands.summary import SUMMARY_JOB
+from handlers.commands.touches import LONG_TOUCHES_JOB, TOUCH_SCORE_JOB, TOUCHES_JOB
 from tests.services.doubles import slack_request
 
 ENGINE = Repository("octo", "engine")
@@ -67,6 +72,10 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (kinds.SHOW_DETAILS, made.DetailsPayload(ASKER, Reference(ENGINE, 7))),
     (kinds.EXPLAIN_ASKING, made.AskerPayload(ASKER)),
     (kinds.RECORD_VOTE, made.VotePayload(ASKER, "100.1", "good")),
+    (
+        kinds.RECORD_HIT_VOTE,
+        made.HitVotePayload(ASKER, HitVote(TouchVerdict.OURS, "ascend", Reference(ENGINE, 7)), NOON),
+    ),
     (kinds.CHANGE_SUBSCRIPTION, made.SubscriptionPayload(ASKER, "subscribe", WISH, channel="C1", replaces="1a2b")),
     (
         kinds.CHANGE_SUBSCRIPTION,
@@ -85,6 +94,12 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (kinds.DELIVER_DIGEST, made.DeliveryPayload("1a2b3c4d", NOON)),
     (kinds.REPAIR_DIGEST, made.DigestPayload("digest:T:C:octo/engine:2026-02-28")),
     (kinds.WATCH_REPOSITORY, made.RepositoryPayload(ENGINE)),
+    (kinds.REFRESH_PROFILE, made.ProfilePayload("ascend")),
+    (CONTRACT_JOB, made.CommandPayload(ASKER, ContractRequest(ENGINE, SPAN))),
+    (LONG_CONTRACT_JOB, made.CommandPayload(ASKER, ContractRequest(ENGINE, SPAN), Audience.SHARED)),
+    (TOUCHES_JOB, made.CommandPayload(ASKER, TouchesRequest(SPAN, "ascend"))),
+    (LONG_TOUCHES_JOB, made.CommandPayload(ASKER, TouchesRequest(SPAN), Audience.HERE)),
+    (TOUCH_SCORE_JOB, made.CommandPayload(ASKER, TouchScoreRequest("ascend"))),
     (kinds.AMEND_DIGEST, made.AmendmentPayload("digest:T:C:octo/engine:2026-02-28", NOON)),
     (kinds.AMEND_DIGEST, made.AmendmentPayload("digest:T:C:octo/engine:2026-02-28")),
     (kinds.REPORT_LOSS, made.LostJobPayload(LostJob("id", "summary", LossReason.FAILED, NOON), ASKER)),

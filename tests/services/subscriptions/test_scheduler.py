@@ -20,14 +20,14 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import LAST_TICK, SUBSCRIPTIONS
 from bot.domain.operations.run import RunOutcome
 from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.due_items import DigestRepair, NextDigest, OutcomeCheck
+from bot.domain.subscriptions.due_items import DigestRepair, NextDigest, OutcomeCheck, ProfileRefresh
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.subscriptions.request import SubscriptionRequest
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import parse_zone
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords
-from bot.services.jobs.job_types import DELIVER_DIGEST, REPAIR_DIGEST, WATCH_REPOSITORY
+from bot.services.jobs.job_types import DELIVER_DIGEST, REFRESH_PROFILE, REPAIR_DIGEST, WATCH_REPOSITORY
 from bot.services.jobs.payloads import DeliveryPayload
 from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.subscriptions.editor import SubscriptionEditor
@@ -592,6 +592,15 @@ def test_after_an_outage_the_looks_have_their_pauses_as_ever(tower: Tower) -> No
 
 
 # --- what became of what was posted
+
+
+def test_a_profile_is_scanned_each_day(tower: Tower) -> None:
+    tower.agenda.put(ProfileRefresh("ascend"), DUE)
+    for hours in range(48):
+        tower.tick()
+        assert len(tower.jobs.of(REFRESH_PROFILE)) == 1 + hours // 24
+        tower.now += HOUR
+    assert {each.name for each in tower.jobs.of(REFRESH_PROFILE)} == {"ascend"}
 
 
 LOOK = OutcomeCheck(REPOSITORY)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
 from bot.domain.contract.surfaces.code.fields import FieldClass
-from bot.domain.contract.surfaces.facts import Fact
+from bot.domain.contract.surfaces.facts import Fact, shorten_pair, show_default_change
 from bot.domain.contract.surfaces.file_facts import FileFacts
+from bot.domain.contract.surfaces.scope import is_for_development
 from bot.domain.pull_requests.diff import DiffSide
 
 _FIELDS = frozenset((ContractClass.CONFIGURATION, ContractClass.API_FIELD, ContractClass.WIRE))
@@ -43,6 +44,9 @@ class FieldTable:
             name: frozenset(field.name for item in items for field in item.fields)
             for name, items in self._classes.items()
         }
+        self._bases = {
+            name: frozenset(base for item in items for base in item.bases) for name, items in self._classes.items()
+        }
 
     def has_class(self, name: str) -> bool:
         """Return whether a class is defined in the files."""
@@ -50,7 +54,7 @@ class FieldTable:
 
     def list_bases(self, name: str) -> frozenset[str]:
         """Return the names of the direct bases of a class."""
-        return frozenset(base for item in self._classes.get(name, ()) for base in item.bases)
+        return self._bases.get(name, frozenset())
 
     def has_field(self, owner: str, field: str) -> bool:
         """Return whether a class has a field itself or by a base that is among the files."""
@@ -65,14 +69,30 @@ class FieldTable:
         return False
 
 
-def compare_facts(old: Sequence[FileFacts], new: Sequence[FileFacts]) -> Iterator[ContractChange]:
-    """Yield the changes from the old to the new version of each file, both in the same order."""
+def compare_facts(
+    old: Sequence[FileFacts], new: Sequence[FileFacts], is_new_variable: Callable[[str], bool]
+) -> Iterator[ContractChange]:
+    """Yield the changes from the old to the new version of each file, both in the same order.
+
+    ``is_new_variable`` decides of a variable that code reads whether no other file declares it.
+    """
     tables = FieldTable(old), FieldTable(new)
     removed, added = _Remains(), _Remains()
     for group in _group_facts(old, new):
         yield from group.compare(removed, added)
-    gone = [item for item in removed.list_items() if _is_removed(item.fact, *tables)]
-    fresh = [item for item in added.list_items() if _is_added(item.fact, *tables)]
+    # what belongs to something that is gone, or new, goes without saying
+    lost = {item.fact.name for item in removed.list_items()}
+    news = {item.fact.name for item in added.list_items()}
+    gone = [
+        item for item in removed.list_items() if item.fact.owner not in lost and _is_removed(item.fact, *tables)
+    ]
+    fresh = [
+        item
+        for item in added.list_items()
+        if item.fact.owner not in news
+        and _is_added(item.fact, *tables)
+        and (not _is_read_only(item) or is_new_variable(item.fact.name))
+    ]
     pairs = _match_renamed(gone, fresh)
     for before, after in pairs:
         yield _make_renamed(before, after)
@@ -168,19 +188,24 @@ def _drop_equal(old: list[PlacedFact], new: list[PlacedFact]) -> tuple[list[Plac
 
 def _make_key(item: PlacedFact, *, by_file: bool) -> tuple[object, ...]:
     fact = item.fact
-    return (fact.default, fact.shape, fact.is_deprecated, item.pair if by_file else -1)
+    return (fact.default, fact.shape, fact.is_deprecated, _choose_place(item, by_file=by_file))
+
+
+def _choose_place(item: PlacedFact, *, by_file: bool) -> object:
+    """Return within what facts are compared. What moves from an installation to its tests is gone from it."""
+    return item.pair if by_file else item.fact.is_local and is_for_development(item.path)
 
 
 def _pair_facts(
     old: list[PlacedFact], new: list[PlacedFact], *, by_file: bool
 ) -> tuple[list[PlacedFact], list[PlacedFact], list[tuple[PlacedFact, PlacedFact]]]:
     """Pair what differs, in the order of the text: first within a file, then across files."""
-    waiting: dict[int, list[PlacedFact]] = defaultdict(list)
+    waiting: dict[object, list[PlacedFact]] = defaultdict(list)
     for item in reversed(new):
-        waiting[item.pair if by_file else -1].append(item)
+        waiting[_choose_place(item, by_file=by_file)].append(item)
     kept, pairs = [], []
     for item in old:
-        candidates = waiting[item.pair if by_file else -1]
+        candidates = waiting[_choose_place(item, by_file=by_file)]
         if candidates:
             pairs.append((item, candidates.pop()))
         else:
@@ -191,10 +216,14 @@ def _pair_facts(
 
 def _compare_pair(before: PlacedFact, after: PlacedFact) -> Iterator[ContractChange]:
     old, new = before.fact, after.fact
-    if old.shape != new.shape:
+    # of a flag that is made elsewhere the shape is unknown
+    is_shape_known = new.subject is not ContractClass.FLAG or (old.shape and new.shape)
+    if old.shape != new.shape and is_shape_known:
         yield _make_change(ChangeKind.SIGNATURE, before, after)
     is_known = not (old.reference or new.reference) or (old.is_default_known and new.is_default_known)
-    if old.default != new.default and is_known:
+    # a value in place of a switch says it all
+    is_flag_changed = new.subject is ContractClass.FLAG and old.shape != new.shape
+    if old.default != new.default and is_known and not is_flag_changed:
         yield _make_change(ChangeKind.DEFAULT, before, after)
     if new.is_deprecated and not old.is_deprecated:
         yield _make_change(ChangeKind.DEPRECATED, before, after)
@@ -202,22 +231,30 @@ def _compare_pair(before: PlacedFact, after: PlacedFact) -> Iterator[ContractCha
 
 def _make_change(kind: ChangeKind, before: PlacedFact, after: PlacedFact) -> ContractChange:
     new = after.fact
+    texts = [_describe(item.fact, kind) for item in (before, after)]
+    before_text, after_text = shorten_pair(*texts)
     return ContractChange(
         new.subject,
         kind,
         new.name,
-        before.fact.text,
-        new.text,
+        before_text,
+        after_text,
         after.path,
         new.line,
         deadline=new.deadline if kind is ChangeKind.DEPRECATED else None,
     )
 
 
+def _describe(fact: Fact, kind: ChangeKind) -> str:
+    is_plain = fact.subject is ContractClass.FLAG and fact.text == fact.name
+    return show_default_change(fact.name, "") if is_plain and kind is ChangeKind.DEFAULT else fact.text
+
+
 def _make_renamed(before: PlacedFact, after: PlacedFact) -> ContractChange:
     old, new = before.fact, after.fact
+    before_text, after_text = shorten_pair(old.text, new.text)
     return ContractChange(
-        old.subject, ChangeKind.RENAMED, old.name, old.text, new.text, after.path, new.line, new_name=new.name
+        old.subject, ChangeKind.RENAMED, old.name, before_text, after_text, after.path, new.line, new_name=new.name
     )
 
 
@@ -227,7 +264,7 @@ def _make_removed(item: PlacedFact) -> ContractChange:
         fact.subject,
         ChangeKind.REMOVED,
         fact.name,
-        fact.text,
+        shorten_pair(fact.text, "")[0],
         "",
         item.path,
         fact.line,
@@ -238,7 +275,9 @@ def _make_removed(item: PlacedFact) -> ContractChange:
 
 def _make_added(item: PlacedFact) -> ContractChange:
     fact = item.fact
-    return ContractChange(fact.subject, ChangeKind.ADDED, fact.name, "", fact.text, item.path, fact.line)
+    return ContractChange(
+        fact.subject, ChangeKind.ADDED, fact.name, "", shorten_pair("", fact.text)[1], item.path, fact.line
+    )
 
 
 def _is_removed(fact: Fact, old: FieldTable, new: FieldTable) -> bool:
@@ -252,6 +291,10 @@ def _is_removed(fact: Fact, old: FieldTable, new: FieldTable) -> bool:
         return False
     # a new base that is not among the files may have it
     return all(new.has_class(base) for base in new.list_bases(owner) - old.list_bases(owner))
+
+
+def _is_read_only(item: PlacedFact) -> bool:
+    return item.fact.is_loose and item.fact.subject is ContractClass.ENVIRONMENT
 
 
 def _is_added(fact: Fact, old: FieldTable, new: FieldTable) -> bool:

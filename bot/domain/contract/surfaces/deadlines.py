@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import re
 
+from bot.domain.contract.deadlines import parse_deadline
 from bot.domain.contract.models import Deadline
 
 _DEPRECATED = re.compile(r"\bdeprecat|\b(?:will|to) be removed (?:in|after|from|by|on) ", re.I)
-_WHEN = re.compile(
-    r"\b(?:remov(?:ed|al|e|ing)|dropped|deleted|disabled|until|stop being supported)\b[^.;\n]{0,60}?"
-    r"\b(?:in|from|after|by|on|with|for|version|until)\s+(?:the\s+)?"
-    r"(?P<when>(?:(?:vllm|version|release)\s+)?v?\d{1,4}\.\d{1,4}(?:\.\d{1,4})?"
-    r"|\d{4}-\d{2}-\d{2}"
-    r"|(?:(?:a |an )?(?:next|future|upcoming|later))\s+(?:minor\s+|major\s+)?(?:releases?|versions?))",
+# no version is named yet
+_LATER = re.compile(
+    r"\bremov\w{0,4}\b[^.;]{0,60}?\b(?P<when>(?:next|future|upcoming|later)\s(?:minor\s|major\s)?(?:release|version)s?)\b",
     re.I,
 )
-_NAME = r"[`'\"]{0,2}(?P<name>(?:--)?[A-Za-z_][\w.:/-]{1,80}(?:\(\))?)[`'\"]{0,2}"
-_REPLACEMENT = (
-    re.compile(
-        rf"\b(?:in favou?r of|replaced (?:by|with)|superseded by|renamed to|switch to|migrate to)\s+{_NAME}", re.I
-    ),
-    re.compile(
-        rf"\b(?:use|set|pass|call|see|specify)\s+(?:the\s+)?(?:new\s+)?{_NAME}[^.;\n]{{0,40}}?\binstead\b", re.I
-    ),
-    re.compile(rf"\binstead,?\s+(?:please\s+)?use\s+(?:the\s+)?{_NAME}", re.I),
-    re.compile(rf"\bplease\s+(?:use|set|pass|see)\s+(?:the\s+)?{_NAME}", re.I),
-    re.compile(rf"[.,:;]\s*use\s+(?:the\s+)?{_NAME}", re.I),
+_NAME = r"[`'\"]{0,2}(?P<%s>(?:--)?[A-Za-z_][\w.:/-]{1,80})(?:\(\))?[`'\"]{0,2}"
+_PASSED = re.compile(
+    rf"\b(?:pass|set|give)\s{_NAME % 'name'}\s(?:to|via|in|through)\s(?:the\s)?{_NAME % 'owner'}", re.I
 )
-_NO_NAME = frozenset(("a", "an", "the", "it", "this", "that", "instead", "of", "to", "and", "or", "new", "your"))
+_PLEASE = re.compile(rf"\bplease\s(?:use|set|pass|see)\s(?:it\s(?:to|via|in)\s)?(?:the\s)?{_NAME % 'name'}", re.I)
+_NO_NAME = frozenset(("the", "it", "this", "that", "instead", "of", "to", "and", "or", "new", "your", "an"))
 # characters of a text that are read: a message has a few hundred
 _MAX_LENGTH = 2000
 
@@ -37,25 +28,20 @@ def is_deprecation(text: str) -> bool:
     return bool(_DEPRECATED.search(text[:_MAX_LENGTH]))
 
 
-def read_deadline(text: str) -> Deadline:
-    """Return when the subject of a deprecation goes and what replaces it, as far as the text says."""
+def read_deadline(text: str) -> Deadline | None:
+    """Return when the subject of a deprecation goes and what replaces it, or None if the text says neither."""
     text = " ".join(text[:_MAX_LENGTH].replace("%%", "%").split())
-    match = _WHEN.search(text)
-    return Deadline(_clean_when(match["when"]) if match else "", _find_replacement(text))
-
-
-def _clean_when(when: str) -> str:
-    when = " ".join(when.split())
-    if not any(char.isdigit() for char in when):
-        return when.lower().removeprefix("a ").removeprefix("an ")
-    number = when.split()[-1]
-    return number if number.startswith("v") or "-" in number else f"v{number}"
+    deadline = parse_deadline(text) or Deadline()
+    later = _LATER.search(text)
+    when = deadline.when or (later["when"].lower() if later else "")
+    passed = _PASSED.search(text)
+    if passed and passed["name"].lower() not in _NO_NAME:
+        return Deadline(when, f"{passed['owner'].strip('.:/-')}.{passed['name'].strip('.:/-')}")
+    replacement = deadline.replacement or _find_replacement(text)
+    return Deadline(when, replacement) if when or replacement else None
 
 
 def _find_replacement(text: str) -> str:
-    for pattern in _REPLACEMENT:
-        for match in pattern.finditer(text):
-            name = match["name"].rstrip(".:/-")
-            if name.lower() not in _NO_NAME:
-                return name
-    return ""
+    match = _PLEASE.search(text)
+    name = match["name"].strip(".:/-") if match else ""
+    return "" if name.lower() in _NO_NAME else name

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import PurePosixPath
 
@@ -20,7 +19,14 @@ from bot.domain.contract.surfaces.code.entry_points import (
 )
 from bot.domain.contract.surfaces.code.environment import list_python_variables
 from bot.domain.contract.surfaces.code.fields import FieldClass, list_field_classes, make_field_fact
-from bot.domain.contract.surfaces.code.flags import list_flags, show_flag
+from bot.domain.contract.surfaces.code.flags import (
+    FlagOverride,
+    list_flag_classes,
+    list_flag_overrides,
+    list_flags,
+    make_field_flags,
+    replace_default,
+)
 from bot.domain.contract.surfaces.code.metrics import list_metrics
 from bot.domain.contract.surfaces.code.ops import list_python_ops
 from bot.domain.contract.surfaces.code.python_file import build_python_file
@@ -30,7 +36,6 @@ from bot.domain.contract.surfaces.scope import (
     is_cpp,
     is_dockerfile,
     is_outside,
-    is_python,
     is_requirements,
 )
 from bot.domain.contract.surfaces.texts.build_files import list_cmake_facts, list_dockerfile_facts
@@ -42,24 +47,36 @@ from bot.domain.contract.surfaces.texts.dependencies import (
 )
 from bot.domain.contract.surfaces.texts.protobuf import list_messages
 from bot.domain.contract.surfaces.texts.toml_text import parse_toml
+from bot.domain.python.module_names import is_python
+from bot.domain.python.parsing import parse_source
 from bot.domain.source.models import SourceFile
 
 # a file without any of these words states nothing that the surfaces look for
 _HINT = re.compile(
-    r"environ|getenv|add_argument|[oO]ption\(|Config\b|Args\b|Settings\b|BaseModel|Struct\b|TypedDict|route"
-    r"|\.(?:get|post)\(|_cls\(|Gauge|Counter|Histogram|custom_op|\.define\(|triton_op|entry_points"
-    r"|plugins_by_group|deprecat"
+    r"environ|getenv|add_argument|[oO]ption\(|class \w{0,100}(?:Config|Args|Settings)\b|BaseModel|Struct\b"
+    r"|TypedDict|(?:Request|Response)\)|_GROUP\b|deprecat|plugins_by_group|entry_points"
+    r"|@\w{1,40}\.(?:get|post|put|delete|patch|head|options|websocket|route|api_route)\("
+    r"|\.add_(?:get|post|put|delete|patch|api_route|route|url_rule|api_websocket_route)\("
+    r"|(?:[gG]auge|[cC]ounter|[hH]istogram|[sS]ummary)\w{0,20}\(|custom_op|\.define\(|triton_op"
 )
+_MAX_LEVELS = 3
+# folders in which every data class is configuration
+_CONFIGURATION_FILE = re.compile(r"(?:^|/)config(?:/|\.py$)")
 
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """The facts of a file. ``classes`` are those whose fields are among them; ``notices`` are deprecations."""
+    """The facts of a file. ``classes`` are those whose fields are among them; ``notices`` are deprecations.
+
+    ``flag_classes`` are those whose fields become flags, and ``overrides`` what code changes of such flags.
+    """
 
     path: str
     facts: tuple[Fact, ...] = ()
     classes: tuple[FieldClass, ...] = ()
     notices: tuple[Fact, ...] = ()
+    flag_classes: frozenset[str] = frozenset()
+    overrides: Mapping[str, FlagOverride] = field(default_factory=dict)
     # a file that is broken in one version says nothing of what it stated
     is_read: bool = True
 
@@ -84,11 +101,11 @@ def _make_local(facts: Iterator[Fact]) -> tuple[Fact, ...]:
 
 
 def _read_python(file: SourceFile) -> FileFacts:
-    if not _HINT.search(file.text) and not file.path.endswith("setup.py"):
+    is_hinted = file.path.endswith("setup.py") or _CONFIGURATION_FILE.search(file.path) or _HINT.search(file.text)
+    if not is_hinted:
         return FileFacts(file.path)
-    try:
-        tree = ast.parse(file.text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parse_source(file.text)
+    if tree is None:
         return FileFacts(file.path, is_read=False)
     python = build_python_file(file.path, file.text, tree)
     classes = tuple(list_field_classes(python))
@@ -107,7 +124,15 @@ def _read_python(file: SourceFile) -> FileFacts:
     setup = chain(list_setup_entry_points(python), _make_local(list_setup_dependencies(python)))
     own = tuple(chain(facts, setup)) if PurePosixPath(file.path).name == "setup.py" else tuple(facts)
     words = {fact.name.rsplit(".", 1)[-1]: fact for fact in fields}
-    return FileFacts(file.path, own, classes, tuple(list_deprecations(python, words)))
+    notices = tuple(list_deprecations(python, words))
+    return FileFacts(
+        file.path,
+        own,
+        classes,
+        notices,
+        flag_classes=list_flag_classes(python),
+        overrides=list_flag_overrides(python),
+    )
 
 
 def _read_other(file: SourceFile) -> FileFacts:
@@ -135,19 +160,37 @@ def _read_project(file: SourceFile) -> FileFacts:
     return FileFacts(file.path, (*dependencies, *list_project_entry_points(file.text, project)))
 
 
-def resolve_references(files: list[FileFacts]) -> list[FileFacts]:
-    """Fill in the defaults of flags that are those of a configuration field, as far as it is among the files."""
+def join_files(files: list[FileFacts]) -> list[FileFacts]:
+    """Add what only all files of a version together say: flags made of inherited fields, and their defaults."""
+    files = [
+        replace(file, facts=(*file.facts, *facts))
+        for file, facts in zip(files, _list_field_flags(files), strict=True)
+    ]
     fields = {
         fact.name: fact for file in files for fact in file.facts if fact.subject is ContractClass.CONFIGURATION
     }
     return [replace(file, facts=tuple(_resolve(fact, fields) for fact in file.facts)) for file in files]
 
 
+def _list_field_flags(files: list[FileFacts]) -> Iterator[list[Fact]]:
+    known = {name for file in files for name in file.flag_classes}
+    classes = [item for file in files for item in file.classes] if known else []
+    # a class below a class below one that is known: more levels are not seen
+    for _ in range(_MAX_LEVELS):
+        known |= {item.name for item in classes if known.intersection(item.bases)}
+    for file in files:
+        owners = [item for item in file.classes if item.name in known]
+        settable = [item for owner in owners for item in owner.fields if item.is_settable]
+        yield [fact for item in settable for fact in make_field_flags(item, file.overrides.get(item.name))]
+
+
 def _resolve(fact: Fact, fields: dict[str, Fact]) -> Fact:
-    if not fact.reference:
+    source = fields.get(fact.reference) if fact.reference else None
+    if source is None or (source.reference and not source.is_default_known):
         return fact
-    field = fields.get(fact.reference)
-    if field is None:
-        return fact
-    default = "" if field.default == "None" else field.default
-    return replace(fact, default=default, text=show_flag(fact.name, default), is_default_known=True)
+    if fact.subject is not ContractClass.FLAG:
+        text = fact.text.replace(fact.default, source.default, 1)
+        return replace(fact, default=source.default, text=text, is_default_known=True)
+    default = "" if source.default == "None" else source.default
+    is_switch = "bool" in source.shape.split()
+    return replace(replace_default(fact, default, is_switch=is_switch), is_default_known=True)

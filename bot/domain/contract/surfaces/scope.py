@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 
 # upstream's own tests and samples use the contract; they don't define it
@@ -9,6 +10,8 @@ _OUTSIDE = frozenset(
     ("tests", "test", "benchmarks", "examples", "docs", "doc", "testing", "tools", ".buildkite", ".github")
 )
 _TOP_ONLY = frozenset(("benchmarks", "tools", "doc", "docs", "testing", "examples"))
+_DEVELOPMENT = frozenset(("test", "tests", "dev", "lint", "docs", "benchmarks", "examples"))
+_WORD = re.compile(r"[a-z0-9]+")
 _CPP = frozenset((".cpp", ".cc", ".cxx", ".cu", ".cuh", ".h", ".hpp", ".hip", ".mm"))
 
 
@@ -18,11 +21,6 @@ def is_outside(path: str) -> bool:
     if any(part in _OUTSIDE - _TOP_ONLY for part in parts):
         return True
     return bool(parts) and parts[0] in _OUTSIDE
-
-
-def is_python(path: str) -> bool:
-    """Return whether a file is Python source."""
-    return path.endswith((".py", ".pyi"))
 
 
 def is_cpp(path: str) -> bool:
@@ -47,3 +45,9 @@ def is_requirements(path: str) -> bool:
     if file.suffix not in {".txt", ".in"}:
         return False
     return "requirements" in file.name or "constraints" in file.name or file.parent.name == "requirements"
+
+
+def is_for_development(path: str) -> bool:
+    """Return whether a list of requirements is one of tests, documentation or tools, by its path."""
+    words = _WORD.findall(path.lower())
+    return any(word in _DEVELOPMENT for word in words)

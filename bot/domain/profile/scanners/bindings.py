@@ -89,7 +89,7 @@ class BindingWalk(FileWalk):
             if local == "*":
                 self.stars.append(symbol)
             # what is tried first is what runs with the head of upstream, not what a handler falls back to
-            elif not self.fallbacks or not self.scope.names.get(local):
+            elif not self.is_fallback(local):
                 self.scope.bind_import(local, symbol)
                 self.instances.setdefault(name_instance(local), symbol)
         for alias in node.names:
@@ -142,6 +142,9 @@ class BindingWalk(FileWalk):
             self.visit(target)
 
     def _assign_name(self, target: ast.Name, value: ast.expr | None, symbol: str | None) -> None:
+        if self.is_fallback(target.id) or (_is_none(value) and self.scope.is_import(target.id)):
+            # ``VllmConfig = None`` stands beside an import for type checkers
+            return
         if value is not None and self.is_static(value) and symbol:
             self.scope.bind_import(target.id, symbol)
         else:
@@ -170,3 +173,7 @@ def _name_imported(node: ast.Import | ast.ImportFrom, alias: ast.alias, module: 
         return alias.name
     source = resolve_relative(module, node.level, node.module or "", is_package=is_package)
     return source if alias.name == "*" else f"{source}.{alias.name}"
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None

@@ -10,6 +10,7 @@ from bot.domain.profile.expressions import ExpressionReader, get_string
 from bot.domain.profile.models import UseKind
 from bot.domain.profile.scanners.collector import UseCollector
 from bot.domain.profile.scanners.scopes import Scope
+from bot.domain.profile.scanners.settings import SettingScanner
 from bot.domain.profile.symbols import follow_part, name_expression
 from bot.domain.python.models import CallShape, Signature
 from bot.domain.python.signatures import FunctionNode
@@ -23,6 +24,7 @@ class Scanner(Protocol):
     scope: Scope
     reader: ExpressionReader
     collector: UseCollector
+    settings: SettingScanner
 
     def add(self, kind: UseKind, node: ast.AST, symbol: str | None, **extra: object) -> None:
         """Add a use of a symbol at a node."""
@@ -38,6 +40,10 @@ class Scanner(Protocol):
 
     def is_guess(self, node: ast.expr) -> bool:
         """Return whether what an expression stands for depends on a guess."""
+        ...
+
+    def add_setting(self, kind: UseKind, node: ast.AST, name: str) -> None:
+        """Add a use of what users write."""
         ...
 
     def read_function(self, node: FunctionNode) -> tuple[Signature, str]:
@@ -68,11 +74,12 @@ class CallScanner:
         name = name_expression(node.func)
         if name.startswith(_OPS) and name.count(".") >= 3:
             op = ".".join(name.split(".")[:4])
-            self._scanner.add(UseKind.OP, node, f"{op}")
+            self._scanner.add_setting(UseKind.OP, node, op)
         special = self._special.get(name.rpartition(".")[2])
         if special:
             special(node)
         symbol = self._scanner.reader.read(node.func)
+        self._scanner.settings.scan_call(node, symbol)
         if symbol is None or name == "super":
             return
         self._add_call(node.func, node, symbol, read_call_shape(node))

@@ -40,7 +40,8 @@ class DefinitionWalk(BindingWalk):
         builder = ClassBuilder(name, self.collector.file.path, node.lineno, tuple(b for _, b in bases if b))
         for base, symbol in bases:
             self.add(UseKind.SUBCLASS, base, symbol)
-        self.scope.bind(node.name, name)
+        if not self.is_fallback(node.name):
+            self.scope.bind(node.name, name)
         self.classes[name] = builder
         outer = self.class_
         with self.open_scope(name, instance=name):

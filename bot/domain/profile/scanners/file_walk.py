@@ -14,12 +14,16 @@ from bot.domain.profile.scanners.calls import CallScanner
 from bot.domain.profile.scanners.classes import ClassBuilder
 from bot.domain.profile.scanners.collector import UseCollector
 from bot.domain.profile.scanners.scopes import Scope
+from bot.domain.profile.scanners.settings import SettingScanner
 from bot.domain.profile.symbols import name_expression, read_annotation
 from bot.domain.python.expressions import SourceText
 from bot.domain.python.fingerprint import drop_docstring, hash_code
 from bot.domain.python.models import Signature
 from bot.domain.python.module_names import name_module
 from bot.domain.python.signatures import FunctionNode, read_signature
+
+# parts of a chain of attributes and calls that are looked at
+_MAX_CHAIN = 12
 
 
 class FileWalk(ast.NodeVisitor):
@@ -43,6 +47,7 @@ class FileWalk(ast.NodeVisitor):
         self.fallbacks = 0
         self.reader = ExpressionReader(self._lookup)
         self.calls = CallScanner(self)
+        self.settings = SettingScanner(file, self.add_setting)
 
     def _lookup(self, name: str) -> str | None:
         return self.scope.lookup(name)
@@ -55,6 +60,11 @@ class FileWalk(ast.NodeVisitor):
         line = getattr(node, "lineno", 0)
         self.collector.add(kind, symbol, line, owner=self.scope.owner, is_guarded=guarded, **extra)  # type: ignore[arg-type]
 
+    def add_setting(self, kind: UseKind, node: ast.AST, name: str) -> None:
+        """Add a use of what users write: a variable, a flag, an op."""
+        line = getattr(node, "lineno", 0)
+        self.collector.add(kind, name, line, owner=self.scope.owner, is_guarded=self.guards > 0)
+
     def read_annotation(self, node: ast.expr | None) -> str | None:
         """Return the symbol of the values that an annotation allows."""
         return read_annotation(node, self.scope.lookup)
@@ -66,7 +76,9 @@ class FileWalk(ast.NodeVisitor):
 
     def is_guess(self, node: ast.expr) -> bool:
         """Return whether what an expression stands for depends on a guess."""
-        while isinstance(node, ast.Attribute | ast.Call | ast.Subscript | ast.Await):
+        for _ in range(_MAX_CHAIN):
+            if not isinstance(node, ast.Attribute | ast.Call | ast.Subscript | ast.Await):
+                break
             node = node.func if isinstance(node, ast.Call) else node.value
         return isinstance(node, ast.Name) and self.scope.is_guess(node.id)
 
@@ -82,6 +94,10 @@ class FileWalk(ast.NodeVisitor):
         """Return the signature of a function and the hash of what it does."""
         decorators = [name_expression(each) for each in node.decorator_list]
         return read_signature(node, decorators, self.source), hash_code(drop_docstring(node.body))
+
+    def is_fallback(self, name: str) -> bool:
+        """Return whether what binds a name now is only what an ``except`` falls back to."""
+        return self.fallbacks > 0 and bool(self.scope.names.get(name))
 
     def visit_all(self, nodes: Iterable[ast.AST]) -> None:
         """Visit nodes one after the other."""

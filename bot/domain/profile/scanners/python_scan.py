@@ -89,19 +89,40 @@ class PythonScanner(DefinitionWalk):
             self.visit(node.func.value)
         elif not isinstance(node.func, ast.Name):
             self.visit(node.func)
-        self.visit_all([*node.args, *node.keywords])
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            # the names of the team's own flags
+            self.visit_all(node.keywords)
+        else:
+            self.visit_all([*node.args, *node.keywords])
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         """Note a read of an attribute."""
         kind = UseKind.INHERITED if self.is_self(node.value) else UseKind.READ
-        self.add(kind, node, self.reader.read(node), is_guess=self.is_guess(node))
+        symbol = self.reader.read(node)
+        self.add(kind, node, symbol, is_guess=self.is_guess(node))
+        self.settings.scan_symbol(node, symbol)
         self.visit(node.value)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         """Note names in a string."""
-        if isinstance(node.value, str):
-            for kind, name in list_named(node.value, self.collector.file.packages):
+        if not isinstance(node.value, str):
+            return
+        self.settings.scan_string(node)
+        for kind, name in list_named(node.value, self.collector.file.packages):
+            if kind is UseKind.NAMED:
                 self.add(kind, node, name)
+            else:
+                self.add_setting(kind, node, name)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        """Note a variable of the environment."""
+        self.settings.scan_subscript(node)
+        self.generic_visit(node)
+
+    def visit_Dict(self, node: ast.Dict) -> None:
+        """Note the fields of a request."""
+        self.settings.scan_dict(node)
+        self.generic_visit(node)
 
     def visit_Tuple(self, node: ast.Tuple) -> None:
         """Note a module and a name in it that stand beside each other."""

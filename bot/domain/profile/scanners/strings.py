@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from bot.domain.profile.expressions import get_string
 from bot.domain.profile.models import UseKind
+from bot.domain.profile.scanners.patterns import get_patterns
 
 _MAX_STRING = 300
 _PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?", re.A)
@@ -22,7 +23,9 @@ def list_named(text: str, packages: Sequence[str]) -> Iterator[tuple[UseKind, st
     first = re.split(r"[.:]", text, maxsplit=1)[0]
     if first not in packages and not first.startswith(("_C", "_moe_C")):
         return
-    if _PATH.fullmatch(text):
+    if get_patterns(tuple(packages)).group.fullmatch(text):
+        yield UseKind.ENTRY_POINT, text
+    elif _PATH.fullmatch(text):
         yield UseKind.NAMED, text.replace(":", ".")
     elif match := _OP.fullmatch(text):
         yield UseKind.OP, f"torch.ops.{match[1]}.{match[2]}"

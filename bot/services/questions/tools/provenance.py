@@ -51,6 +51,10 @@ class Provenance:
         """Add a search for a name; ``where`` says in which files."""
         self._searched[f"{where} after #{number} for {_format_path(name)}"] = None
 
+    def add_profile_search(self, profile: str, name: str) -> None:
+        """Add a search for a name or path in a profile."""
+        self._searched[f"the profile {profile} for {_format_path(name)}"] = None
+
     def add_diff(self, pull: PullRequest, files: tuple[ChangedFile, ...], left_out: tuple[str, ...]) -> None:
         """Add the diff of these files of a pull request; ``left_out`` are those that did not fit completely."""
         if any(file.patch for file in files):

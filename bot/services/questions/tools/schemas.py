@@ -117,6 +117,19 @@ class UsesArguments(ToolArguments):
     name: Annotated[str, Field(min_length=1, max_length=200)]
 
 
+class ProfileArguments(ToolArguments):
+    """Arguments of the search in a team's own tree."""
+
+    description: ClassVar[str] = (
+        "Where the readers' own code uses something of this repository: the lines that use a name, or those of a "
+        "file of theirs, with their place."
+    )
+
+    name: Annotated[str, Field(min_length=1, max_length=200)] = Field(
+        description="a name or its last parts (Scheduler.schedule, VLLM_USE_V1, --max-model-len), or a path"
+    )
+
+
 class DiscussionArguments(ToolArguments):
     """Arguments of the tool that reads a discussion."""
 

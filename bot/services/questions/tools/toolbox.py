@@ -12,6 +12,7 @@ from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.thread_subject import ThreadSubject
 from bot.domain.digest.models import Entry
 from bot.domain.errors import DayUnavailable, PrdigestError
+from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.discussion import Discussion, Remark
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathClasses
@@ -22,7 +23,9 @@ from bot.domain.time.day import LocalDay
 from bot.render.conversations.notices import explain_error
 from bot.services.operations.model_tools import ModelTools, ToolOutput
 from bot.services.questions.archive import DayEntries, PullRequestArchive
+from bot.services.questions.background import BackgroundSources
 from bot.services.questions.tools.discussion_tools import DiscussionTools
+from bot.services.questions.tools.profile_tools import ProfileTools, format_report
 from bot.services.questions.tools.provenance import Provenance
 from bot.services.questions.tools.pull_request_tools import PullRequestTools
 from bot.services.questions.tools.reading_session import ReadingSession
@@ -31,6 +34,7 @@ from bot.services.questions.tools.schemas import (
     DiscussionArguments,
     FileArguments,
     ListArguments,
+    ProfileArguments,
     PullArguments,
     SearchArguments,
     TakenBackArguments,
@@ -53,6 +57,9 @@ class Toolbox:
         self._pull_requests = PullRequestTools(self._session)
         self._sources = SourceTools(self._session, archive.code)
         self._discussions = DiscussionTools(self._session, archive.background)
+        self._subject = subject
+        self._background = archive.background
+        self._profile = _find_profile(archive.background, subject)
         self._tools = ModelTools(
             {
                 "list_pull_requests": (ListArguments, self._pull_requests.list_pull_requests),
@@ -63,18 +70,29 @@ class Toolbox:
                 "read_file": (FileArguments, self._sources.read_file),
                 "find_uses": (UsesArguments, self._sources.find_uses),
                 "read_discussion": (DiscussionArguments, self._discussions.read_discussion),
+                **self._list_profile_tools(),
             },
             _explain_failure,
         )
 
     @property
     def definitions(self) -> tuple[Mapping[str, Any], ...]:
-        """The tools as the service expects them; the same for every question, so that they stay in its cache."""
+        """The tools as the service expects them; the same for every question, so that they stay in its cache.
+
+        One more in threads about a profile.
+        """
         return self._tools.definitions
 
     def run_tool(self, name: str, arguments: Mapping[str, Any]) -> ToolOutput:
         """Run a tool, as :meth:`ModelTools.run_tool` does."""
         return self._tools.run_tool(name, arguments)
+
+    def _list_profile_tools(self) -> dict[str, Any]:
+        """Return the tool over the profile of the thread; none without one."""
+        if self._profile is None:
+            return {}
+        tools = ProfileTools(self._session, self._profile)
+        return {"find_profile_uses": (ProfileArguments, tools.find_uses)}
 
     # access to what was read, for other code
 
@@ -91,6 +109,16 @@ class Toolbox:
     def read_subject_days(self) -> DayEntries:
         """Return the days that the thread is about."""
         return self._session.read_subject_days()
+
+    def describe_touches(self) -> str:
+        """Return what touches the profile in the days of the thread; empty without a profile."""
+        if self._profile is None:
+            return ""
+        pulls = [entry.pull for entry in self.read_subject_days().entries]
+        touched = self._background.read_touches(self._subject.profile, pulls)
+        if touched.problem:
+            self.provenance.add_gap(touched.problem)
+        return format_report(self._session, touched.report) if touched.report else ""
 
     def get_entry(self, repository: Repository, number: int) -> Entry:
         """Return one pull request. Raises PrdigestError if it is not available."""
@@ -123,6 +151,17 @@ class Toolbox:
             return None
         evidence = verify_citation(citation, pull, self._sources.get_excerpts(reference))
         return (pull, evidence) if evidence else None
+
+
+def _find_profile(background: BackgroundSources, subject: ThreadSubject) -> Profile | None:
+    """Return the profile of a thread, if there is one that a model may be shown."""
+    if not subject.profile:
+        return None
+    try:
+        profile = background.get_profile(subject.profile)
+    except PrdigestError:
+        return None
+    return profile if profile and profile.explains else None
 
 
 def _explain_failure(error: PrdigestError) -> str:

@@ -13,20 +13,29 @@ from bot.domain.contract.surfaces.code.python_file import (
     get_last_name,
     name_expression,
     read_string,
+    show_expression,
 )
-from bot.domain.contract.surfaces.facts import Fact
+from bot.domain.contract.surfaces.facts import Fact, shorten_text
 
 _METHODS = frozenset(("get", "post", "put", "delete", "patch", "head", "options", "websocket"))
 _ROUTES = frozenset(("route", "api_route", "websocket_route"))
 _ADDERS = {f"add_{method}": method.upper() for method in _METHODS} | {"add_api_websocket_route": "WEBSOCKET"}
+_PARAMETERS = frozenset(("Query", "Form", "Header", "Cookie", "Body", "File"))
 _ROUTERS = frozenset(("APIRouter", "Blueprint"))
 
 
 def list_endpoints(file: PythonFile) -> Iterator[Fact]:
     """Yield the endpoints of decorated handlers and of calls that add a route."""
     prefixes = _list_prefixes(file)
-    for function, _ in file.functions:
-        yield from _list_decorators(file, function, prefixes)
+    handlers: dict[str, list[str]] = {}
+    for function, scope in file.functions:
+        facts = list(_list_decorators(file, function, prefixes))
+        yield from facts
+        names = [fact.name for fact in facts if fact.subject is ContractClass.ENDPOINT]
+        handlers[f"{scope}.{function.name}".lstrip(".")] = names
+        yield from _list_parameters(function, names)
+    for call, scope in file.calls:
+        yield from _list_query_reads(file, call, handlers.get(scope, []))
     for call, _ in file.calls:
         yield from _list_calls(file, call, prefixes)
 
@@ -82,6 +91,50 @@ def _list_calls(file: PythonFile, call: ast.Call, prefixes: dict[str, str]) -> I
     elif call.func.attr in {"add_api_route", "add_url_rule", "add_route"}:
         for method in _read_methods(file, call):
             yield _make_fact(method, path, call)
+
+
+def _list_parameters(function: Function, endpoints: list[str]) -> Iterator[Fact]:
+    """Yield the parameters of a handler that FastAPI takes from the query, a form or the headers."""
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    defaults = [None] * (len(arguments) - len(function.args.defaults)) + list(function.args.defaults)
+    pairs = [
+        *zip(arguments, defaults, strict=True),
+        *zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True),
+    ]
+    for argument, default in pairs if endpoints else []:
+        calls = [node for node in (default, *_list_annotated(argument.annotation)) if isinstance(node, ast.Call)]
+        marker = next((call for call in calls if get_last_name(call.func) in _PARAMETERS), None)
+        if marker is not None:
+            value = find_argument(marker, "default", 0) if marker is default else default
+            for endpoint in endpoints:
+                yield _make_parameter(f"{endpoint}?{argument.arg}", argument.lineno, show_expression(value))
+
+
+def _list_annotated(node: ast.expr | None) -> list[ast.expr]:
+    if (
+        isinstance(node, ast.Subscript)
+        and get_last_name(node.value) == "Annotated"
+        and isinstance(node.slice, ast.Tuple)
+    ):
+        return node.slice.elts
+    return []
+
+
+def _list_query_reads(file: PythonFile, call: ast.Call, endpoints: list[str]) -> Iterator[Fact]:
+    """Yield what a handler takes from the query itself: ``request.query_params.get("level", "1")``."""
+    if not (isinstance(call.func, ast.Attribute) and call.func.attr == "get" and call.args):
+        return
+    name = read_string(file, call.args[0])
+    if name and get_last_name(call.func.value) == "query_params":
+        for endpoint in endpoints:
+            default = show_expression(find_argument(call, "default", 1))
+            yield _make_parameter(f"{endpoint}?{name}", call.lineno, default)
+
+
+def _make_parameter(name: str, line: int, default: str) -> Fact:
+    text = shorten_text(f"{name} default {default}" if default else name)
+    owner = name.partition("?")[0]
+    return Fact(ContractClass.API_FIELD, name, line, text=text, default=default, owner=owner)
 
 
 def _read_methods(file: PythonFile, call: ast.Call) -> list[str]:

@@ -73,7 +73,15 @@ def list_plugin_groups(file: PythonFile) -> Iterator[Fact]:
         if get_last_name(call.func).endswith(_LOOKUPS):
             group = read_string(file, find_argument(call, "group", 0))
             if group and _GROUP.fullmatch(group):
-                yield Fact(ContractClass.ENTRY_POINT, group, call.lineno, text=f"plugins in the group {group}")
+                yield _make_group(group, call.lineno, is_loose=True)
+    for name, value in file.constants.items():
+        group = read_string(file, value)
+        if group and name.endswith("_GROUP") and "PLUGIN" in name and _GROUP.fullmatch(group):
+            yield _make_group(group, value.lineno, is_loose=False)
+
+
+def _make_group(group: str, line: int, *, is_loose: bool) -> Fact:
+    return Fact(ContractClass.ENTRY_POINT, group, line, text=f"plugins in the group {group}", is_loose=is_loose)
 
 
 def _make_fact(group: str, name: str, target: str, line: int) -> Fact:

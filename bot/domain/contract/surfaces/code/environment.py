@@ -18,7 +18,7 @@ from bot.domain.contract.surfaces.code.python_file import (
     show_expression,
 )
 from bot.domain.contract.surfaces.deadlines import is_deprecation, read_deadline
-from bot.domain.contract.surfaces.facts import Fact, show_variable
+from bot.domain.contract.surfaces.facts import Fact, show_default_change
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{2,79}", re.A)
 _GETTERS = frozenset(("os.getenv", "os.environ.get", "environ.get", "getenv"))
@@ -110,7 +110,7 @@ def _list_reads(file: PythonFile) -> Iterator[tuple[str, str, int]]:
 
 
 def _show_default(node: ast.expr | None) -> str:
-    text = show_expression(node)
+    text = show_expression(node.body if isinstance(node, ast.Lambda) else node)
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         text = node.value
     return "" if text in _UNSET else text
@@ -123,7 +123,7 @@ def _make_fact(file: PythonFile, name: str, default: str, line: int, *, is_loose
         ContractClass.ENVIRONMENT,
         name,
         line,
-        text=show_variable(name, default),
+        text=show_default_change(name, default),
         default=default,
         help=comment,
         is_loose=is_loose,

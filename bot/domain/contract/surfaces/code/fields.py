@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from bot.domain.contract.models import ContractClass
+from bot.domain.contract.surfaces.code.annotations import show_annotation
 from bot.domain.contract.surfaces.code.python_file import (
     PythonFile,
     find_argument,
@@ -25,6 +26,12 @@ from bot.domain.contract.surfaces.facts import Fact, shorten_text
 
 _CONFIGURATION = re.compile(r"(?:Config|Args|Settings)$")
 _DATA_DECORATORS = frozenset(("dataclass", "config", "define", "attrs", "frozen", "pydantic_dataclass"))
+# a default that is the one of another class's field
+_REFERENCE = re.compile(
+    r"(?P<owner>[A-Z]\w{0,100}(?:Config|Args))\.(?P<field>[a-z_]\w{0,100})"
+    r"|get_field\((?P<class>[A-Z]\w{0,100}), ['\"](?P<name>\w{1,100})['\"]\)",
+    re.A,
+)
 _FIELD_CALLS = frozenset(("Field", "field"))
 # folders of code that processes of one installation use to talk to each other
 _BETWEEN_PROCESSES = frozenset(("distributed", "executor", "engine", "ipc", "rpc", "transfer", "grpc"))
@@ -129,7 +136,7 @@ def list_class_fields(file: PythonFile, node: ast.ClassDef) -> Iterator[ClassFie
     for index, statement in enumerate(node.body):
         if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
             continue
-        annotation = show_expression(statement.annotation)
+        annotation = show_annotation(statement.annotation)
         if annotation.startswith(("ClassVar", "typing.ClassVar")) or statement.target.id == "model_config":
             continue
         documentation = read_docstring(node.body, index)
@@ -191,6 +198,12 @@ def _read_field_default(call: ast.Call) -> tuple[str, bool]:
     return (empty.get(name, f"{name}()"), False) if factory is not None else ("", True)
 
 
+def read_reference(value: str) -> str:
+    """Return the field that a default names, ``ModelConfig.dtype``; empty if it is a value of its own."""
+    match = _REFERENCE.fullmatch(value)
+    return f"{match['owner'] or match['class']}.{match['field'] or match['name']}" if match else ""
+
+
 def make_field_fact(owner: FieldClass, field: ClassField, place: int) -> Fact:
     """Describe a field as a fact; of one that is sent in an array the text names its place."""
     is_deprecated = field.is_deprecated or is_deprecation(field.description)
@@ -205,6 +218,7 @@ def make_field_fact(owner: FieldClass, field: ClassField, place: int) -> Fact:
         default="required" if field.is_required else field.default,
         shape=f"{field.annotation}{alias}",
         help=field.description,
+        reference=read_reference(field.default),
         is_deprecated=is_deprecated,
         deadline=read_deadline(field.description) if is_deprecated else None,
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from bot.domain.contract.models import ContractClass
-from bot.domain.contract.surfaces.code.fields import list_class_fields
+from bot.domain.contract.surfaces.code.fields import ClassField
 from bot.domain.contract.surfaces.code.python_file import (
     PythonFile,
     find_argument,
@@ -25,23 +26,87 @@ _SWITCHES = {"store_true": "off", "store_false": "on", "count": "0"}
 _CLICK = frozenset(("option", "Option"))
 
 
+@dataclass(frozen=True, slots=True)
+class FlagOverride:
+    """What code changes of a flag that is made of a field. A ``default`` of None leaves that of the field."""
+
+    names: tuple[str, ...] = ()
+    default: str | None = None
+    is_required: bool = False
+    is_deprecated: bool = False
+
+
 def list_flags(file: PythonFile) -> Iterator[Fact]:
-    """Yield the flags of a file."""
+    """Yield the flags of a file that are written out."""
     sources = _list_kwargs_sources(file)
-    generators: dict[str, bool] = {}
     for call, scope in file.calls:
         name = get_last_name(call.func)
         if name == "add_argument":
-            if call.args and isinstance(call.args[0], ast.JoinedStr):
-                owner = _find_generated_class(file, call.args[0], scope, sources)
-                generators |= {owner: True} if owner else {}
-            else:
-                yield from _list_argparse(file, call, scope, sources)
+            yield from _list_argparse(file, call, scope, sources)
         elif name in _CLICK:
             yield from _list_click(file, call)
-    for node, _ in file.classes:
-        if node.name in generators:
-            yield from _list_generated(file, node)
+
+
+def list_flag_classes(file: PythonFile) -> frozenset[str]:
+    """Return the classes whose fields become flags one by one: ``f"--{key.replace('_', '-')}"`` in a loop."""
+    sources = _list_kwargs_sources(file)
+    places = {(scope, owner) for (scope, _), owner in sources.items()}
+    classes = set()
+    for call, scope in file.calls:
+        owner = scope.split(".", 1)[0]
+        if get_last_name(call.func) == "add_argument" and any(map(_is_generated, call.args)):
+            classes |= {owner} if {(scope, owner), (scope, "cls")} & places else set()
+    return frozenset(classes)
+
+
+def _is_generated(node: ast.expr) -> bool:
+    first = node.values[0] if isinstance(node, ast.JoinedStr) and len(node.values) == 2 else None
+    return isinstance(first, ast.Constant) and first.value == "--"
+
+
+def list_flag_overrides(file: PythonFile) -> dict[str, FlagOverride]:
+    """Return what ``kwargs["input_file"]["required"] = True`` says of the flags made of fields, by field."""
+    overrides: dict[str, FlagOverride] = {}
+    for placed in file.others:
+        node = placed.node
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if not (isinstance(target, ast.Subscript) and isinstance(target.value, ast.Subscript)):
+            continue
+        field = read_string(file, target.value.slice)
+        key = read_string(file, target.slice)
+        if field and key in {"required", "default", "flags", "deprecated"} and isinstance(node, ast.Assign):
+            overrides[field] = _override(file, overrides.get(field, FlagOverride()), key, node.value)
+    return overrides
+
+
+def _override(file: PythonFile, override: FlagOverride, key: str, value: ast.expr) -> FlagOverride:
+    if key == "required":
+        return replace(override, is_required=_is_true(value))
+    if key == "deprecated":
+        return replace(override, is_deprecated=_is_true(value))
+    if key == "default":
+        return replace(override, default=show_default(value))
+    names = value.elts if isinstance(value, ast.List | ast.Tuple) else []
+    return replace(override, names=tuple(name for item in names if (name := read_string(file, item))))
+
+
+def make_field_flags(field: ClassField, override: FlagOverride | None) -> Iterator[Fact]:
+    """Yield the flags that a field of a class becomes."""
+    override = override or FlagOverride()
+    is_switch = "bool" in field.annotation.split()
+    default = "" if field.default == "None" else field.default
+    default = default if override.default is None else override.default
+    description = f"{field.description} deprecated" if override.is_deprecated else field.description
+    for name in (*override.names, f"--{field.name.replace('_', '-')}"):
+        fact = _make_fact(name, field.line, default, description, is_required=override.is_required)
+        yield replace_default(fact, fact.default, is_switch=is_switch)
+
+
+def replace_default(fact: Fact, default: str, *, is_switch: bool) -> Fact:
+    """Return a flag with a default; that of a switch is on or off."""
+    default = {"True": "on", "False": "off"}.get(default, default) if is_switch else default
+    text = show_flag(fact.name, default)
+    return replace(fact, default=default, shape="switch" if is_switch else "value", text=text)
 
 
 def _list_kwargs_sources(file: PythonFile) -> Mapping[tuple[str, str], str]:
@@ -51,30 +116,12 @@ def _list_kwargs_sources(file: PythonFile) -> Mapping[tuple[str, str], str]:
         node = placed.node
         if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.value.args) == 1):
             continue
-        if "kwargs" in get_last_name(node.value.func) and isinstance(node.targets[0], ast.Name):
-            sources[(placed.scope, node.targets[0].id)] = get_last_name(node.value.args[0])
+        owner = get_last_name(node.value.args[0])
+        is_class = owner == "cls" or owner[:1].isupper()
+        # what is made of the arguments afterwards is still about the same class
+        if is_class and "kwargs" in get_last_name(node.value.func) and isinstance(node.targets[0], ast.Name):
+            sources[(placed.scope, node.targets[0].id)] = owner
     return sources
-
-
-def _find_generated_class(
-    file: PythonFile, name: ast.JoinedStr, scope: str, sources: Mapping[tuple[str, str], str]
-) -> str:
-    """Return the class whose fields become flags one by one: ``f"--{key.replace('_', '-')}"`` in a loop."""
-    first = name.values[0] if name.values else None
-    if not (isinstance(first, ast.Constant) and first.value == "--" and len(name.values) == 2):
-        return ""
-    owners = {owner for (place, _), owner in sources.items() if place == scope}
-    owner = scope.split(".", 1)[0]
-    return owner if owner in owners else ""
-
-
-def _list_generated(file: PythonFile, node: ast.ClassDef) -> Iterator[Fact]:
-    for field in list_class_fields(file, node):
-        if field.is_private or not field.is_settable:
-            continue
-        flag = f"--{field.name.replace('_', '-')}"
-        default = "" if field.default == "None" else field.default
-        yield _make_fact(flag, field.line, default, field.description)
 
 
 def _list_argparse(
@@ -89,8 +136,10 @@ def _list_argparse(
     action = find_argument(call, "action")
     is_deprecated = _is_true(find_argument(call, "deprecated")) or "deprecat" in get_last_name(action).lower()
     text = f"{help_text} {read_comment(file, call.lineno)}" if not is_deprecated else f"{help_text} deprecated"
+    shape = "" if reference else "switch" if _is_switch(call) else "value"
     for name in names:
-        yield _make_fact(name, call.lineno, default, text, reference=reference, is_required=is_required)
+        fact = _make_fact(name, call.lineno, default, text, reference=reference, is_required=is_required)
+        yield replace(fact, shape=shape)
 
 
 def _find_reference(call: ast.Call, scope: str, sources: Mapping[tuple[str, str], str]) -> str:
@@ -114,6 +163,12 @@ def _find_reference(call: ast.Call, scope: str, sources: Mapping[tuple[str, str]
     return ""
 
 
+def _is_switch(call: ast.Call) -> bool:
+    action = find_argument(call, "action")
+    word = action.value if isinstance(action, ast.Constant) else get_last_name(action)
+    return isinstance(word, str) and (word in _SWITCHES or word.endswith("BooleanOptionalAction"))
+
+
 def _read_default(file: PythonFile, call: ast.Call) -> tuple[str, bool]:
     action = read_string(file, find_argument(call, "action")) or ""
     default = find_argument(call, "default")
@@ -121,7 +176,10 @@ def _read_default(file: PythonFile, call: ast.Call) -> tuple[str, bool]:
         return _SWITCHES[action], False
     if action in {"store_true", "store_false"} and isinstance(default, ast.Constant):
         return "on" if default.value else "off", False
-    return show_default(default), _is_true(find_argument(call, "required"))
+    text = show_default(default)
+    if _is_switch(call):
+        text = {"True": "on", "False": "off"}.get(text, text)
+    return text, _is_true(find_argument(call, "required"))
 
 
 def show_default(node: ast.expr | None) -> str:

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
+from bot.domain.contract.surfaces.code.annotations import show_signature
 from bot.domain.contract.surfaces.code.python_file import (
     Function,
     PythonFile,
@@ -13,7 +14,6 @@ from bot.domain.contract.surfaces.code.python_file import (
     get_last_name,
     name_expression,
     read_string,
-    show_expression,
 )
 from bot.domain.contract.surfaces.facts import Fact, make_op
 
@@ -57,17 +57,7 @@ def _read_registration(
     library = find_argument(call, "target_lib")
     space = libraries.get(name_expression(library), "vllm" if library is None else name_expression(library))
     function = functions.get(get_last_name(find_argument(call, "op_func", 1)))
-    yield make_op(f"{space}.{name}", call.lineno, _show_signature(name, function))
-
-
-def _show_signature(name: str, function: Function | None) -> str:
-    if function is None:
-        return name
-    returns = f" -> {show_expression(function.returns)}" if function.returns else ""
-    try:
-        return f"{name}({ast.unparse(function.args)}){returns}"
-    except (RecursionError, ValueError, MemoryError):
-        return name
+    yield make_op(f"{space}.{name}", call.lineno, show_signature(name, function))
 
 
 def _read_decorators(file: PythonFile, function: Function) -> Iterator[Fact]:
@@ -77,4 +67,4 @@ def _read_decorators(file: PythonFile, function: Function) -> Iterator[Fact]:
             name = read_string(file, find_argument(decorator, "name", 0)) or ""
             space, mark, op = name.partition("::")
             if mark and op:
-                yield make_op(f"{space}.{op}", function.lineno, _show_signature(op, function))
+                yield make_op(f"{space}.{op}", function.lineno, show_signature(op, function))

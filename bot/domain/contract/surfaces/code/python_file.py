@@ -11,6 +11,22 @@ from bot.domain.contract.surfaces.facts import shorten_text
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+# nodes without anything below that the surfaces look for: two thirds of a tree
+_LEAVES = frozenset(
+    (
+        ast.Name,
+        ast.Constant,
+        ast.Load,
+        ast.Store,
+        ast.Del,
+        ast.alias,
+        ast.Import,
+        ast.ImportFrom,
+        ast.Pass,
+        ast.Global,
+    )
+)
+_KEPT = (ast.Subscript, ast.If, ast.Assign)
 # comments of more lines than this describe something else
 _MAX_COMMENT_LINES = 12
 
@@ -50,7 +66,7 @@ def build_python_file(path: str, text: str, tree: ast.Module) -> PythonFile:
             classes.append((node, scope))
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             functions.append((node, scope))
-        elif isinstance(node, ast.Subscript | ast.Compare | ast.If | ast.Assign | ast.For):
+        elif isinstance(node, _KEPT):
             others.append(PlacedNode(node, scope))
     return PythonFile(
         path,
@@ -72,8 +88,20 @@ def _walk_scopes(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
         yield node, scope
         # in deep nests the names would grow with the square of the text
         inner = f"{scope}.{node.name}".lstrip(".")[:200] if isinstance(node, _SCOPES) else scope
-        children = list(ast.iter_child_nodes(node))
-        stack.extend((child, inner) for child in reversed(children))
+        children = [child for child in _list_children(node) if type(child) not in _LEAVES]
+        stack.extend([(child, inner) for child in reversed(children)])
+
+
+def _list_children(node: ast.AST) -> list[ast.AST]:
+    """Return what stands below a node, in the order of its fields."""
+    children: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            children += [item for item in value if isinstance(item, ast.AST)]
+        elif isinstance(value, ast.AST):
+            children.append(value)
+    return children
 
 
 def _list_constants(tree: ast.Module) -> dict[str, ast.expr]:

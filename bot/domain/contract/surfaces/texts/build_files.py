@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 
 from bot.domain.contract.models import ContractClass
-from bot.domain.contract.surfaces.facts import Fact, show_variable
+from bot.domain.contract.surfaces.facts import Fact, show_default_change
 from bot.domain.contract.surfaces.texts.dependencies import make_dependency, read_requirement
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w{0,100})=(\"(?:[^\"\\]|\\.)*\"|'[^']*'|\S*)", re.A)
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w{0,100})=(\"(?:[^\"\\]|\\.){0,500}\"|'[^']{0,500}'|\S{0,500})", re.A)
+_BARE = re.compile(r"[A-Za-z_]\w{1,100}", re.A)
 _VERSION_NAME = re.compile(
     r"(?:_VERSIONS?|_VER|_REF|_COMMIT|_BRANCH|_TAG|_REVISION|_SHA)(?:_[A-Z0-9]{1,20})?$|_IMAGE$", re.A | re.I
 )
@@ -19,24 +20,40 @@ _PINNED = re.compile(
     re.A,
 )
 _SET = re.compile(r"\bset\s*\(\s*(?P<name>\w{1,100})\s+\"?(?P<value>[^\s\")]{1,200})\"?[^)]{0,300}\)", re.A | re.I)
-_DECLARE = re.compile(r"\bFetchContent_Declare\s*\(\s*(?P<name>[\w-]{1,100})(?P<body>[^)]{0,2000})\)", re.A | re.I)
+_DECLARE = re.compile(
+    r"\bFetchContent_Declare\s*\(\s*(?P<name>[\w-]{1,100}+)(?P<body>[^)]{0,2000}+)\)", re.A | re.I
+)
 _TAG = re.compile(r"\bGIT_TAG\s+\"?([^\s\")]{1,200})", re.A)
 _CMAKE_COMMENT = re.compile(r"#[^\n]*")
 
 
 def list_dockerfile_facts(text: str) -> Iterator[Fact]:
     """Yield the arguments and variables of a Dockerfile, its base images, and what it installs at a version."""
+    bare: dict[str, int] = {}
+    valued: set[str] = set()
     for line, instruction in _join_lines(text):
         word, _, rest = instruction.partition(" ")
         if word.upper() in {"ARG", "ENV"}:
-            yield from _read_variables(word.upper(), rest.strip(), line)
+            facts = list(_read_variables(word.upper(), rest.strip(), line))
+            yield from facts
+            valued |= {fact.name for fact in facts}
+            names = rest.split() if word.upper() == "ARG" else []
+            bare = {name: line for name in names if _BARE.fullmatch(name)} | bare
         elif word.upper() == "FROM":
             yield from _read_image(rest.strip(), line)
         elif word.upper() == "RUN" and "install" in rest:
-            for match in _PINNED.finditer(rest):
-                fact = read_requirement(match[0].strip("\"'"), line)
-                if fact is not None:
-                    yield fact
+            yield from _read_installs(rest, line)
+    # an argument without a value is declared again in each stage that uses it
+    for name, line in bare.items():
+        if name not in valued:
+            yield Fact(ContractClass.ENVIRONMENT, name, line, text=show_default_change(name, ""))
+
+
+def _read_installs(rest: str, line: int) -> Iterator[Fact]:
+    for match in _PINNED.finditer(rest):
+        fact = read_requirement(match[0].strip("\"'"), line)
+        if fact is not None:
+            yield fact
 
 
 def _join_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -60,9 +77,6 @@ def _read_variables(word: str, rest: str, line: int) -> Iterator[Fact]:
     pairs = [(match[1], match[2]) for match in _ASSIGNMENT.finditer(rest)]
     if word == "ENV" and "=" not in first:
         pairs = [(first, value.strip())]
-    elif word == "ARG" and not pairs:
-        # an argument that is declared again in a stage says nothing new
-        pairs = []
     for name, written in pairs:
         plain = written.strip("\"'")
         if plain in {f"${name}", f"${{{name}}}"}:
@@ -70,7 +84,7 @@ def _read_variables(word: str, rest: str, line: int) -> Iterator[Fact]:
         if _VERSION_NAME.search(name) and plain:
             yield Fact(ContractClass.DEPENDENCY, name, line, text=f"{name}={plain}"[:200], default=plain)
         elif _is_setting(name):
-            yield Fact(ContractClass.ENVIRONMENT, name, line, text=show_variable(name, plain), default=plain)
+            yield Fact(ContractClass.ENVIRONMENT, name, line, text=show_default_change(name, plain), default=plain)
 
 
 def _is_setting(name: str) -> bool:

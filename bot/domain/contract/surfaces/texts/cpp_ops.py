@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from bot.domain.contract.models import ContractClass
-from bot.domain.contract.surfaces.facts import Fact, make_op, show_variable
+from bot.domain.contract.surfaces.facts import Fact, make_op, show_default_change
 from bot.domain.contract.surfaces.texts.cpp_text import strip_comments
 
 _LIBRARY = re.compile(
@@ -38,6 +39,7 @@ def list_cpp_ops(path: str, text: str) -> Iterator[Fact]:
         (match.start(), match["rest"].rsplit(",", 1)[-1].strip(), _name_space(path, match["space"]), match["kind"])
         for match in _LIBRARY.finditer(clean)
     ]
+    is_other_device = "cpu" in PurePosixPath(path).parts
     places = [block[0] for block in blocks]
     for match in _DEF.finditer(clean):
         index = bisect_right(places, match.start()) - 1
@@ -47,7 +49,8 @@ def list_cpp_ops(path: str, text: str) -> Iterator[Fact]:
         name = _NAME.match(schema)
         if name:
             line = bisect_right(starts, match.start())
-            yield make_op(f"{blocks[index][2]}.{name[1]}", line, schema)
+            # the build for another device defines the same names: whether it still does is unknown
+            yield replace(make_op(f"{blocks[index][2]}.{name[1]}", line, schema), is_loose=is_other_device)
 
 
 def _list_line_starts(text: str) -> list[int]:
@@ -82,4 +85,6 @@ def list_cpp_variables(text: str) -> Iterator[Fact]:
         for match in _CPP_READ.finditer(line[:1000]):
             name = match[1]
             if name.split("_", 1)[0] not in _FOREIGN and name == name.upper():
-                yield Fact(ContractClass.ENVIRONMENT, name, number, text=show_variable(name, ""), is_loose=True)
+                yield Fact(
+                    ContractClass.ENVIRONMENT, name, number, text=show_default_change(name, ""), is_loose=True
+                )

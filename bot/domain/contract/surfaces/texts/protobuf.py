@@ -17,7 +17,7 @@ _FIELD = re.compile(
 )
 _VALUE = re.compile(r"\s*(?P<name>[A-Za-z_]\w{0,200})\s*=\s*(?P<number>-?(?:0x)?[0-9a-fA-F]{1,10})", re.A)
 _RPC = re.compile(r"\s*rpc\s+(?P<name>[A-Za-z_]\w{0,200})\s*(?P<types>\(.*)", re.A | re.S)
-_PIECE = re.compile(r"[^{};]*[{};]")
+_END = re.compile(r"([{};])")
 _DEPRECATED = re.compile(r"\bdeprecated\s*=\s*true\b")
 
 
@@ -26,10 +26,10 @@ def list_messages(text: str) -> Iterator[Fact]:
     stack: list[tuple[str, str]] = []
     clean = strip_comments(text)
     line = 1
-    for match in _PIECE.finditer(clean):
-        piece, end = match[0][:-1], match[0][-1]
+    parts = _END.split(clean)
+    for piece, end in zip(parts[::2], parts[1::2], strict=False):
         start = line + piece[: len(piece) - len(piece.lstrip())].count("\n")
-        line += match[0].count("\n")
+        line += piece.count("\n")
         if end == "}":
             stack = stack[:-1]
             continue
@@ -40,6 +40,9 @@ def list_messages(text: str) -> Iterator[Fact]:
             # the fields of a oneof belong to the message
             is_block = opened is not None and opened[1] != "oneof"
             stack.append((opened[1], opened[2]) if opened and is_block else (kind if opened else "", ""))
+            if opened and is_block:
+                name = ".".join(part for _, part in stack if part)
+                yield Fact(ContractClass.WIRE, name, start, f"{opened[1]} {name}", shape=opened[1])
             if len(stack) > 50:
                 return
 
@@ -47,13 +50,16 @@ def list_messages(text: str) -> Iterator[Fact]:
 def _read_piece(piece: str, line: int, kind: str, owner: str) -> Iterator[Fact]:
     if kind in {"message", "extend"} and (match := _FIELD.match(piece)):
         kind_of = " ".join(match["type"].split())
-        yield _make_fact(f"{owner}.{match['name']}", line, f"{kind_of} {match['name']} = {match['number']}", piece)
+        yield _make_fact(owner, match["name"], line, f"{kind_of} {match['name']} = {match['number']}", piece)
     elif kind == "enum" and (match := _VALUE.match(piece)) and not piece.lstrip().startswith("option"):
-        yield _make_fact(f"{owner}.{match['name']}", line, f"{match['name']} = {match['number']}", piece)
+        yield _make_fact(owner, match["name"], line, f"{match['name']} = {match['number']}", piece)
     elif kind == "service" and (match := _RPC.match(piece)):
-        yield _make_fact(f"{owner}.{match['name']}", line, f"rpc {match['name']}{match['types']}", piece)
+        yield _make_fact(owner, match["name"], line, f"rpc {match['name']}{match['types']}", piece)
 
 
-def _make_fact(name: str, line: int, text: str, piece: str) -> Fact:
+def _make_fact(owner: str, name: str, line: int, text: str, piece: str) -> Fact:
     shape = shorten_text(text)
-    return Fact(ContractClass.WIRE, name, line, shape, shape=shape, is_deprecated=bool(_DEPRECATED.search(piece)))
+    is_deprecated = bool(_DEPRECATED.search(piece))
+    return Fact(
+        ContractClass.WIRE, f"{owner}.{name}", line, shape, shape=shape, owner=owner, is_deprecated=is_deprecated
+    )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import tomllib
 from typing import TypeAlias
 
+# characters in which lines are looked for: each search reads all of them
+_MAX_SEARCHED = 20_000
 Table: TypeAlias = dict[str, object]
 
 
@@ -33,7 +35,7 @@ def read_strings(value: object) -> list[str]:
 
 def find_key_line(text: str, *words: str) -> int:
     """Return the first line with all the words, or 1: the parser keeps no lines."""
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(text[:_MAX_SEARCHED].split("\n"), 1):
         if all(word in line for word in words):
             return number
     return 1

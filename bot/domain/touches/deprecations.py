@@ -1,0 +1,30 @@
+"""Which deprecations concern a profile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bot.domain.contract.deprecations import Deprecation
+from bot.domain.profile.models import Use
+from bot.domain.touches.judgement import PYTHON_CLASSES
+from bot.domain.touches.profile_index import ProfileIndex
+
+
+@dataclass(frozen=True, slots=True)
+class UsedDeprecation:
+    """A deprecation and a profile's uses of it, by file and line; none if it doesn't concern the profile."""
+
+    entry: Deprecation
+    uses: tuple[Use, ...] = ()
+
+
+def find_uses(entries: Iterable[Deprecation], index: ProfileIndex) -> tuple[UsedDeprecation, ...]:
+    """Return each deprecation with its uses, in the same order."""
+    return tuple(UsedDeprecation(entry, _list_uses(entry, index)) for entry in entries)
+
+
+def _list_uses(entry: Deprecation, index: ProfileIndex) -> tuple[Use, ...]:
+    is_python = entry.subject in PYTHON_CLASSES
+    uses = index.list_uses_within(entry.name) if is_python else index.list_plain_uses(entry.name)
+    return tuple(sorted((use for use in uses if not use.is_guess), key=lambda use: (use.path, use.line)))

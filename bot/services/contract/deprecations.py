@@ -1,0 +1,89 @@
+"""The ledgers of deprecations: written whenever a merge is read, and read by commands and digests."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from bot.domain.contract.deprecations import (
+    DeprecationLedger,
+    DeprecationNews,
+    DeprecationState,
+    get_state,
+    list_news,
+    update_ledger,
+)
+from bot.domain.contract.models import ChangeKind, MergeContract
+from bot.domain.contract.releases import Release
+from bot.domain.errors import StoreUnavailable
+from bot.domain.profile.models import Profile
+from bot.domain.pull_requests.models import Repository
+from bot.domain.touches.deprecations import UsedDeprecation, find_uses
+from bot.domain.touches.profile_index import ProfileIndex
+from bot.ports import DeprecationStore
+
+log = logging.getLogger(__name__)
+
+_TELLING = frozenset((ChangeKind.DEPRECATED, ChangeKind.REMOVED, ChangeKind.MOVED, ChangeKind.RENAMED))
+
+ReleaseLister = Callable[[Repository], Sequence[Release]]
+
+
+class DeprecationLedgers:
+    """Keeper of the ledgers. ``list_releases`` returns the releases of a repository, oldest first."""
+
+    def __init__(
+        self,
+        store: DeprecationStore,
+        now: Callable[[], datetime],
+        list_releases: ReleaseLister = lambda repository: (),
+    ) -> None:
+        self._store = store
+        self._now = now
+        self._list_releases = list_releases
+
+    def note_contract(self, repository: Repository, contract: MergeContract) -> None:
+        """Note what a merge deprecates and removes. It raises nothing: the merge was read for somebody else."""
+        if all(row.kind not in _TELLING for row in contract.changes):
+            return
+        try:
+            if self._update(repository, contract) is not None:
+                with self._store.hold_lock(repository):
+                    # what others noted in the meantime stays
+                    if ledger := self._update(repository, contract):
+                        self._store.save(repository, ledger)
+        except StoreUnavailable as error:
+            log.warning("%s#%d: its deprecations are not noted: %s", repository, contract.number, error)
+
+    def list_entries(
+        self, repository: Repository, profile: Profile | None = None
+    ) -> tuple[tuple[DeprecationState, UsedDeprecation], ...]:
+        """Return the deprecations of a repository with their states, and with what a profile uses of them.
+
+        Raises:
+            StoreUnavailable: the store does not answer.
+        """
+        entries = self._store.load(repository).entries
+        used = find_uses(entries, ProfileIndex(profile)) if profile else map(UsedDeprecation, entries)
+        releases, now = self._list_releases(repository), self._now()
+        return tuple((get_state(each.entry, releases, now), each) for each in used)
+
+    def list_news(
+        self, repository: Repository, since: datetime, until: datetime, profile: Profile | None = None
+    ) -> tuple[tuple[DeprecationNews, UsedDeprecation], ...]:
+        """Return what was announced, became due or was removed in a time (aware), with a profile's uses.
+
+        Raises:
+            StoreUnavailable: the store does not answer.
+        """
+        news = list_news(self._store.load(repository), self._list_releases(repository), since, until)
+        entries = [step.entry for step in news]
+        used = find_uses(entries, ProfileIndex(profile)) if profile else map(UsedDeprecation, entries)
+        return tuple(zip(news, used, strict=True))
+
+    def _update(self, repository: Repository, contract: MergeContract) -> DeprecationLedger | None:
+        """Return the ledger with a merge, None if it changes no entry."""
+        before = self._store.load(repository)
+        after = update_ledger(before, [contract])
+        return None if after.entries == before.entries else after

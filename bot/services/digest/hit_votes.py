@@ -1,0 +1,79 @@
+"""What teams say about hits: recorded, and shown in every digest that has the hit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+
+from bot.domain.keyspace.digest_keys import parse_digest_key
+from bot.domain.subscriptions.models import DigestSpec
+from bot.domain.touches.decisions import HitKey, TouchDecision
+from bot.ports import PostedDigestIndex
+from bot.render.blocks.button_values import HitVote
+from bot.render.digest.hits import name_verdict_row
+from bot.services.digest.records import DigestRecords
+from bot.services.history.outcome_watcher import WATCH_PERIOD, OutcomeWatcher
+from bot.services.profile.known_profiles import KnownProfiles
+from bot.services.touches.decisions import TouchDecisions
+
+# what the outcomes of merges were an hour ago is still shown; the next check edits what is new
+_OUTCOMES_AGE = timedelta(hours=1)
+
+
+class HitVotes:
+    """Service that records decisions and shows them."""
+
+    def __init__(
+        self,
+        decisions: TouchDecisions,
+        profiles: KnownProfiles,
+        index: PostedDigestIndex,
+        records: DigestRecords,
+        watcher: OutcomeWatcher,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._decisions = decisions
+        self._profiles = profiles
+        self._index = index
+        self._records = records
+        self._watcher = watcher
+        self._now = now
+
+    def record_vote(self, vote: HitVote, user: str, at: datetime) -> None:
+        """Record what a user said at an instant (aware). A vote that is recorded again changes nothing.
+
+        Raises:
+            UsageError: the profile is gone.
+            StoreUnavailable: nothing was recorded.
+        """
+        self._profiles.require_known(vote.profile, vote.reference.repository)
+        self._decisions.record(vote.profile, HitKey(vote.reference), vote.verdict, user, at)
+
+    def show_vote(self, vote: HitVote) -> None:
+        """Edit the digests that have the hit.
+
+        Raises:
+            PostingInProgress, SlackUnavailable, StoreUnavailable: an unknown part is done; another call does the
+                rest.
+        """
+        for key in self._find_digests(vote):
+            self._watcher.amend_digest(key, self._now() - _OUTCOMES_AGE)
+
+    def _find_digests(self, vote: HitVote) -> Iterator[str]:
+        """Yield the keys of the recent digests with the buttons of the hit."""
+        now, row = self._now(), f'"{name_verdict_row(vote.reference.number)}"'
+        keys = self._index.list_between(vote.reference.repository, now - WATCH_PERIOD, now)
+        partial = [key for key in keys if (parts := parse_digest_key(key)) and parts.view]
+        for key, record in self._records.iterate_records(partial):
+            spec = record.spec
+            if spec and spec.view.profile == vote.profile and row in record.posted_json:
+                yield key
+
+
+def list_decisions_of(decisions: TouchDecisions, spec: DigestSpec) -> Mapping[int, TouchDecision]:
+    """Return the last decision about each merge of a digest, by its number. Raises StoreUnavailable."""
+    if not spec.view.profile:
+        return {}
+    made = decisions.list_decisions(spec.view.profile).values()
+    own = (each for each in made if each.key.reference.repository == spec.repository)
+    return {each.key.reference.number: each for each in sorted(own, key=lambda each: each.at)}

@@ -1,0 +1,1 @@
+"""Profiles: scans of teams' trees, their links to upstream, and their daily refresh."""

@@ -1,0 +1,113 @@
+"""``python -m evals contract``: contract changes of Python code, measured on the merges of a clone."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import click
+
+from bot.adapters.git import open_clone_trees
+from bot.domain.contract.extraction import MergeFacts, extract_contract
+from bot.domain.contract.models import ChangeKind, ContractChange, MergeContract
+from bot.domain.errors import PrdigestError
+from bot.domain.evaluation.labels import EvaluationWindow
+from bot.domain.source.trees import BlobVersion
+from bot.domain.time.day import parse_date, parse_zone
+from bot.ports.clone_trees import CloneTrees
+from bot.services.touches.replay_cache import UpstreamTree
+from bot.services.touches.upstream_line import CloneMerge, read_upstream, read_versions, select_dates
+from evals.contract.facts import PYTHON, format_scores, read_facts, score_merge, sum_scores
+from evals.contract.tree_names import TreeNames
+
+_FACTS = Path(__file__).parent / "python.csv"
+_LEAST_PRECISION, _LEAST_RECALL = 0.95, 0.85
+
+
+@click.group("contract")
+def contract() -> None:
+    """Measure the contract changes that the bot finds in the Python code of a clone."""
+
+
+@contract.command("facts")
+@click.option("--clone", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--facts", "path", default=_FACTS, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--since", default="2026-02-20", show_default=True, help="First date (UTC) of the merges.")
+@click.option("--until", default="2026-03-02", show_default=True, help="Last date (UTC) of the merges.")
+def facts(clone: Path, path: Path, since: str, until: str) -> None:
+    """Compare the rows of merges with facts that were read by hand; exit 1 below 0.95 or 0.85."""
+    known = read_facts(path)
+    try:
+        with open_clone_trees(clone) as trees:
+            merges = [each for each in _read_merges(trees, since, until) if each.number in known]
+            contracts = {each.number: each for each in _extract(trees, merges)}
+    except PrdigestError as error:
+        raise click.ClickException(str(error)) from error
+    scores = {number: score_merge(number, known[number], each.changes) for number, each in contracts.items()}
+    for line in format_scores(scores):
+        click.echo(line)
+    held = all(
+        each.precision >= _LEAST_PRECISION and each.recall >= _LEAST_RECALL
+        for each in sum_scores(scores.values())
+        if each.found or each.missed or each.extra
+    )
+    raise SystemExit(0 if held and len(scores) == len(known) else 1)
+
+
+@contract.command("removed")
+@click.option("--clone", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--since", default="2025-10-01", show_default=True, help="First date (UTC) of the merges.")
+@click.option("--until", default="2026-01-31", show_default=True, help="Last date (UTC) of the merges.")
+@click.option("--sample", default=300, show_default=True, help="How many merges are looked at.")
+def removed(clone: Path, since: str, until: str, sample: int) -> None:
+    """Look up each name that is said to be removed in the tree after the merge; exit 1 if one is there."""
+    count, still_there = 0, []
+    try:
+        with open_clone_trees(clone) as trees:
+            merges = _read_merges(trees, since, until)
+            # the same ones each time
+            merges = random.Random(19).sample(merges, min(sample, len(merges)))  # noqa: S311
+            for each in _extract(trees, merges):
+                names = _list_removed(each)
+                names_after = TreeNames(_TextReader(trees, each.commit, is_needed=bool(names)).read)
+                still_there += [f"{each.number} {row.name}" for row in names if names_after.has_name(row)]
+                count += len(names)
+    except PrdigestError as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"{len(merges)} merges, {count} names removed, {len(still_there)} of them still there")
+    for line in still_there:
+        click.echo(line)
+    raise SystemExit(1 if still_there else 0)
+
+
+class _TextReader:
+    """The texts of the files of a commit."""
+
+    def __init__(self, trees: CloneTrees, commit: str, *, is_needed: bool) -> None:
+        self._trees = trees
+        self._files = trees.list_files(commit) if is_needed else {}
+
+    def read(self, path: str) -> str | None:
+        """Return the text of a file, or None if there is none."""
+        blob = self._files.get(path)
+        return self._trees.read_file(BlobVersion(path, blob)).text if blob else None
+
+
+def _read_merges(trees: CloneTrees, since: str, until: str) -> list[CloneMerge]:
+    line = trees.list_line()
+    window = EvaluationWindow(parse_date(since), parse_date(until), parse_zone("UTC"))
+    wanted = [commit.sha for commit in select_dates(line, window)]
+    return list(read_upstream(trees, line, wanted).merges.values())
+
+
+def _extract(trees: CloneTrees, merges: Collection[CloneMerge]) -> Iterator[MergeContract]:
+    tree = UpstreamTree(trees)
+    for merge in merges:
+        tree.move_to(merge.commit.sha)
+        known = MergeFacts(merge.number, merge.commit.sha, merge.commit.committed_at, merge.title)
+        yield extract_contract(known, list(read_versions(trees, merge.commit)), tree.load_outline)
+
+
+def _list_removed(contract_: MergeContract) -> list[ContractChange]:
+    return [each for each in contract_.changes if each.kind is ChangeKind.REMOVED and each.subject in PYTHON]

@@ -1,0 +1,124 @@
+"""Facts about merges that were read by hand, and how many of them the bot finds."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
+
+PYTHON = (
+    ContractClass.MODULE,
+    ContractClass.FUNCTION,
+    ContractClass.CLASS,
+    ContractClass.METHOD,
+    ContractClass.ATTRIBUTE,
+    ContractClass.CONSTANT,
+)
+# class, kind and name of a row
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A row that a reader expects, with the classes and kinds that are right for it.
+
+    One that is not ``is_required`` is right as well, and missed by nobody.
+    """
+
+    classes: tuple[str, ...]
+    kinds: tuple[str, ...]
+    name: str
+    is_required: bool
+
+    @property
+    def keys(self) -> frozenset[Key]:
+        """The rows that are right for it."""
+        return frozenset((each, kind, self.name) for each in self.classes for kind in self.kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassScore:
+    """How many facts of a class are found and missed, and how many rows are not among the facts."""
+
+    subject: str
+    found: int = 0
+    missed: int = 0
+    extra: int = 0
+
+    @property
+    def precision(self) -> float:
+        """The share of the rows that are facts."""
+        return self.found / max(1, self.found + self.extra)
+
+    @property
+    def recall(self) -> float:
+        """The share of the facts that have a row."""
+        return self.found / max(1, self.found + self.missed)
+
+
+@dataclass(frozen=True, slots=True)
+class MergeScore:
+    """The facts of a merge that have a row and those that have none, and the rows that are no facts."""
+
+    number: int
+    found: tuple[Fact, ...]
+    missed: tuple[Fact, ...]
+    extra: tuple[Key, ...]
+
+
+def read_facts(path: Path) -> dict[int, tuple[Fact, ...]]:
+    """Return the facts by the number of the pull request. One without facts changes nothing for others."""
+    facts: dict[int, list[Fact]] = defaultdict(list)
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            own = facts[int(row["pr"])]
+            if row["name"]:
+                classes, kinds = tuple(row["class"].split("|")), tuple(row["kind"].split("|"))
+                own.append(Fact(classes, kinds, row["name"], row["required"] == "yes"))
+    return {number: tuple(own) for number, own in facts.items()}
+
+
+def score_merge(number: int, facts: Iterable[Fact], changes: Iterable[ContractChange]) -> MergeScore:
+    """Compare the rows about Python names with the facts. Rows about bodies alone count neither way."""
+    rows = {
+        (str(each.subject), str(each.kind), each.name)
+        for each in changes
+        if each.subject in PYTHON and each.kind is not ChangeKind.BEHAVIOUR
+    }
+    known = list(facts)
+    right = frozenset(key for fact in known for key in fact.keys)
+    needed = [fact for fact in known if fact.is_required]
+    return MergeScore(
+        number,
+        tuple(fact for fact in needed if fact.keys & rows),
+        tuple(fact for fact in needed if not fact.keys & rows),
+        tuple(sorted(rows - right)),
+    )
+
+
+def sum_scores(scores: Iterable[MergeScore]) -> Iterator[ClassScore]:
+    """Yield the figures of each class."""
+    merges = list(scores)
+    for subject in PYTHON:
+        yield ClassScore(
+            str(subject),
+            sum(fact.classes[0] == subject for each in merges for fact in each.found),
+            sum(fact.classes[0] == subject for each in merges for fact in each.missed),
+            sum(key[0] == subject for each in merges for key in each.extra),
+        )
+
+
+def format_scores(scores: Mapping[int, MergeScore]) -> Iterator[str]:
+    """Yield the lines of the table: the figures, then what is missed, then what is no fact."""
+    yield f"{len(scores)} merges\n{'class':<10} facts found extra precision recall"
+    for each in sum_scores(scores.values()):
+        facts, found = each.found + each.missed, each.found
+        shares = f"{each.precision:>9.2f} {each.recall:>6.2f}"
+        yield f"{each.subject:<10} {facts:>5} {found:>5} {each.extra:>5} {shares}"
+    for number, score in scores.items():
+        yield from (f"missed {number} {'|'.join(fact.kinds)} {fact.name}" for fact in score.missed)
+        yield from (f"extra  {number} {key[0]} {key[1]} {key[2]}" for key in score.extra)

@@ -1,0 +1,30 @@
+"""Ledgers of deprecations on a real server."""
+
+from __future__ import annotations
+
+from redis import Redis
+
+from bot.adapters.redis import RedisDeprecationStore
+from bot.domain.contract.deprecations import Deprecation, DeprecationLedger
+from bot.domain.contract.models import ContractClass
+from bot.domain.keyspace.keys import DEPRECATIONS
+from bot.domain.pull_requests.models import Repository
+from tests.helpers.builders import NOON, REPOSITORY
+
+ENTRY = Deprecation(
+    ContractClass.FLAG, "--old", 5, "c" * 40, NOON, "use --new", "a.py", 3, "v1.2", "--new", 9, NOON
+)
+
+
+def test_a_ledger_comes_back_as_it_was_saved(store: Redis) -> None:
+    ledgers = RedisDeprecationStore(store)
+    assert ledgers.load(REPOSITORY) == DeprecationLedger()
+    ledger = DeprecationLedger((ENTRY,), NOON)
+    with ledgers.hold_lock(REPOSITORY):
+        ledgers.save(REPOSITORY, ledger)
+    assert ledgers.load(Repository("Octo", "Engine")) == ledger
+
+
+def test_an_unreadable_ledger_is_empty(store: Redis) -> None:
+    store.set(DEPRECATIONS.build_key(str(REPOSITORY)), b'0{"version": 99}')
+    assert RedisDeprecationStore(store).load(REPOSITORY) == DeprecationLedger()

@@ -1,0 +1,56 @@
+"""``prdigest since`` and ``prdigest deprecations`` on a world of the tests' own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis import RedisDeprecationStore, RedisProfileStore
+from bot.domain.contract.deprecations import DeprecationLedger, update_ledger
+from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
+from bot.domain.profile.entries import ProfileEntry
+from bot.domain.profile.models import Profile, Use, UseKind
+from tests.cli.conftest import Call
+from tests.helpers.builders import NOON, REPOSITORY
+from tests.helpers.world import SMALL_DAY, World, add_small_day, world
+
+pytestmark = pytest.mark.slow
+
+REPO = ("--repo", "octo/engine")
+
+
+@pytest.fixture
+def there(store: Redis, store_url: str) -> Iterator[World]:
+    with world(store_url) as made:
+        yield made
+
+
+def test_a_page_is_made_of_what_was_read_before(there: World, called: Call) -> None:
+    add_small_day(there.github)
+    command = ("since", "2026-02-28..2026-02-28", *REPO, "--timezone", "America/Los_Angeles")
+    first = called(*command, settings=there.settings)
+    assert (first.returncode, there.claude.requests) == (0, [])
+    assert "3 merges shown by title alone" in first.stdout
+    assert called("report", *SMALL_DAY, settings=there.settings).returncode == 0
+    asked = len(there.claude.requests)
+    second = called(*command, settings=there.settings)
+    assert "shown by title alone" not in second.stdout
+    assert "without a call to a model" in second.stdout
+    assert len(there.claude.requests) == asked
+
+
+def test_deprecations_are_lines_with_our_places(there: World, store: Redis, called: Call) -> None:
+    row = ContractChange(
+        ContractClass.FLAG, ChangeKind.DEPRECATED, "--old", "", "", "a.py", 1, deadline=Deadline("v1.2", "--new")
+    )
+    ledger = update_ledger(DeprecationLedger(), [MergeContract(5, "c" * 40, NOON, changes=(row,))])
+    RedisDeprecationStore(store).save(REPOSITORY, ledger)
+    use = Use(UseKind.FLAG, "--old", "run.sh", 4)
+    entry = ProfileEntry("ours", REPOSITORY, ("engine",))
+    RedisProfileStore(store).put(entry, Profile("ours", ("engine",), "", "", NOON, (use,)))
+    done = called("deprecations", *REPO, "--profile", "ours", settings=there.settings)
+    assert done.stdout == "announced --old to go in v1.2, use --new #5 run.sh:4\n"
+    other = called("deprecations", "--repo", "octo/other", settings=there.settings)
+    assert other.stdout.startswith("Nothing is deprecated")

@@ -1,0 +1,100 @@
+"""``prdigest profile``: added from a repository or a file, shown, listed and removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis import RedisDueQueue
+from bot.cli import run_cli
+from bot.domain.errors import UsageError
+from bot.domain.subscriptions.due_items import ProfileRefresh
+from tests.emulators.github.server import GitHubEmulator
+from tests.emulators.github.store import pull, sha
+from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
+
+FILES = {
+    "octo/engine": {"engine/__init__.py": b"from engine.core import run\n", "engine/core.py": b"def run(): ...\n"},
+    "octo/plugin": {"plugin/a.py": b"import engine\n\nengine.run()\n"},
+}
+
+
+@pytest.fixture
+def github(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[GitHubEmulator]:
+    with GitHubEmulator() as emulator:
+        settings = {"GITHUB_API_URL": emulator.url, "GITHUB_TOKEN": emulator.token, "REDIS_URL": store_url}
+        for name, value in {**settings, "PRDIGEST_REPO": "octo/engine"}.items():
+            monkeypatch.setenv(name, value)
+        for number, (repository, files) in enumerate(FILES.items(), 1):
+            add_commit(emulator, repository, number, files)
+        yield emulator
+
+
+def add_commit(github: GitHubEmulator, repository: str, number: int, files: Mapping[str, bytes]) -> None:
+    github.add(repository, pull(number, merged_at=datetime.now(UTC) - timedelta(days=30)))
+    tree = FixedTree({path: Entry(data) for path, data in files.items()})
+    github.add_commit(repository, TreeCommit(sha(f"merge {number}"), tree))
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    run_cli(["profile", *arguments])
+    return capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("github")
+def test_a_profile_of_a_repository_is_scanned_at_once_and_each_day(
+    capsys: pytest.CaptureFixture[str], store: Redis
+) -> None:
+    line = said(capsys, "add", "Plugin", "--repo", "octo/plugin")
+    assert line.startswith(f"plugin: octo/plugin at {sha('merge 2')[:9]} on octo/engine · ")
+    assert "in 1 file" in line
+    due = RedisDueQueue(store).get_time(ProfileRefresh("plugin"))
+    assert due is not None
+    assert timedelta(hours=23) < due - datetime.now(UTC) <= timedelta(days=1)
+    assert said(capsys, "list") == line
+    shown = said(capsys, "show", "plugin", "--uses")
+    assert "Packages: engine" in shown
+    assert "plugin/a.py:3 calls engine.run" in shown
+    assert said(capsys, "remove", "plugin") == "Removed.\n"
+    assert said(capsys, "list") == ""
+    assert RedisDueQueue(store).get_time(ProfileRefresh("plugin")) is None
+
+
+@pytest.mark.usefixtures("github")
+def test_what_is_shown_as_json_can_be_added_as_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    said(capsys, "add", "plugin", "--repo", "octo/plugin")
+    file = tmp_path / "plugin.json"
+    file.write_text(said(capsys, "show", "plugin", "--json"), encoding="utf-8")
+    line = said(capsys, "add", "laptop", "--file", str(file))
+    assert line.startswith("laptop: a file at")
+    uses = [said(capsys, "show", name, "--uses").splitlines()[-1] for name in ("plugin", "laptop")]
+    assert uses[0] == uses[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("add", "a"), "either --repo owner/name or --file"),
+        (("add", "a b", "--repo", "octo/plugin"), "not a name of a profile"),
+        (("add", "a", "--repo", "octo/nothing"), "the scan failed: GitHub has no repository octo/nothing"),
+        (("show", "nobody"), "no profile"),
+        (("remove", "nobody"), "no profile"),
+    ],
+)
+@pytest.mark.usefixtures("github")
+def test_what_is_wrong_is_said_in_a_sentence(arguments: tuple[str, ...], sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        run_cli(["profile", *arguments])
+
+
+@pytest.mark.usefixtures("github")
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"\xff", b'{"version": 9}', b"[" * 100_000])
+def test_a_file_that_is_no_profile_is_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "plugin.json"
+    file.write_bytes(content)
+    with pytest.raises(UsageError, match="profile"):
+        run_cli(["profile", "add", "plugin", "--file", str(file)])

@@ -1,0 +1,262 @@
+"""What touches a team's code: the first lines of a digest, and the hits with their buttons in its thread."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+
+from bot.domain.contract.models import ChangeKind, ContractClass, UnreadFile
+from bot.domain.conversations.commands import AllowedRepositories
+from bot.domain.digest.models import CountCheck, Digest, Overview
+from bot.domain.digest.multi_day import MultiDayDigest
+from bot.domain.digest.view import DigestView, ViewLevel
+from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.profile.models import UseKind
+from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.time.date_range import Span
+from bot.domain.touches.decisions import TouchVerdict
+from bot.domain.touches.models import MergeTouches, TouchLevel
+from bot.render.blocks.button_values import read_hit_vote
+from bot.render.blocks.message_limits import MAX_LEAD_WORDS, count_words
+from bot.render.digest.amendments import add_outcomes
+from bot.render.digest.lead import render_lead
+from bot.render.digest.multi_day import render_catch_up
+from bot.render.digest.post import render_digest
+from bot.render.digest.report import render_report
+from bot.render.digest.thread import render_thread
+from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, pull
+from tests.render.accepted import assert_taken, items, nodes, seen
+from tests.render.hostile_days import WORST, full_day
+from tests.render.touched_days import change, contract, fill, hit, list_known, report, touch, touched_days, use
+
+PLACE, DO = "Ours: ours/core/scheduler.py:120", "Use Scheduler.plan."
+OURS = f"{PLACE} overrides it"
+CHANGED = "Scheduler.schedule — it was removed (sched.py:88)"
+BOTH = "def schedule(self) → def schedule(self, budget)"
+BACK = pull(9, title='Revert "Change"', merged_at=NOON + timedelta(hours=1))
+
+
+def touched(*hits: MergeTouches, **fields: object) -> Digest:
+    """A day of five merges with these hits."""
+    found = digest(*(entry(number) for number in (5, 4, 3, 2, 1)))
+    return replace(found, touches=report(*hits, **fields))
+
+
+def section(found: Digest) -> list[str]:
+    """The lines of the first block below the headline."""
+    return [
+        "".join(part["text"] for part in piece["elements"])
+        for piece in nodes(render_lead(found).blocks[1], "rich_text_section")
+    ]
+
+
+LINES = {
+    "breaks": (hit(1), f"#1 breaks us: {CHANGED}. {OURS}. Use Scheduler.plan."),
+    "may break, nothing known to do": (
+        hit(1, TouchLevel.MAY_BREAK, touch(action="")),
+        f"#1 may break us: {CHANGED}. {OURS}.",
+    ),
+    "touches at three places": (
+        hit(1, TouchLevel.TOUCHES, touch(uses=(use(), use(7), use(9)))),
+        f"#1 touches: {CHANGED}. {OURS} (and 2 more places). Use Scheduler.plan.",
+    ),
+    "before and after": (
+        hit(
+            1,
+            TouchLevel.BREAKS,
+            touch(
+                change=change(ChangeKind.SIGNATURE, after="def schedule(self, budget)"),
+                reason="upstream now passes `budget`",
+                action="",
+            ),
+        ),
+        f"#1 breaks us: Scheduler.schedule — upstream now passes budget ({BOTH}) (sched.py:88). {OURS}.",
+    ),
+    "a name that is not Python's": (
+        hit(
+            1,
+            TouchLevel.BREAKS,
+            touch(
+                change=change(name="POST /v1/score", subject=ContractClass.ENDPOINT, side=DiffSide.NEW),
+                uses=(use(kind=UseKind.ENDPOINT),),
+            ),
+        ),
+        f"#1 breaks us: POST /v1/score — it was removed (sched.py:88). {PLACE} calls the endpoint. {DO}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("found", "line"), LINES.values(), ids=LINES)
+def test_a_hit_is_one_line(found: MergeTouches, line: str) -> None:
+    assert section(touched(found)) == ["Touches ascend (1 of 31 merges)", line]
+
+
+def test_the_strongest_come_first_and_the_rest_is_counted() -> None:
+    hits = (
+        hit(5, TouchLevel.TOUCHES),
+        hit(4, TouchLevel.BREAKS),
+        hit(3, TouchLevel.MAY_BREAK),
+        hit(2, TouchLevel.TOUCHES, score=0.95),
+        hit(1, TouchLevel.TOUCHES),
+    )
+    title, *lines, rest = section(touched(*hits))
+    assert (title, rest) == ("Touches ascend (5 of 31 merges)", "and 2 more, in the thread")
+    assert [line.partition(":")[0] for line in lines] == ["#4 breaks us", "#3 may break us", "#2 touches"]
+
+
+def test_what_was_taken_back_says_so_and_comes_last() -> None:
+    outcomes = (
+        MergeOutcome(entry(2).pull, BACK, OutcomeKind.REVERTED),
+        MergeOutcome(entry(1).pull, BACK, OutcomeKind.REPAIRED),
+    )
+    found = replace(touched(hit(2), hit(1, TouchLevel.TOUCHES)), outcomes=outcomes)
+    assert [line.partition(":")[0] for line in section(found)[1:]] == [
+        "#1 touches (repaired after 1.0 h by #9)",
+        "#2 breaks us (reverted after 1.0 h by #9)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("unread", "tail"),
+    [((), ""), ((UnreadFile("a.cu", "too large"),), "; 1 changed file could not be read")],
+)
+def test_where_nothing_touches_it_says_what_was_checked(unread: tuple[UnreadFile, ...], tail: str) -> None:
+    assert section(touched(unread=unread)) == [f"Nothing touches ascend (31 merges, 412 uses checked{tail})."]
+
+
+def test_a_day_of_nothing_that_touches_is_one_line_where_only_that_is_wanted() -> None:
+    view = DigestView(only=ViewLevel.TOUCHING, profile="ascend")
+    count = CountCheck(31, "the commits of main")
+    made = render_digest(digest(view=view, hidden=31, touches=report(), count=count))
+    assert seen(made.lead).split("\n") == [
+        "Engine · Saturday 28 February 2026 · 0 of 31 merged",
+        "Nothing touches ascend (31 merges, 412 uses checked).",
+        "0 of 31 shown: only:touching profile:ascend",
+    ]
+    assert (made.thread, made.attachment) == ((), None)
+
+
+def test_a_day_without_merges_has_no_section() -> None:
+    assert "ascend" not in seen(render_lead(digest(touches=report(merges=0))))
+
+
+def test_what_touches_is_shortened_last() -> None:
+    overview = Overview("Requests are now counted once, in one place. " * 13)
+    found = replace(full_day(67, "plain words " * 60), overview=overview)
+    numbers = [made.number for made in found.entries]
+    lines = section(replace(found, touches=report(*map(hit, numbers[:3]))))
+    assert [line.partition(":")[2] for line in lines[1:]] == [f" {CHANGED}. {OURS}. Use Scheduler.plan."] * 3
+
+
+@given(touched_days())
+@pytest.mark.slow
+def test_hostile_names_make_messages_that_slack_takes(found: Digest) -> None:
+    known = list_known(found)
+    lead, *posts = render_lead(found), *render_thread(found)
+    assert count_words(lead.blocks) <= MAX_LEAD_WORDS
+    for post in (lead, *posts):
+        assert_taken(post, known)
+
+
+@pytest.mark.parametrize("count", [1, 67])
+@pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
+@pytest.mark.slow
+def test_a_day_of_any_size_is_short_and_taken(count: int, text: str) -> None:
+    found = fill(full_day(count, text, is_reviewed=True), text, 1)
+    assert count_words(render_lead(found).blocks) <= MAX_LEAD_WORDS
+    nothing = replace(found, touches=report(unread=(found.touches or report()).unread))
+    assert count_words(render_lead(nothing).blocks) <= MAX_LEAD_WORDS
+    known = list_known(found)
+    for post in (render_lead(found), *render_thread(found)):
+        assert_taken(post, known)
+
+
+# --- the thread
+
+
+def test_each_hit_has_its_places_and_a_button_for_each_choice() -> None:
+    again = touch(TouchLevel.TOUCHES, uses=(use(3, text=""),), action="")
+    found = touched(hit(4, TouchLevel.BREAKS, touch(uses=(use(), use(7))), again), hit(2, TouchLevel.TOUCHES))
+    first, *_ = render_thread(found)
+    assert [line[0]["text"] + line[1]["text"] for line in items(first) if line[0]["type"] == "link"] == [
+        "#4 breaks us",
+        "#2 touches",
+    ]
+    assert (
+        f"{CHANGED}. {OURS}: def schedule(self):, also at ours/core/scheduler.py:7. Use Scheduler.plan."
+        in seen(first)
+    )
+    rows = list(nodes(first.blocks, "actions"))
+    assert [row["block_id"] for row in rows] == ["hit-4", "hit-2"]
+    allowed = AllowedRepositories(REPOSITORY)
+    votes = [read_hit_vote(button["value"], allowed) for button in rows[0]["elements"]]
+    assert [(vote.verdict, vote.profile, str(vote.reference)) for vote in votes] == [
+        (verdict, "ascend", "octo/engine#4") for verdict in TouchVerdict
+    ]
+    assert [button["text"]["text"] for button in rows[0]["elements"]] == ["Ours to do", "Not us", "Done"]
+
+
+def test_files_that_could_not_be_read_are_named_in_the_thread() -> None:
+    unread = tuple(UnreadFile(f"csrc/{n}.cu", "it is too large") for n in range(7))
+    [first, *_] = render_thread(touched(unread=unread))
+    assert seen(first).startswith("Could not be read: csrc/0.cu (it is too large), csrc/1.cu")
+    assert seen(first).endswith("csrc/4.cu (it is too large) and 2 more")
+
+
+def test_a_revert_later_is_said_behind_the_hit_in_lead_and_thread() -> None:
+    made = render_digest(touched(hit(4), hit(2)))
+    outcome = MergeOutcome(entry(4).pull, BACK, OutcomeKind.REVERTED)
+    for post in (made.lead, made.thread[0]):
+        before, after = post.build_payload(), add_outcomes(post.build_payload(), [outcome])
+        lines = [
+            line
+            for line in nodes(after["blocks"], "rich_text_section")
+            if line not in list(nodes(before["blocks"], "rich_text_section"))
+        ]
+        assert ["".join(part["text"] for part in line["elements"])[:12] for line in lines] == ["#4 breaks us"]
+
+
+def test_the_contract_table_is_by_class_with_what_was_removed_first_and_no_behaviour() -> None:
+    rows = (
+        change(ChangeKind.DEFAULT, "--max-model-len", subject=ContractClass.FLAG, before="1", after="2"),
+        change(ChangeKind.SIGNATURE, "a.B.c", before="c(self)", after="c(self, d)"),
+        change(ChangeKind.BEHAVIOUR, "a.B.e"),
+        change(ChangeKind.REMOVED, "a.B.f", before="f(self)"),
+        change(ChangeKind.RENAMED, "a.B.g", new_name="a.B.h"),
+    )
+    found = replace(touched(), contracts=(contract(4, *rows),))
+    methods = (
+        "#4 B.f removed: f(self) (sched.py:88)",
+        "#4 B.g renamed: B.h (sched.py:88)",
+        "#4 B.c other signature: c(self) → c(self, d) (sched.py:88)",
+    )
+    text = seen(render_thread(found)[-1])
+    assert text.partition("Method · ")[2].split("\n") == [
+        f"3 contract changes{''.join(methods)}",
+        "Flag · 1 contract change#4 --max-model-len other default: 1 → 2 (sched.py:88)",
+    ]
+
+
+# --- other places
+
+
+def test_an_overview_of_days_begins_with_what_touches() -> None:
+    days = MultiDayDigest(
+        Span(DAY.date, DAY.date, DAY.zone), (touched(hit(1)), touched(hit(2, TouchLevel.TOUCHES)))
+    )
+    first = render_catch_up(days).blocks[1]
+    lines = ["".join(part["text"] for part in piece["elements"]) for piece in nodes(first, "rich_text_section")]
+    assert (lines[0], len(lines)) == ("Touches ascend (2 of 62 merges)", 3)
+
+
+@pytest.mark.parametrize(
+    ("hits", "line"),
+    [((hit(4), hit(2, TouchLevel.TOUCHES)), "#4 breaks us, #2 touches"), ((), "nothing")],
+)
+def test_a_report_with_a_profile_has_one_line_more(hits: tuple[MergeTouches, ...], line: str) -> None:
+    found = touched(*hits)
+    with_profile, without = render_report(found), render_report(replace(found, touches=None))
+    assert with_profile.replace(f"**Touches ascend:** {line}\n\n", "") == without

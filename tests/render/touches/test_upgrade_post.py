@@ -1,0 +1,49 @@
+"""The plan of an upgrade as a message."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bot.domain.contract.models import ChangeKind
+from bot.domain.profile.models import UseKind
+from bot.domain.touches.profile_index import ProfileIndex
+from bot.domain.touches.upgrade import UpgradePlan, UpgradeRange, build_upgrade_plan
+from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS
+from bot.render.blocks.rich_text import count_characters
+from bot.render.touches.upgrade_post import render_upgrade_post
+from tests.domain.touches.builders import make_change, make_merge, make_profile, make_use
+from tests.helpers.world import as_read
+
+URL = "https://github.com/octo/engine"
+
+
+def plan(names: int, noise: str = "") -> UpgradePlan:
+    """A plan for as many removed names, each used in a file of its own."""
+    changes = [make_change(ChangeKind.REMOVED, f"up.a.run{number}{noise}") for number in range(names)]
+    uses = [
+        replace(make_use(UseKind.IMPORT, change.name), path=f"ours/{number}{noise}.py")
+        for number, change in enumerate(changes)
+    ]
+    merge = make_merge(*changes)
+    way = UpgradeRange("a" * 40, "b" * 40, [merge], {merge.commit: "a" * 40})
+    return build_upgrade_plan(way, ProfileIndex(make_profile(uses)))
+
+
+def test_it_says_where_to_stop_and_what_breaks() -> None:
+    said = as_read(render_upgrade_post(plan(1), URL).build_payload())
+    assert "Upgrade ours · aaaaaaaaaa to bbbbbbbbbb" in said
+    assert "1 merge; of what is different at their end, 1 breaks us, 0 may break us, 0 touches us." in said
+    assert "aaaaaaaaaa before #7 Change it" in said
+    assert "breaks us, line 7: up.a.run0 removed (#7)" in said
+
+
+def test_nothing_to_do_is_said() -> None:
+    assert "Nothing on the way touches what ours uses." in as_read(
+        render_upgrade_post(plan(0), URL).build_payload()
+    )
+
+
+def test_many_hostile_names_fit_into_a_message() -> None:
+    post = render_upgrade_post(plan(200, "<!here>`*x*" * 30), URL)
+    assert count_characters(post.blocks) <= MAX_CHARACTERS
+    assert len(post.blocks) <= MAX_BLOCKS

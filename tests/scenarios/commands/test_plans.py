@@ -1,0 +1,100 @@
+"""``/prdigest since``, ``deprecations`` and ``upgrade``: for people who come back or move on."""
+
+from __future__ import annotations
+
+from bot.adapters.redis import RedisDeprecationStore
+from bot.domain.contract.deprecations import DeprecationLedger, update_ledger
+from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
+from bot.domain.pull_requests.models import Repository
+from tests.emulators.github.store import changed_file, sha
+from tests.helpers.world import as_read
+from tests.scenarios import Bot
+from tests.scenarios.commands.test_contract import ask, profile, removal
+
+
+def deprecate(bot: Bot, repository: str, *names: str) -> None:
+    """A ledger in which names are deprecated."""
+    rows = tuple(
+        ContractChange(
+            ContractClass.FUNCTION, ChangeKind.DEPRECATED, name, "", "", "a.py", 1, deadline=Deadline("v1.2", "go")
+        )
+        for name in names
+    )
+    ledger = update_ledger(DeprecationLedger(), [MergeContract(5, "c" * 40, bot.noon(3), changes=rows)])
+    RedisDeprecationStore(bot.store).save(Repository.parse(repository), ledger)
+
+
+def test_a_page_since_a_day_is_made_of_what_is_known(bot: Bot) -> None:
+    repository = bot.repository()
+    numbers = [
+        bot.pull(repository, merged_at=bot.noon(day), title=title, files=(changed_file("engine/core.py"),))
+        for day, title in ((4, "[1/N] Router moves"), (3, "[2/N] Router goes"), (2, "Count once"))
+    ]
+    _, asked = bot.calls()
+    said = as_read(ask(bot, f"since {bot.noon(6):%Y-%m-%d} repo:{repository}"))
+    assert "3 merges" in said
+    assert "In several steps" in said
+    assert f"#{numbers[1]} [2/N] Router goes, after #{numbers[0]}" in said
+    assert f"#{numbers[2]} Count once" in said
+    assert "3 merges shown by title alone" in said
+    # no model is asked
+    assert bot.calls()[1] == asked
+
+
+def test_what_touches_a_profile_comes_first(bot: Bot) -> None:
+    repository = bot.repository()
+    number = removal(bot, repository)
+    profile(bot, repository, "away")
+    day = f"{bot.noon(6):%Y-%m-%d}"
+    said = as_read(ask(bot, f"since {day} repo:{repository} profile:away"))
+    assert "1 merge not compared with the profile yet" in said
+    ask(bot, "touches profile:away")
+    said = as_read(ask(bot, f"since {day}..{bot.noon(0):%Y-%m-%d} repo:{repository} profile:away"))
+    assert f"#{number} breaks us" in said
+    assert "not compared" not in said
+
+
+def test_deprecations_are_listed_with_our_lines(bot: Bot) -> None:
+    repository = bot.repository()
+    said = as_read(ask(bot, f"deprecations repo:{repository}"))
+    assert "Nothing is deprecated" in said
+    deprecate(bot, repository, "engine.core.stop", "engine.core.other")
+    profile(bot, repository, "moving")
+    said = as_read(ask(bot, f"deprecations repo:{repository} profile:moving"))
+    assert "2 deprecations" in said
+    assert "engine.core.stop to go in v1.2, use go (#5) · used at plugin/worker.py:7" in said
+    assert said.index("engine.core.stop") < said.index("engine.core.other")
+
+
+def test_reading_a_merge_writes_the_ledger(bot: Bot) -> None:
+    repository = bot.repository()
+    deprecate(bot, repository, "engine.core.stop")
+    number = removal(bot, repository)
+    ask(bot, f"contract repo:{repository}")
+    said = as_read(ask(bot, f"deprecations repo:{repository}"))
+    assert "Removed" in said
+    assert f"#{number}" in said
+
+
+def test_the_way_from_a_pin_is_planned(bot: Bot) -> None:
+    repository = bot.repository()
+    pin = bot.pull(repository, merged_at=bot.noon(4), files=(changed_file("README.md"),))
+    number = removal(bot, repository)
+    profile(bot, repository, "pinned")
+    said = as_read(ask(bot, f"upgrade from:{sha(f'merge {pin}')} profile:pinned"))
+    assert "1 merge; of what is different at their end, 1 break" in said
+    assert "Stopping points" in said
+    assert f"before #{number}" in said
+    assert "plugin/worker.py" in said
+
+
+def test_an_upgrade_without_a_pin_asks_for_it(bot: Bot) -> None:
+    repository = bot.repository()
+    bot.pull(repository)
+    profile(bot, repository, "pinless")
+    person, channel = bot.person(), bot.channel()
+    person.send_command("/prdigest", "upgrade profile:pinless", channel)
+    (notice,) = bot.whispered(person)
+    assert "Which commit does pinless use?" in notice["text"]
+    person.send_command("/prdigest", f"upgrade from:{'9' * 40} profile:pinless", channel)
+    assert "no merge" in bot.whispered(person)[-1]["text"]

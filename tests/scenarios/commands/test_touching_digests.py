@@ -1,0 +1,133 @@
+"""Digests that are checked against a team's code: what touches comes first, and what people say about it stays."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from localslack.state.workspace import Json
+from localslack.users.person import Person
+
+from tests.helpers.world import as_read
+from tests.scenarios import Bot
+from tests.scenarios.commands.test_contract import profile, removal
+from tests.scenarios.subscriptions.regularly import subscriptions, typed
+
+SEEN = "breaks us: core.stop — it is gone (core.py:5). Ours: plugin/worker.py:7 calls it."
+# the file of the other merge, which no commit has
+UNREAD = "; 1 changed file could not be read"
+NOTED = "Noted: ours to do. The digest shows it in a moment."
+
+
+def digest(bot: Bot, ada: Person, text: str, channel: str) -> list[Json]:
+    """The digest of yesterday that is posted, and its thread."""
+    ack = ada.send_command("/prdigest", text, channel).ack
+    assert (ack.status, ack.text) == (200, ""), ack
+    (lead,) = bot.posted(channel)
+    return [lead, *replies(bot, channel, lead)]
+
+
+def replies(bot: Bot, channel: str, lead: Json) -> list[Json]:
+    """The messages of a thread, without the report."""
+    return [reply for reply in bot.replied(channel, lead["ts"]) if "blocks" in reply]
+
+
+def test_a_digest_with_a_profile_begins_with_what_touches_and_remembers_what_is_said(bot: Bot) -> None:
+    repository, channel, ada, ben = bot.repository(), bot.channel(), bot.person(), bot.person()
+    number, other = removal(bot, repository), bot.pull(repository, merged_at=bot.noon(1))
+    profile(bot, repository, f"team-{number}")
+    lead, hits, rest = digest(bot, ada, f"repo:{repository} profile:Team-{number}", channel)[:3]
+    first, section = as_read(lead).split("\n\n")[:2]
+    assert "2 merged" in first
+    assert section == f"Touches team-{number} (1 of 2 merges{UNREAD})\n  • #{number} {SEEN}"
+    assert f"#{number} breaks us" in as_read(hits)
+    assert "stop()" in as_read(hits)
+    assert f"#{other}" not in as_read(hits)
+    assert f"#{number} core.stop removed" in as_read(rest)
+
+    row = f"hit-{number}"
+    pressed = ada.press(hits, "hit_ours", block_id=row)
+    bot.settle()
+    ada.redeliver(pressed)
+    assert [shown["text"] for shown in bot.whispered(ada)] == [
+        "Noted: ours to do. The digest shows it in a moment."
+    ]
+    lead, hits, *_ = [*bot.posted(channel), *replies(bot, channel, lead)]
+    assert f"{SEEN} — ours to do" in as_read(lead)
+    assert as_read(hits).count(f"@{ada.user} said: ours to do, ") == 1
+
+    ben.press(hits, "hit_done", block_id=row)
+    lead, hits, *_ = [*bot.posted(channel), *replies(bot, channel, lead)]
+    assert f"{SEEN} — done" in as_read(lead)
+    assert f"@{ben.user} said: done, " in as_read(hits)
+    assert f"@{ada.user}" not in as_read(hits)
+    # another digest of the same merge knows it from the start
+    elsewhere = bot.channel()
+    lead, hits, *_ = digest(bot, ada, f"repo:{repository} profile:team-{number} only:touching", elsewhere)
+    assert f"{SEEN} — done" in as_read(lead)
+    assert f"@{ben.user} said: done, " in as_read(hits)
+    score = f"touches score profile:team-{number}"
+    ada.send_command("/prdigest", score, elsewhere)
+    assert "1 hit (0 ours to do, 1 done, 0 not us, 0 open)" in as_read(bot.posted(elsewhere)[-1])
+
+
+def test_only_what_touches_is_posted_and_one_line_where_nothing_does(bot: Bot) -> None:
+    repository, ada = bot.repository(), bot.person()
+    number, other = removal(bot, repository), bot.pull(repository, merged_at=bot.noon(1))
+    quiet = bot.pull(repository, merged_at=bot.noon(2))
+    profile(bot, repository, f"team-{number}")
+    words = f"repo:{repository} profile:team-{number} only:touching"
+    _, asked = bot.calls()
+    lead, *thread = digest(bot, ada, words, bot.channel())
+    whole = "\n".join(map(as_read, (lead, *thread)))
+    assert "1 of 2 merged" in whole
+    assert f"#{number} {SEEN}" in whole
+    assert f"#{other}" not in whole
+    # one summary and the overview: what nobody sees is not read
+    assert bot.calls()[1] - asked <= 2
+    before = bot.noon(2).date()
+    (lead,) = digest(bot, ada, f"{before} {words}", bot.channel())
+    title, *lines = as_read(lead).split("\n\n")
+    assert "0 of 1 merged" in title
+    assert lines == [
+        f"Nothing touches team-{number} (1 merge, 1 use checked{UNREAD}).",
+        f"0 of 1 shown: only:touching profile:team-{number}",
+    ]
+    assert f"#{quiet}" not in as_read(lead)
+
+
+def test_a_list_of_risks_is_about_what_touches(bot: Bot) -> None:
+    repository, channel, ada = bot.repository(), bot.channel(), bot.person()
+    number, other = removal(bot, repository), bot.pull(repository, merged_at=bot.noon(1))
+    profile(bot, repository, f"team-{number}")
+    ada.send_command("/prrisks", f"repo:{repository} profile:team-{number} top:5", channel)
+    (message,) = bot.posted(channel)
+    said = as_read(message)
+    assert "1 of 2 merged" in said
+    assert f"Touches team-{number} (1 of 2 merges{UNREAD})\n  • #{number} {SEEN}" in said
+    assert f"#{other}" not in said
+
+
+def test_a_profile_that_is_not_there_is_one_sentence_to_the_asker(bot: Bot) -> None:
+    channel, ada = bot.channel(), bot.person()
+    profile(bot, bot.repository(), "elsewhere")
+    unknown = "There is no profile 'nobody': use "
+    for text, sentence in {
+        "subscribe profile:nobody": unknown,
+        "subscribe profile:nobody only:touching": unknown,
+        "subscribe profile:elsewhere": "The profile elsewhere is about octo/part-",
+        "profile:nobody": unknown,
+    }.items():
+        assert typed(bot, ada, text, channel)["text"].startswith(sentence), text
+    assert "add profile:NAME." in ada.send_command("/prdigest", "subscribe only:touching", channel).ack.text
+    assert (subscriptions(bot, channel), bot.posted(channel)) == ([], [])
+
+
+def test_a_subscription_keeps_its_profile(bot: Bot) -> None:
+    repository, channel, ada = bot.repository(), bot.channel(), bot.person()
+    profile(bot, repository, f"kept-{repository.rpartition('-')[2]}")
+    name = f"kept-{repository.rpartition('-')[2]}"
+    said = typed(bot, ada, f"subscribe {repository} profile:{name.upper()} only:touching", channel)
+    (made,) = subscriptions(bot, channel)
+    assert str(made.view) == f"only:touching profile:{name}"
+    assert f"only:touching profile:{name}, in #" in as_read(said)
+    assert made.build_digest_spec(bot.noon(0) + timedelta(hours=1)).view == made.view

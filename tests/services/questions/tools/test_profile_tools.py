@@ -1,0 +1,107 @@
+"""The tool that finds where a team uses a name: in threads about a profile, and only what a model may see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from bot.domain.conversations.thread_subject import ThreadSubject, parse_subject
+from bot.domain.digest.view import DigestView
+from bot.domain.errors import StoreUnavailable
+from bot.domain.profile.models import Profile, Use, UseKind
+from bot.domain.pull_requests.models import PullRequest
+from bot.services.digest.touched_day import TouchedDay
+from bot.services.questions.background import BackgroundSources
+from bot.services.questions.initial_context import build_initial_context
+from bot.services.questions.tools.toolbox import Toolbox
+from tests.helpers.builders import DAY, NOON, pull
+from tests.render.touched_days import NAME, hit, report
+from tests.services.questions.archives import ABOUT_DAY, REPOSITORIES, shelf, told
+
+TOOL = "find_profile_uses"
+SCANNED = "as scanned on 2026-02-28; its lines can't be cited, name file and line"
+SECRET = f"ghp_{'a1B2' * 9}"
+USES = (
+    Use(UseKind.OVERRIDE, NAME, "ours/core/scheduler.py", 120, "def schedule(self):"),
+    Use(UseKind.CALL, "engine.core.run", "ours/run.py", 7, f'run(token="{SECRET}")'),
+)
+OURS = Profile("ascend", ("engine",), "octo/ours", "c0ffee", NOON, USES)
+ABOUT = replace(ABOUT_DAY, profile="ascend")
+
+
+def over(profile: Profile | None = OURS, about: ThreadSubject = ABOUT, problem: str = "") -> Toolbox:
+    """The tools in a thread about a day with one merge, which touches the profile."""
+
+    def read_touches(_name: str, pulls: Sequence[PullRequest]) -> TouchedDay:
+        return (
+            TouchedDay(problem=problem) if problem else TouchedDay(report(*(hit(each.number) for each in pulls)))
+        )
+
+    there = shelf(pull(7))
+    there.background = BackgroundSources(get_profile=lambda _: profile, read_touches=read_touches)
+    return there.toolbox(about)
+
+
+def names(toolbox: Toolbox) -> set[str]:
+    return {str(each["name"]) for each in toolbox.definitions}
+
+
+def test_where_do_we_use_it_is_answered_with_file_and_line() -> None:
+    toolbox = over()
+    assert told(toolbox, TOOL, name="Scheduler.schedule").split("\n") == [
+        f"1 use of 2 in the profile ascend, {SCANNED}:",
+        f"ours/core/scheduler.py:120 overrides {NAME}: def schedule(self):",
+    ]
+    assert "the profile ascend for Scheduler.schedule" in toolbox.provenance.sources
+    assert told(toolbox, TOOL, name="Worker").startswith("0 uses of 2 in the profile ascend")
+
+
+def test_credentials_in_a_used_line_stay_out() -> None:
+    assert SECRET not in told(over(), TOOL, name="run")
+
+
+def test_the_record_of_a_day_says_what_touches() -> None:
+    text = build_initial_context(over(), ABOUT).text
+    assert (
+        "What touches the profile ascend, judged by code: 1 of 31 merges, against 412 uses\n#7 breaks us\n" in text
+    )
+    assert f"- {NAME} removed: it was removed. Used at ours/core/scheduler.py:120 overrides {NAME}: def" in text
+
+
+@pytest.mark.parametrize(
+    "toolbox",
+    [
+        pytest.param(lambda: over(about=ABOUT_DAY), id="a thread without a profile"),
+        pytest.param(lambda: over(None), id="a profile that is gone"),
+        pytest.param(lambda: over(replace(OURS, explains=False)), id="one that nothing may be shown of"),
+    ],
+)
+def test_where_nothing_may_be_shown_there_is_no_tool_and_no_text(toolbox: object) -> None:
+    made = toolbox()  # type: ignore[operator]
+    assert TOOL not in names(made)
+    assert "ours/" not in build_initial_context(made, ABOUT).text
+
+
+def test_a_report_that_is_missing_is_a_gap() -> None:
+    toolbox = over(problem="what touches ascend is not known")
+    build_initial_context(toolbox, ABOUT)
+    assert "what touches ascend is not known" in toolbox.provenance.gaps
+
+
+def test_a_store_that_is_away_takes_the_tool_only() -> None:
+    def fail(_: str) -> Profile | None:
+        raise StoreUnavailable("It does not answer.")
+
+    there = shelf(pull(7))
+    there.background = BackgroundSources(get_profile=fail)
+    assert TOOL not in names(there.toolbox(ABOUT))
+
+
+def test_a_thread_remembers_the_profile_of_its_digest() -> None:
+    about = f"digest {DAY.date} repo:octo/engine profile:ascend"
+    assert parse_subject(about, REPOSITORIES, DAY).profile == "ascend"
+    risks = f"risks {DAY.date} repo:octo/engine profile:ascend"
+    assert parse_subject(risks, REPOSITORIES, DAY).profile == "ascend"
+    assert str(DigestView(profile="ascend")) == "profile:ascend"
