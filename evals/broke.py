@@ -77,7 +77,7 @@ def broke(upstream: Path, files: tuple[Path, ...], until: str, least: float, onl
     ranked = []
     try:
         with open_clone_trees(upstream) as trees:
-            history = CloneHistory(trees, min(map(get_start, errors)) - timedelta(days=1), end)
+            history = CloneHistory(trees, min(*map(get_start, errors), end - _LOOK_BACK), end)
             for error in errors:
                 ranked.append(history.rank_error(error, least))
                 click.echo("  ".join(format_row(ranked[-1])), err=True)
@@ -157,6 +157,10 @@ class CloneHistory:
             max((each.score for each in others), default=0.0),
         )
 
+    def _get_start(self, error: KnownError) -> datetime:
+        """Return where a range begins: where it would only have merges that don't count, those before stand in."""
+        return min(get_start(error), self._end - _LOOK_BACK)
+
     def _select_line(self, error: KnownError) -> list[LineCommit]:
         """Return the commits between the pins if the cause is among them by its date, else those of the days."""
         base, head = (
@@ -166,7 +170,7 @@ class CloneHistory:
             window = self._line[base + 1 : head + 1]
             if any(abs(commit.committed_at - error.merged_at) < timedelta(days=2) for commit in window):
                 return window
-        start = get_start(error)
+        start = self._get_start(error)
         return [
             commit
             for commit in self._line

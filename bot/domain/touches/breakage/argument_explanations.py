@@ -13,6 +13,7 @@ from bot.domain.touches.breakage.change_names import (
     STRANGER,
     ChangeNames,
     Explanation,
+    describe_end,
     explain_field,
     rate_owner,
     show_name,
@@ -21,6 +22,8 @@ from bot.domain.touches.breakage.error_lines import ErrorLine
 from bot.domain.touches.breakage.kinship import Kinship
 
 _POSITIONAL = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL)
+# the function changed, but not the argument that the error is about
+_OTHER_ARGUMENT = 0.1
 _CONSTRUCTORS = frozenset(("__init__", "__new__", "__post_init__", "init"))
 
 
@@ -73,7 +76,7 @@ def explain_unexpected(error: ErrorLine, names: ChangeNames, kinship: Kinship) -
     if is_new and not is_old:
         return Explanation(0.97 * place.kin, _describe_new_argument(error, names, argument))
     if names.change.kind in GONE | {ChangeKind.SIGNATURE}:
-        return Explanation(0.3 * max(place), f"changes {show_name(names.shown)}")
+        return Explanation(_OTHER_ARGUMENT * max(place), f"changes {show_name(names.shown)}")
     return None
 
 
@@ -97,7 +100,7 @@ def explain_missing(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> E
         clause = f"removes the argument {show_name(lost[0])} of {show_name(names.shown)}, so nobody passes it"
         return Explanation(0.95 * place.kin, clause)
     if names.change.kind in (ChangeKind.SIGNATURE, ChangeKind.RENAMED):
-        return Explanation(0.3 * max(place), f"changes {show_name(names.shown)}")
+        return Explanation(_OTHER_ARGUMENT * max(place), f"changes {show_name(names.shown)}")
     return None
 
 
@@ -143,6 +146,10 @@ def explain_repeated(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> 
     argument = error.names[0]
     old, new = list(names.old_parameters), list(names.new_parameters)
     place = _locate(error, names, kinship) if error.function else _Place(0.55, 0.55)
+    if not error.function and names.change.kind in GONE and argument in old:
+        return Explanation(
+            0.45, f"{describe_end(names)} {show_name(names.shown)}, which took {show_name(argument)}"
+        )
     if argument in new and (argument not in old or old.index(argument) != new.index(argument)):
         clause = f"passes or places the argument {show_name(argument)} of {show_name(names.shown)} in another way"
         return Explanation(0.9 * max(place), clause)

@@ -121,6 +121,11 @@ _WORDINGS: tuple[tuple[ErrorKind, re.Pattern[str]], ...] = tuple(
         (ErrorKind.KEY, r"KeyError: [`'\"](?P<key>[^'\"`\n]{1,200})"),
     )
 )
+# how people write a constructor: "`Scheduler` init"
+_CLASS_BEFORE = re.compile(r"(?<!\w)([A-Z]\w{1,120})[`'\"]?\s\Z")
+_MAX_BEFORE = 130
+# what is code by its form: two words with an underscore between them, or with capitals inside
+_CODE_NAME = re.compile(r"(?<![\w.])(?:[A-Za-z]\w{0,60}_\w{1,60}|[A-Z][a-z0-9]{1,40}[A-Z]\w{1,60})")
 _LISTED = re.compile(r"(?<!\w)[A-Za-z_]\w{0,200}")
 _FLAG_NAME = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]{0,100}")
 
@@ -139,7 +144,8 @@ def iterate_error_lines(line: str) -> Iterator[ErrorLine]:
     known = [_build_line(kind, match, text, exception) for kind, match in matches]
     yield from known
     if exception and not known:
-        yield ErrorLine(ErrorKind.OTHER, text, exception)
+        names = (name for name in _CODE_NAME.findall(text) if not _EXCEPTION.match(name))
+        yield ErrorLine(ErrorKind.OTHER, text, exception, names=tuple(dict.fromkeys(names))[:MAX_NAMES])
 
 
 def _find_wordings(text: str) -> Iterator[tuple[ErrorKind, re.Match[str]]]:
@@ -156,7 +162,13 @@ def _find_wordings(text: str) -> Iterator[tuple[ErrorKind, re.Match[str]]]:
 def _build_line(kind: ErrorKind, match: re.Match[str], text: str, exception: str) -> ErrorLine:
     """Return the error that a wording says."""
     groups = match.groupdict()
-    owner, function = _split_function(groups.get("function") or "")
+    written = groups.get("function") or ""
+    # "it got multiple values" names no function
+    is_named = "()" in match[0] or written == "init" or _CODE_NAME.search(written)
+    owner, function = _split_function(written if is_named else "")
+    if function in ("init", "__init__") and not owner:
+        before = _CLASS_BEFORE.search(text[: match.start()][-_MAX_BEFORE:])
+        owner = before[1] if before else ""
     if kind is ErrorKind.MODULE:
         owner = groups["module"]
     return ErrorLine(

@@ -123,7 +123,9 @@ def _explain_attribute(error: ErrorLine, names: ChangeNames, kinship: Kinship) -
         strength = share * _rate_attribute_owner(error.owner, names, kinship)
         return Explanation(strength, f"{describe_end(names)} {show_name(names.shown)}{describe_heir(names)}")
     if change.kind in NEW and names.owner:
-        strength = 0.9 * _rate_attribute_owner(error.owner, names, kinship)
+        # a value of a plain type lacks what no upstream class gave it
+        share = 0.5 if error.owner in _BUILTINS else 0.9
+        strength = share * _rate_attribute_owner(error.owner, names, kinship)
         return Explanation(strength, f"adds {show_name(names.shown)}, which others now expect")
     if change.kind is not ChangeKind.BEHAVIOUR:
         return Explanation(0.4, f"changes {show_name(names.shown)}")
@@ -186,6 +188,20 @@ def _explain_op(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation
     )
 
 
+def _explain_other(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation | None:
+    """Explain an error of another wording by a name in its line, if such changes end in such errors."""
+    kinds = _KINDS_BY_EXCEPTION.get(error.exception, frozenset())
+    if names.last not in error.names or names.change.kind not in kinds or names.change.subject not in _CODE:
+        return None
+    return Explanation(0.6, f"{describe_kind(names)} {show_name(names.shown)}{describe_heir(names)}")
+
+
+_KINDS_BY_EXCEPTION: Mapping[str, frozenset[ChangeKind]] = {
+    "TypeError": frozenset((ChangeKind.SIGNATURE, ChangeKind.RETURN, ChangeKind.ABSTRACT_MEMBER)),
+    "ImportError": GONE,
+    "ModuleNotFoundError": GONE,
+    "AttributeError": GONE,
+}
 _EXPLAINERS: Mapping[ErrorKind, Callable[[ErrorLine, ChangeNames, Kinship], Explanation | None]] = {
     ErrorKind.UNEXPECTED_ARGUMENT: explain_unexpected,
     ErrorKind.MISSING_ARGUMENT: explain_missing,
@@ -201,4 +217,5 @@ _EXPLAINERS: Mapping[ErrorKind, Callable[[ErrorLine, ChangeNames, Kinship], Expl
     ErrorKind.KEY: _explain_key,
     ErrorKind.NAME: _explain_key,
     ErrorKind.OP: _explain_op,
+    ErrorKind.OTHER: _explain_other,
 }

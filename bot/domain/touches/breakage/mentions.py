@@ -19,7 +19,10 @@ _MAX_PATH_PARTS = 12
 _MAX_TITLE_WORDS = 60
 # a changed line says less than a changed name; what a body does says less than how it is called
 _KIND_WEIGHTS = {ChangeKind.BEHAVIOUR: 0.6, ChangeKind.ADDED: 0.7, ChangeKind.DEPRECATED: 0.5}
+# a name that can still be used
+_SHIM_WEIGHT = 0.3
 _FILE_WEIGHT = 0.35
+_MEMBER_STRENGTH = 0.9
 _NAME_SHARE, _WORD_SHARE = 0.6, 0.15
 _WORD = re.compile(r"[A-Za-z_]\w{1,120}")
 # names that every error has say nothing
@@ -28,10 +31,14 @@ _COMMON = re.compile(r"(?:\w{0,80}(?:Error|Exception)|self|cls|__init__|__call__
 
 @dataclass(frozen=True)
 class MergeTokens:
-    """The tokens of an error that a merge has, with where it has them: from 0 to 1, and the change or None."""
+    """The tokens of an error that a merge has, with where it has them: from 0 to 1, and the change or None.
+
+    ``member`` is a change of a member whose class the error names too.
+    """
 
     hits: Mapping[str, tuple[float, ContractChange | None]] = field(default_factory=dict)
     words: frozenset[str] = frozenset()
+    member: ContractChange | None = None
 
 
 class MentionIndex:
@@ -39,6 +46,8 @@ class MentionIndex:
 
     def __init__(self, trace: TraceNames, contracts: Sequence[MergeContract]) -> None:
         self._names = list_names(trace)
+        # people write FusedMoe for FusedMoE
+        self._classes = frozenset(name.lower() for name in self._names if name[:1].isupper() and len(name) > 4)
         self._frames = _index_frames(trace.frames)
         self._words = trace.words
         self._tokens = [self._read_tokens(contract) for contract in contracts]
@@ -51,6 +60,9 @@ class MentionIndex:
     def rate_names(self, place: int) -> tuple[Explanation, ContractChange | None]:
         """Return how much the names of the error's text speak for the merge at a place in the range."""
         tokens = self._tokens[place]
+        if tokens.member:
+            names = ChangeNames(tokens.member)
+            return Explanation(_MEMBER_STRENGTH, f"{describe_kind(names)} {show_name(names.shown)}"), tokens.member
         weights = {name: weight * self._rate_rarity(name) for name, (weight, _) in tokens.hits.items()}
         words = [self._rate_rarity(word) for word in tokens.words]
         rest = math.prod(1 - _NAME_SHARE * weight for weight in weights.values())
@@ -113,7 +125,7 @@ class MentionIndex:
                 hits[name] = weight, change
 
         for change in contract.changes:
-            weight = _KIND_WEIGHTS.get(change.kind, 0.8) if change.kind not in GONE else 1.0
+            weight = _weigh_kind(change)
             for name, share in _list_change_tokens(change):
                 add(name, weight * share, change)
         title = _WORD.findall(contract.title)[:_MAX_TITLE_WORDS]
@@ -121,7 +133,16 @@ class MentionIndex:
             add(word, 0.6, None)
         for path in contract.files:
             add(path.rpartition("/")[2].partition(".")[0], 0.5, None)
-        return MergeTokens(hits, self._words & {word.lower() for word in title})
+        members = (change for change in contract.changes if self._names_member(change))
+        return MergeTokens(hits, self._words & {word.lower() for word in title}, next(members, None))
+
+    def _names_member(self, change: ContractChange) -> bool:
+        """Return whether the error has both a member and its class, or the end of the class's name."""
+        names = ChangeNames(change)
+        if change.kind is ChangeKind.BEHAVIOUR or not names.owner or names.last not in self._names:
+            return False
+        owner = names.owner_name.lower()
+        return any(owner.endswith(each) for each in self._classes)
 
     def _rate_rarity(self, name: str) -> float:
         return self._rate_share(self._counts[name])
@@ -131,6 +152,13 @@ class MentionIndex:
         if self._total < 2:
             return 1.0
         return max(0.0, 1 - math.log(max(1, count)) / math.log(self._total))
+
+
+def _weigh_kind(change: ContractChange) -> float:
+    """Return how much a change of a name counts."""
+    if change.kind not in GONE:
+        return _KIND_WEIGHTS.get(change.kind, 0.8)
+    return _SHIM_WEIGHT if change.is_importable else 1.0
 
 
 def list_names(trace: TraceNames) -> frozenset[str]:

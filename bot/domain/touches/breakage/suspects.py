@@ -10,21 +10,19 @@ from bot.domain.contract.models import ContractChange, MergeContract
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.history.reverts import list_reverted_numbers, select_standing
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.touches.breakage.change_names import ChangeNames, Explanation, show_name
-from bot.domain.touches.breakage.error_lines import ErrorKind, ErrorLine
+from bot.domain.touches.breakage.change_names import ChangeNames, Explanation
+from bot.domain.touches.breakage.error_lines import ErrorLine
 from bot.domain.touches.breakage.explanations import explain_error
 from bot.domain.touches.breakage.kinship import Kinship
 from bot.domain.touches.breakage.mentions import MentionIndex
 from bot.domain.touches.breakage.traceback_names import TraceNames
 
 # points, from 0 to 100, below which a merge explains nothing
-LEAST_SCORE = 40.0
+LEAST_SCORE = 35.0
 # the most that an explanation, the code on the way and names in the text can give
 _STRUCTURE_SHARE, _FRAME_SHARE, _NAME_SHARE = 0.9, 0.5, 0.4
 # a merge that was reverted before the end of the range has no effect there
 _REVERTED_SHARE = 0.5
-# upstream calls a function with the argument, but no signature says that this is new
-_CALL_STRENGTH = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,16 +154,4 @@ def _explain_errors(
             result = explain_error(error, names, kinship)
             if result and result.strength > best.strength:
                 best, explaining = result, change
-    for error in errors:
-        if best.strength < _CALL_STRENGTH and _passes_argument(error, contract):
-            clause = f"passes {show_name(error.names[0])} to {show_name(error.function)}"
-            best, explaining = Explanation(_CALL_STRENGTH, clause), None
     return best, explaining
-
-
-def _passes_argument(error: ErrorLine, contract: MergeContract) -> bool:
-    """Return whether the changed files pass the argument that an error is about."""
-    if error.kind not in (ErrorKind.UNEXPECTED_ARGUMENT, ErrorKind.REPEATED_ARGUMENT):
-        return False
-    called = error.owner.rpartition(".")[2] if error.function == "__init__" else error.function
-    return any(error.names[0] in shape.keywords for shape in contract.calls.get(called, ()))

@@ -228,7 +228,7 @@ def _is_code(line: str, match: re.Match[str]) -> bool:
     token, start, end = match[0], match.start(), match.end()
     if len(token) < 3:
         return False
-    has_form = "_" in token.strip("_") or "." in token or ":" in token or token.startswith("--")
+    has_form = "_" in token.rstrip("_") or "." in token or ":" in token or token.startswith("--")
     if has_form or _MIXED_CASE.search(token):
         return True
     is_marked = line[start - 1 : start] in _CODE_MARKS and line[end : end + 1] in _CODE_MARKS and start > 0

@@ -33,7 +33,7 @@ LINES = [
     ),
     (
         "our scheduler got an unexpected arg `block_size`, since yesterday",
-        (ErrorKind.UNEXPECTED_ARGUMENT, "", "scheduler", ("block_size",)),
+        (ErrorKind.UNEXPECTED_ARGUMENT, "", "", ("block_size",)),
     ),
     (
         "TypeError: Config.__init__() missing 1 required positional argument: 'is_parallel'",

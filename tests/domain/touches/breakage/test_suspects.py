@@ -15,7 +15,7 @@ from bot.domain.profile.models import DerivedClass
 from bot.domain.touches.breakage.kinship import Kinship
 from bot.domain.touches.breakage.suspects import LEAST_SCORE, Suspect, SuspectRange, rank_suspects
 from bot.domain.touches.breakage.traceback_names import parse_trace
-from tests.domain.touches.builders import NOON, make_change, make_merge, make_profile, read_call
+from tests.domain.touches.builders import NOON, make_change, make_merge, make_profile
 
 CLASS, METHOD, ATTRIBUTE = ContractClass.CLASS, ContractClass.METHOD, ContractClass.ATTRIBUTE
 MODULE, FLAG, OP = ContractClass.MODULE, ContractClass.FLAG, ContractClass.OP
@@ -174,12 +174,31 @@ def test_a_profile_tells_what_a_class_derives_from() -> None:
     assert known[0].score > (unknown[0].score if unknown else 0)
 
 
-def test_a_call_with_the_argument_is_a_suspect_without_a_change() -> None:
-    merge = make_merge(call=(read_call("call(1, non_block=True)"),))
-    trace = parse_trace("TypeError: Own.call() got an unexpected keyword argument 'non_block'")
-    [suspect] = rank_suspects(trace, make_range(merge), Kinship())
-    assert (suspect.number, suspect.change) == (1, None)
-    assert suspect.reason == "passes `non_block` to `call`"
+def test_a_sentence_with_a_member_and_its_class_is_explained_by_a_change_of_it() -> None:
+    change = make_change(ChangeKind.ADDED_MEMBER, "up.moe.SharedFusedMoE._gate", METHOD)
+    suspects = rank("RuntimeError: the shapes differ, as FusedMoe has its own _gate now", change)
+    assert [(each.number, each.reason) for each in suspects] == [(1, "adds `SharedFusedMoE._gate`")]
+
+
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        (
+            "TypeError: get_backend() remove variable",
+            make_change(SIGNATURE, "up.attn.get_backend", ContractClass.FUNCTION, "(a, b)", "(a)"),
+        ),
+        (
+            "our Scheduler init got an unexpected arg `block_size`",
+            make_change(SIGNATURE, "up.core.Scheduler.__init__", METHOD, "(self, block_size)", "(self)"),
+        ),
+        (
+            "it got multiple values for keyword argument 'special'",
+            make_change(REMOVED, "up.serve.tokenize", ContractClass.FUNCTION, "(text, special)", ""),
+        ),
+    ],
+)
+def test_errors_in_words_of_people_are_explained(text: str, change: ContractChange) -> None:
+    assert [each.change for each in rank(text, change)] == [change]
 
 
 TRACE = """Traceback (most recent call last):
