@@ -59,7 +59,7 @@ class StoppingPoint:
 class UpgradePlan:
     """The way from ``start`` to ``end``, two commits with ``merges`` between them.
 
-    ``undone`` changes were taken back on the way; ``uses`` is how many uses were looked at. ``regressions``
+    ``undone`` names changed on the way alone; ``uses`` is how many uses were looked at. ``regressions``
     are merges on the way that were repaired or reverted only after ``end``.
     """
 
@@ -174,7 +174,7 @@ def _list_stops(way: UpgradeRange, items: Iterable[UpgradeItem]) -> Iterator[Sto
 
 
 def _count_undone(contracts: Iterable[MergeContract], net: Iterable[NetChange]) -> int:
-    """Return how many names changed on the way and are the same at its end."""
+    """Return how many names changed on the way alone: taken back, or part of what is new or gone."""
     changed = {change.name for each in contracts for change in each.changes}
     left = {name for each in net for name in (each.change.name, *each.names)}
     return len(changed - left)

@@ -145,7 +145,10 @@ def _render_number(number: int, url: str) -> list[Element]:
 def _format_notes(plan: UpgradePlan) -> str:
     notes = [_WHOLE_PLAN]
     if plan.undone:
-        notes.insert(0, f"{format_count(plan.undone, 'name')} changed on the way and back")
+        notes.insert(
+            0,
+            f"{format_count(plan.undone, 'name')} changed on the way alone: taken back, or part of what is new or gone",
+        )
     if plan.unread:
         notes.insert(0, f"{format_count(len(plan.unread), 'file')} not read")
     return " · ".join(notes)
