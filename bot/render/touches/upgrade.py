@@ -66,7 +66,8 @@ def _format_head(plan: UpgradePlan) -> str:
     )
     merges = format_count(plan.merges, "merge")
     undone = (
-        f" Left out: {format_count(plan.undone, 'name')} that changed on the way: taken back, or part of what is new or gone."
+        f" Left out: {format_count(plan.undone, 'name')} that changed on the way: "
+        "taken back, or in what is new or gone."
         if plan.undone
         else ""
     )

@@ -147,7 +147,7 @@ def _format_notes(plan: UpgradePlan) -> str:
     if plan.undone:
         notes.insert(
             0,
-            f"{format_count(plan.undone, 'name')} changed on the way alone: taken back, or part of what is new or gone",
+            f"{format_count(plan.undone, 'name')} taken back on the way, or in what is new or gone",
         )
     if plan.unread:
         notes.insert(0, f"{format_count(len(plan.unread), 'file')} not read")
