@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from bot.domain.contract.models import ChangeKind, ContractChange, MergeContract, Migration
 from bot.domain.text.strings import truncate_text
 
-_MAX_LINE = 100
+# characters of a line, and of those before what differs
+_MAX_LINE, _CONTEXT = 100, 30
 
 
 def describe_action(change: ContractChange, contract: MergeContract) -> str:
@@ -23,5 +26,20 @@ def describe_action(change: ContractChange, contract: MergeContract) -> str:
 
 
 def _describe_migration(migration: Migration) -> str:
-    before, after = (truncate_text(text.strip(), _MAX_LINE) for text in (migration.before, migration.after))
-    return f"upstream changed its own `{before}` to `{after}`" if after else f"upstream dropped its own `{before}`"
+    if not migration.after:
+        return f"upstream dropped its own `{truncate_text(migration.before.strip(), _MAX_LINE)}`"
+    before, after = _cut_lines(migration.before.strip(), migration.after.strip())
+    return f"upstream changed its own `{before}` to `{after}`"
+
+
+def _cut_lines(before: str, after: str) -> tuple[str, str]:
+    """Return two lines cut to what differs, so that they never look the same."""
+    if max(len(before), len(after)) <= _MAX_LINE:
+        return before, after
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+    start = max(0, same - _CONTEXT)
+    mark = "…" if start else ""
+    return (
+        truncate_text(f"{mark}{before[start:]}", _MAX_LINE),
+        truncate_text(f"{mark}{after[start:]}", _MAX_LINE),
+    )

@@ -13,6 +13,7 @@ from bot.domain.touches.name_rules import judge_lost_name
 from bot.domain.touches.plain_rules import judge_plain_name
 from bot.domain.touches.profile_index import ProfileIndex
 from bot.domain.touches.quiet_rules import judge_behaviour, judge_default, judge_deprecation, judge_result
+from bot.domain.touches.ranking import LEAST_CHANCE, estimate_chance
 from bot.domain.touches.signature_rules import judge_signature
 from bot.domain.touches.verdicts import Rule, Verdict, qualify_verdict
 
@@ -41,15 +42,25 @@ _RULES: dict[ChangeKind, Rule] = {
 
 
 def judge_merge(contract: MergeContract, index: ProfileIndex) -> MergeTouches:
-    """Return what a merge means for a profile, its touches strongest first."""
-    touches = sorted(_list_touches(contract, index), key=_get_order)
-    shown = tuple(each for each in touches if each.level is not TouchLevel.NO)
-    level = max((each.level for each in shown), default=TouchLevel.NO)
-    score = _combine_scores(each.score for each in touches)
-    return MergeTouches(contract.number, contract.title, contract.commit, level, score, shown)
+    """Return what a merge means for a profile, its touches strongest first.
+
+    A merge that only touches, and that hardly anybody would adapt to, has the level NO and no touches.
+    """
+    touches = list_touches(contract, index)
+    chance = estimate_chance(contract, touches, index)
+    level = max((each.level for each in touches), default=TouchLevel.NO)
+    if level is TouchLevel.TOUCHES and chance < LEAST_CHANCE:
+        level, touches = TouchLevel.NO, ()
+    return MergeTouches(contract.number, contract.title, contract.commit, level, chance, touches)
 
 
-def _list_touches(contract: MergeContract, index: ProfileIndex) -> Iterator[Touch]:
+def list_touches(contract: MergeContract, index: ProfileIndex) -> tuple[Touch, ...]:
+    """Return each change that concerns uses, once for each effect on them, strongest first."""
+    judged = sorted(_judge_changes(contract, index), key=_get_order)
+    return tuple(each for each in judged if each.level is not TouchLevel.NO)
+
+
+def _judge_changes(contract: MergeContract, index: ProfileIndex) -> Iterator[Touch]:
     """Yield a touch for each change and effect, with all uses that it has that effect on."""
     for change in contract.changes:
         groups: dict[tuple[TouchLevel, str], list[Verdict]] = defaultdict(list)
@@ -71,11 +82,3 @@ def _judge_change(change: ContractChange, contract: MergeContract, index: Profil
 
 def _get_order(touch: Touch) -> tuple[int, float, str, str]:
     return -touch.level, -touch.score, touch.change.name, touch.use.path
-
-
-def _combine_scores(scores: Iterable[float]) -> float:
-    """Return the chance that at least one holds, as if they were independent."""
-    rest = 1.0
-    for score in scores:
-        rest *= 1.0 - score
-    return 1.0 - rest

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, Migration
 from bot.domain.profile.models import DerivedClass, Use, UseKind
-from bot.domain.touches.judgement import judge_merge
-from bot.domain.touches.models import MergeTouches, TouchLevel
+from bot.domain.touches.judgement import judge_merge, list_touches
+from bot.domain.touches.models import Touch, TouchLevel
 from bot.domain.touches.profile_index import ProfileIndex
 from tests.domain.touches.builders import make_change, make_merge, make_profile, make_use, read_call
 from tests.helpers.tables import check_rows
@@ -19,10 +19,15 @@ REMOVED, MOVED, RENAMED = ChangeKind.REMOVED, ChangeKind.MOVED, ChangeKind.RENAM
 
 def judge(
     change: ContractChange, *uses: Use, derived: DerivedClass | None = None, calls: str = ""
-) -> MergeTouches:
+) -> tuple[Touch, ...]:
     shapes = {change.name.removesuffix(".__init__").rpartition(".")[2]: (read_call(calls),)} if calls else {}
     profile = make_profile(uses, [derived] if derived else [])
-    return judge_merge(make_merge(change, **shapes), ProfileIndex(profile))
+    return list_touches(make_merge(change, **shapes), ProfileIndex(profile))
+
+
+def rate(change: ContractChange, *uses: Use, derived: DerivedClass | None = None, calls: str = "") -> TouchLevel:
+    """The level of the strongest touch."""
+    return max((each.level for each in judge(change, *uses, derived=derived, calls=calls)), default=NO)
 
 
 @check_rows(
@@ -38,12 +43,12 @@ def judge(
     }
 )
 def test_a_name_that_is_gone(kind: ChangeKind, name: str, use: Use, level: TouchLevel) -> None:
-    assert judge(make_change(kind, name), use).level is level
+    assert rate(make_change(kind, name), use) is level
 
 
 def test_an_old_name_that_still_works_breaks_nothing() -> None:
     change = replace(make_change(MOVED, "up.a.f"), is_importable=True)
-    assert judge(change, make_use(UseKind.IMPORT, "up.a.f")).level is TOUCHES
+    assert rate(change, make_use(UseKind.IMPORT, "up.a.f")) is TOUCHES
 
 
 @check_rows(
@@ -57,7 +62,7 @@ def test_an_old_name_that_still_works_breaks_nothing() -> None:
 )
 def test_a_member_that_is_gone(kind: UseKind, level: TouchLevel) -> None:
     change = make_change(REMOVED, "up.a.C.m", METHOD)
-    assert judge(change, make_use(kind, "up.a.D.m", "up.a.C.m")).level is level
+    assert rate(change, make_use(kind, "up.a.D.m", "up.a.C.m")) is level
 
 
 @check_rows(
@@ -76,7 +81,7 @@ def test_a_member_that_is_gone(kind: UseKind, level: TouchLevel) -> None:
 )
 def test_a_call_by_the_team(before: str, after: str, call: str, level: TouchLevel) -> None:
     change = make_change(ChangeKind.SIGNATURE, "up.a.f", FUNCTION, before, after)
-    assert judge(change, make_use(UseKind.CALL, "up.f", "up.a.f", call=call)).level is level
+    assert rate(change, make_use(UseKind.CALL, "up.f", "up.a.f", call=call)) is level
 
 
 @check_rows(
@@ -94,12 +99,12 @@ def test_a_call_by_the_team(before: str, after: str, call: str, level: TouchLeve
 def test_an_override_that_upstream_calls(before: str, after: str, own: str, calls: str, level: TouchLevel) -> None:
     change = make_change(ChangeKind.SIGNATURE, "up.a.C.m", METHOD, before, after)
     use = make_use(UseKind.OVERRIDE, "up.a.C.m", own=own)
-    assert judge(change, use, calls=calls).level is level
+    assert rate(change, use, calls=calls) is level
 
 
 def test_a_call_of_a_class_is_a_call_of_its_constructor() -> None:
     change = make_change(ChangeKind.SIGNATURE, "up.a.C.__init__", METHOD, "(self)", "(self, n)")
-    assert judge(change, make_use(UseKind.CALL, "up.a.C", call="C()")).level is BREAKS
+    assert rate(change, make_use(UseKind.CALL, "up.a.C", call="C()")) is BREAKS
 
 
 @check_rows(
@@ -111,7 +116,7 @@ def test_a_call_of_a_class_is_a_call_of_its_constructor() -> None:
     }
 )
 def test_a_new_abstract_member(derived: DerivedClass, level: TouchLevel) -> None:
-    assert judge(make_change(ChangeKind.ABSTRACT_MEMBER, "up.a.C.m", METHOD), derived=derived).level is level
+    assert rate(make_change(ChangeKind.ABSTRACT_MEMBER, "up.a.C.m", METHOD), derived=derived) is level
 
 
 @check_rows(
@@ -126,7 +131,7 @@ def test_a_new_member(
     subject: ContractClass, members: frozenset[str], calls_super_init: bool, level: TouchLevel
 ) -> None:
     derived = DerivedClass("ours.A", "ours/a.py", 3, ("up.a.C",), members, calls_super_init)
-    assert judge(make_change(ChangeKind.ADDED_MEMBER, "up.a.C.m", subject), derived=derived).level is level
+    assert rate(make_change(ChangeKind.ADDED_MEMBER, "up.a.C.m", subject), derived=derived) is level
 
 
 @check_rows(
@@ -140,7 +145,7 @@ def test_a_new_member(
     }
 )
 def test_what_changes_behind_a_name(kind: ChangeKind, use: UseKind, level: TouchLevel) -> None:
-    assert judge(make_change(kind, "up.a.f"), make_use(use, "up.a.f")).level is level
+    assert rate(make_change(kind, "up.a.f"), make_use(use, "up.a.f")) is level
 
 
 @check_rows(
@@ -154,35 +159,47 @@ def test_what_changes_behind_a_name(kind: ChangeKind, use: UseKind, level: Touch
 )
 def test_a_flag(kind: ChangeKind, is_importable: bool, level: TouchLevel) -> None:
     change = replace(make_change(kind, "--seed", ContractClass.FLAG), is_importable=is_importable)
-    assert judge(change, make_use(UseKind.FLAG, "--seed")).level is level
+    assert rate(change, make_use(UseKind.FLAG, "--seed")) is level
 
 
 @check_rows(
     {
         "a guard": (replace(make_use(UseKind.IMPORT, "up.a.f"), is_guarded=True), MAY_BREAK),
-        "a test": (replace(make_use(UseKind.IMPORT, "up.a.f"), is_test=True), MAY_BREAK),
+        "a test": (replace(make_use(UseKind.IMPORT, "up.a.f"), is_test=True), BREAKS),
         "a guess": (replace(make_use(UseKind.IMPORT, "up.a.f"), is_guess=True), TOUCHES),
     }
 )
 def test_what_a_use_leaves_open(use: Use, level: TouchLevel) -> None:
-    assert judge(make_change(REMOVED, "up.a.f"), use).level is level
+    assert rate(make_change(REMOVED, "up.a.f"), use) is level
 
 
 def test_uses_with_the_same_effect_are_one_touch_and_the_strongest_comes_first() -> None:
     guarded = replace(make_use(UseKind.IMPORT, "up.a.f", line=1), is_guarded=True)
     uses = (guarded, make_use(UseKind.IMPORT, "up.a.f", line=2), make_use(UseKind.CALL, "up.a.f", line=3))
-    touches = judge(make_change(REMOVED, "up.a.f"), *uses).touches
+    touches = judge(make_change(REMOVED, "up.a.f"), *uses)
     assert [(each.level, [use.line for use in each.uses]) for each in touches] == [
         (BREAKS, [2, 3]),
         (MAY_BREAK, [1]),
     ]
 
 
-def test_a_merge_without_a_touch_still_has_a_rank() -> None:
-    change = make_change(ChangeKind.BEHAVIOUR, "up.a.f")
-    touched, other = judge(change, make_use(UseKind.CALL, "up.a.f")), judge(change)
-    assert touched.touches == other.touches == ()
-    assert 1 > touched.score > other.score == 0
+def test_a_merge_that_breaks_ranks_first_and_one_without_relation_last() -> None:
+    uses = [make_use(UseKind.IMPORT, "up.a.f"), make_use(UseKind.CALL, "up.a.g", line=9)]
+    index = ProfileIndex(make_profile(uses))
+    breaking = replace(make_merge(make_change(REMOVED, "up.a.f")), files=("up/a.py",))
+    quiet = replace(make_merge(make_change(ChangeKind.BEHAVIOUR, "up.a.g")), files=("up/a.py",))
+    other = replace(make_merge(make_change(ChangeKind.BEHAVIOUR, "up.b.g")), files=("up/b.py",))
+    first, second, third = (judge_merge(each, index) for each in (breaking, quiet, other))
+    assert 1 > first.score > second.score > third.score == 0
+    assert (first.level, second.level, second.touches) == (BREAKS, NO, ())
+
+
+def test_a_merge_that_only_touches_is_shown_if_teams_adapt_to_such_merges() -> None:
+    uses = [make_use(UseKind.OVERRIDE, f"up.a.C.m{n}", line=n) for n in range(40)]
+    changes = [make_change(ChangeKind.BEHAVIOUR, f"up.a.C.m{n}", METHOD) for n in range(40)]
+    index, merge = ProfileIndex(make_profile(uses)), replace(make_merge(*changes), files=("up/a.py",))
+    assert (judge_merge(merge, index).level, len(judge_merge(merge, index).touches)) == (TOUCHES, 40)
+    assert judge_merge(replace(merge, changes=merge.changes[:1], files=()), index).level is NO
 
 
 @check_rows(
@@ -191,6 +208,11 @@ def test_a_merge_without_a_touch_still_has_a_rank() -> None:
             make_change(REMOVED, "up.a.f"),
             (Migration("up/b.py", 3, "  f(1)", "  g(1)"),),
             "upstream changed its own `f(1)` to `g(1)`",
+        ),
+        "what differs in long lines": (
+            make_change(REMOVED, "up.a.f"),
+            (Migration("up/b.py", 3, f"{'x' * 200} = f(1)", f"{'x' * 200} = g(1)"),),
+            f"upstream changed its own `…{'x' * 27} = f(1)` to `…{'x' * 27} = g(1)`",
         ),
         "dropped": (
             make_change(REMOVED, "up.a.f"),
@@ -211,4 +233,4 @@ def test_the_action_is_what_upstream_did_itself(
 ) -> None:
     merge = replace(make_merge(change), migrations={change.name: migrations})
     index = ProfileIndex(make_profile([make_use(UseKind.IMPORT, "up.a.f")]))
-    assert judge_merge(merge, index).touches[0].action == action
+    assert list_touches(merge, index)[0].action == action
