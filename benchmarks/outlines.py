@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.table import Table
 from bot.domain.contract.models import FileVersions
-from bot.domain.contract.python_changes import compare_python
+from bot.domain.contract.python.python_changes import compare_python
 from bot.domain.python.outline import build_outline
 from bot.domain.source.models import SourceFile
 

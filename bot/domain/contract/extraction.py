@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.contract.models import FileVersions, MergeContract, UnreadFile
-from bot.domain.contract.python_changes import OutlineReader, compare_python
-from bot.domain.contract.snapshots import OutlineLoader
+from bot.domain.contract.python.python_changes import OutlineReader, compare_python
+from bot.domain.contract.python.snapshots import OutlineLoader
 from bot.domain.contract.surfaces import list_surface_changes
 from bot.domain.python.outline import build_outline
 

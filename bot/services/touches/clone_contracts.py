@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.domain.contract.extraction import MergeFacts, extract_contract
 from bot.domain.contract.models import MergeContract
-from bot.domain.contract.python_changes import OutlineReader
+from bot.domain.contract.python.python_changes import OutlineReader
 from bot.domain.errors import UsageError
 from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.history.commits import Commit, sort_commits

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, time, timedelta
 
 from bot.domain.contract.extraction import MergeFacts, extract_contract
 from bot.domain.contract.models import MergeContract
-from bot.domain.contract.snapshots import OutlineLoader
+from bot.domain.contract.python.snapshots import OutlineLoader
 from bot.domain.errors import UsageError
 from bot.domain.history.commits import Commit, sort_commits
 from bot.domain.pull_requests.models import PullRequest

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from textwrap import dedent
 
 from bot.domain.contract.models import ChangeKind, ContractChange, FileVersions
-from bot.domain.contract.python_changes import PythonChanges, compare_python
+from bot.domain.contract.python.python_changes import PythonChanges, compare_python
 from bot.domain.python.models import ModuleOutline
 from bot.domain.python.module_names import name_module
 from bot.domain.python.outline import build_outline

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
-from bot.domain.contract.moves import Place
-from bot.domain.contract.signatures import (
+from bot.domain.contract.python.moves import Place
+from bot.domain.contract.python.signatures import (
     describe_definition,
     describe_parameter,
     describe_signatures,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from functools import lru_cache
 
-from bot.domain.contract.signatures import is_same_value
+from bot.domain.contract.python.signatures import is_same_value
 from bot.domain.python.models import Definition, DefinitionKind, ModuleOutline, Signature
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.domain.contract.similarity import compare_names, compare_shapes
-from bot.domain.contract.snapshots import Presence, Snapshot
+from bot.domain.contract.python.similarity import compare_names, compare_shapes
+from bot.domain.contract.python.snapshots import Presence, Snapshot
 from bot.domain.python.models import Definition, DefinitionKind, ModuleOutline
 
 # set before any result was seen: what has the same name may differ by half, what has another name by little

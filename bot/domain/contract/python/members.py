@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
-from bot.domain.contract.moves import Pair, Place
-from bot.domain.contract.rows import compare_definitions, make_row
-from bot.domain.contract.signatures import accepts_all, is_same_call
-from bot.domain.contract.similarity import compare_names, compare_shapes
-from bot.domain.contract.snapshots import Presence, Snapshot
+from bot.domain.contract.python.moves import Pair, Place
+from bot.domain.contract.python.rows import compare_definitions, make_row
+from bot.domain.contract.python.signatures import accepts_all, is_same_call
+from bot.domain.contract.python.similarity import compare_names, compare_shapes
+from bot.domain.contract.python.snapshots import Presence, Snapshot
 from bot.domain.python.models import Definition, DefinitionKind
 
 _MEMBER_KINDS = frozenset({DefinitionKind.METHOD, DefinitionKind.FIELD, DefinitionKind.ATTRIBUTE})

@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from bot.domain.contract.line_pairs import Hunk, list_hunks
 from bot.domain.contract.models import ChangeKind, ContractChange, FileVersions, Migration
+from bot.domain.contract.python.line_pairs import Hunk, list_hunks
 from bot.domain.python.models import CallShape, CallSite, ModuleOutline
 from bot.domain.python.module_names import is_python
 

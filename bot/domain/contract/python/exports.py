@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
-from bot.domain.contract.moves import Matches, Place
-from bot.domain.contract.rows import make_row
-from bot.domain.contract.snapshots import Presence, Snapshot
+from bot.domain.contract.python.moves import Matches, Place
+from bot.domain.contract.python.rows import make_row
+from bot.domain.contract.python.snapshots import Presence, Snapshot
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.python.models import ModuleOutline
 

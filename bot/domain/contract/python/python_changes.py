@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from bot.domain.contract.callers import list_call_shapes, list_migrations
-from bot.domain.contract.deprecation_rows import ModuleText, list_deprecation_rows
-from bot.domain.contract.exports import list_lost_exports
-from bot.domain.contract.members import ClassComparison
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, FileVersions, Migration
-from bot.domain.contract.moves import Matches, Pair, match_names
-from bot.domain.contract.rows import compare_definitions, make_row
-from bot.domain.contract.snapshots import OutlineLoader, Snapshot
+from bot.domain.contract.python.callers import list_call_shapes, list_migrations
+from bot.domain.contract.python.deprecation_rows import ModuleText, list_deprecation_rows
+from bot.domain.contract.python.exports import list_lost_exports
+from bot.domain.contract.python.members import ClassComparison
+from bot.domain.contract.python.moves import Matches, Pair, match_names
+from bot.domain.contract.python.rows import compare_definitions, make_row
+from bot.domain.contract.python.snapshots import OutlineLoader, Snapshot
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClass
 from bot.domain.python.models import CallShape, DefinitionKind, ModuleOutline

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from bot.domain.contract.deadlines import parse_deadline
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
-from bot.domain.contract.moves import Place
-from bot.domain.contract.rows import make_row
+from bot.domain.contract.python.moves import Place
+from bot.domain.contract.python.rows import make_row
 from bot.domain.python.deprecations import Deprecation, list_deprecations
 from bot.domain.python.models import ModuleOutline
 

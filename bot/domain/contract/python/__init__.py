@@ -1,0 +1,1 @@
+"""Changes of Python names between two versions of a repository's files."""
