@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 
+from bot.adapters.caching import ReleaseCache
 from bot.adapters.redis import RedisDeprecationStore
 from bot.container.digests import DigestServices
 from bot.container.foundation import Foundation
 from bot.container.from_settings import get_display_name
+from bot.domain.contract.releases import Release
+from bot.domain.pull_requests.models import Repository
 from bot.services.contract.deprecations import DeprecationLedgers
 from bot.services.contract.extractor import EXTRACTION_VERSION, extract_merge
 from bot.services.contract.lister import ContractLister
@@ -30,7 +35,14 @@ def build_contract_reader(base: Foundation, digests: DigestServices) -> Contract
 
 def build_deprecation_ledgers(base: Foundation) -> DeprecationLedgers:
     """Build the ledgers of what repositories will remove. Raises StoreUnavailable."""
-    return DeprecationLedgers(RedisDeprecationStore(base.store, base.keyspace), base.now)
+    store = RedisDeprecationStore(base.store, base.keyspace)
+    return DeprecationLedgers(store, base.now, partial(_list_releases, base))
+
+
+def _list_releases(base: Foundation, repository: Repository, until: datetime) -> Sequence[Release]:
+    """List releases. Raises PrdigestError, also if a setting of GitHub is missing."""
+    source = base.sources.releases
+    return ReleaseCache(source, base.cache, base.now).list_releases(repository, until) if source else ()
 
 
 def build_contract_lister(base: Foundation, digests: DigestServices, contracts: ContractReader) -> ContractLister:

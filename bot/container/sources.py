@@ -12,6 +12,7 @@ from bot.adapters.github import (
     GitHubClient,
     GitHubPullRequests,
     GitHubRateLimits,
+    GitHubReleases,
     GitHubSourceFiles,
     GitHubTrees,
 )
@@ -31,6 +32,7 @@ from bot.ports import (
     Prompt,
     PullRequestBackground,
     PullRequests,
+    Releases,
     SourceFiles,
     SourceMirror,
     SourceSearch,
@@ -72,6 +74,11 @@ class LiveSources:
     def source_trees(self) -> SourceTrees | None:
         """Lists of files from GitHub. Raises ConfigurationError without credentials."""
         return GitHubTrees(self._client)
+
+    @cached_property
+    def releases(self) -> Releases | None:
+        """Releases from GitHub. Raises ConfigurationError without credentials."""
+        return GitHubReleases(self._client)
 
     @property
     def model(self) -> Model | None:

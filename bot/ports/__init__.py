@@ -21,6 +21,7 @@ from bot.ports.llm import (
 )
 from bot.ports.profiles import ProfileStore
 from bot.ports.providers import ModelAccess, ModelConnection, ModelProvider
+from bot.ports.releases import Releases
 from bot.ports.slack import (
     AnswerDisplay,
     AnswerDisplays,
@@ -84,6 +85,7 @@ __all__ = [
     "QuestionQueue",
     "RateLimiter",
     "RecordStore",
+    "Releases",
     "RunLog",
     "SourceFiles",
     "SourceMirror",

@@ -10,14 +10,15 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.review.models import BugReview
 from bot.ports.github import PullRequestBackground, PullRequests
 from bot.ports.llm import ChatModel, Model
+from bot.ports.releases import Releases
 from bot.ports.source_files import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
 
 
 class Sources(Protocol):
     """Sources of pull requests and of texts. The settings of a source are needed only when it is used.
 
-    ``pulls``, ``background``, those of files, ``model`` and ``chat`` raise ConfigurationError if a setting is
-    missing or wrong.
+    ``pulls``, ``background``, those of files and releases, ``model`` and ``chat`` raise ConfigurationError if a
+    setting is missing or wrong.
     """
 
     @property
@@ -39,6 +40,10 @@ class Sources(Protocol):
     @property
     def source_trees(self) -> SourceTrees | None:
         """The source of the list of all files of a repository, None if there is none."""
+
+    @property
+    def releases(self) -> Releases | None:
+        """The source of the releases of a repository, None if there is none."""
 
     @property
     def model(self) -> Model | None:

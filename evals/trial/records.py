@@ -131,6 +131,7 @@ class TrialSources:
     source_search: None = None
     source_versions: None = None
     source_trees: None = None
+    releases: None = None
 
     def get_written_review(self, pull: PullRequest) -> None:
         """Return nothing: a trial is about summaries."""

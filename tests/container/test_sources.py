@@ -27,6 +27,7 @@ from bot.ports import (
     Prompt,
     PullRequestBackground,
     PullRequests,
+    Releases,
     SourceFiles,
     SourceMirror,
     Sources,
@@ -58,6 +59,7 @@ class Known:
     source_files: SourceFiles | None = None
     source_versions: SourceVersionReader | None = None
     source_trees: SourceTrees | None = None
+    releases: Releases | None = None
     model: Model | None = None
     chat: ChatModel | None = None
     has_model: bool = True

@@ -7,6 +7,7 @@ from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.git_token import read_git_token
 from bot.adapters.github.pull_requests import GitHubPullRequests
 from bot.adapters.github.rate_limits import GitHubRateLimits
+from bot.adapters.github.releases import GitHubReleases
 from bot.adapters.github.source_files import GitHubSourceFiles
 from bot.adapters.github.trees import GitHubTrees
 
@@ -15,6 +16,7 @@ __all__ = [
     "GitHubClient",
     "GitHubPullRequests",
     "GitHubRateLimits",
+    "GitHubReleases",
     "GitHubSourceFiles",
     "GitHubTrees",
     "read_git_token",

@@ -120,6 +120,17 @@ query Head($owner: String!, $name: String!, $until: GitTimestamp) {
 }
 """
 
+# vLLM had some 100 releases in its first three years
+RELEASES_QUERY = """
+query Releases($owner: String!, $name: String!) {
+  repository(owner: $owner, name: $name) {
+    releases(first: 100, orderBy: {field: CREATED_AT, direction: DESC}) {
+      nodes { tagName publishedAt isDraft isPrerelease }
+    }
+  }
+}
+"""
+
 # ``oid`` is the hash of the bytes: it shows whether ``text`` has all of them
 _SOURCE_FRAGMENT = """
 fragment Source on TreeEntry {
@@ -211,6 +222,7 @@ ALL_QUERIES = {
     "history": HISTORY_QUERY,
     "one": SINGLE_QUERY,
     "head": HEAD_QUERY,
+    "releases": RELEASES_QUERY,
     "files": build_source_query(2, 0),
     "files before": build_source_query(0, 2),
     "files before and after": build_source_query(2, 1),

@@ -84,6 +84,11 @@ class SampleSources:
         return None
 
     @property
+    def releases(self) -> None:
+        """None: the sample has no releases."""
+        return None
+
+    @property
     def model(self) -> Model:
         """The texts that were written for the sample."""
         return self._model

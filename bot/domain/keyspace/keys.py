@@ -200,6 +200,13 @@ COMMIT_MERGE = ExpiringFamily(
     lifetime=30 * _DAY,
     survives_reset=True,
 )
+RELEASES = ExpiringFamily(
+    pattern="releases:{repository}",
+    type="string",
+    content="the releases of a repository",
+    lifetime=_DAY,
+    survives_reset=True,
+)
 # as long as the summaries that they stand beside
 MERGE_CONTRACT = ExpiringFamily(
     pattern="contract:{version}:{repository}:{commit}",
@@ -300,6 +307,7 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     DAY_LIST,
     DISCUSSION,
     COMMIT_MERGE,
+    RELEASES,
     MERGE_CONTRACT,
     FILE_USES,
     MODULE_OUTLINE,

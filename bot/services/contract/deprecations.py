@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.domain.contract.deprecations import (
     DeprecationLedger,
@@ -16,7 +16,7 @@ from bot.domain.contract.deprecations import (
 )
 from bot.domain.contract.models import ChangeKind, MergeContract
 from bot.domain.contract.releases import Release
-from bot.domain.errors import StoreUnavailable
+from bot.domain.errors import PrdigestError, StoreUnavailable
 from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.models import Repository
 from bot.domain.touches.deprecations import UsedDeprecation, find_uses
@@ -27,17 +27,22 @@ log = logging.getLogger(__name__)
 
 _TELLING = frozenset((ChangeKind.DEPRECATED, ChangeKind.REMOVED, ChangeKind.MOVED, ChangeKind.RENAMED))
 
-ReleaseLister = Callable[[Repository], Sequence[Release]]
+ReleaseLister = Callable[[Repository, datetime], Sequence[Release]]
+# a list of what will be removed may miss a release of the last hours; a digest of a day may not
+_MAX_AGE = timedelta(days=1)
 
 
 class DeprecationLedgers:
-    """Keeper of the ledgers. ``list_releases`` returns the releases of a repository, oldest first."""
+    """Keeper of the ledgers.
+
+    ``list_releases`` returns the releases of a repository that were cut before an instant, oldest first.
+    """
 
     def __init__(
         self,
         store: DeprecationStore,
         now: Callable[[], datetime],
-        list_releases: ReleaseLister = lambda repository: (),
+        list_releases: ReleaseLister = lambda repository, until: (),
     ) -> None:
         self._store = store
         self._now = now
@@ -66,7 +71,8 @@ class DeprecationLedgers:
         """
         entries = self._store.load(repository).entries
         used = find_uses(entries, ProfileIndex(profile)) if profile else map(UsedDeprecation, entries)
-        releases, now = self._list_releases(repository), self._now()
+        now = self._now()
+        releases = self._load_releases(repository, now - _MAX_AGE)
         return tuple((get_state(each.entry, releases, now), each) for each in used)
 
     def list_news(
@@ -77,10 +83,22 @@ class DeprecationLedgers:
         Raises:
             StoreUnavailable: the store does not answer.
         """
-        news = list_news(self._store.load(repository), self._list_releases(repository), since, until)
+        ledger = self._store.load(repository)
+        if not ledger.entries:
+            return ()
+        releases = self._load_releases(repository, min(until, self._now()))
+        news = list_news(ledger, releases, since, until)
         entries = [step.entry for step in news]
         used = find_uses(entries, ProfileIndex(profile)) if profile else map(UsedDeprecation, entries)
         return tuple(zip(news, used, strict=True))
+
+    def _load_releases(self, repository: Repository, until: datetime) -> Sequence[Release]:
+        """Return the releases; none if they are unavailable: what was announced and removed is known without."""
+        try:
+            return self._list_releases(repository, until)
+        except PrdigestError as error:
+            log.warning("the releases of %s are not known: %s", repository, error)
+            return ()
 
     def _update(self, repository: Repository, contract: MergeContract) -> DeprecationLedger | None:
         """Return the ledger with a merge, None if it changes no entry."""

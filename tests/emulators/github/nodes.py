@@ -13,6 +13,7 @@ from tests.emulators.github.store import (
     SITE,
     IssueRecord,
     PullRecord,
+    ReleaseRecord,
     RemarkRecord,
     Repository,
     ThreadRecord,
@@ -58,7 +59,34 @@ def repository_node(place: Repository) -> Node:
         "object": lambda _info, oid=None, expression=None: _object(place, oid, expression or ""),
         "pullRequest": lambda _info, number: _one_pull(place, number),
         "pullRequests": lambda info, **arguments: _pulls(info, place, arguments),
+        "releases": lambda info, **arguments: _releases(info, place, arguments),
     }
+
+
+def _releases(info: Info, place: Repository, arguments: Node) -> Node:
+    order = arguments.get("orderBy") or {"field": "CREATED_AT", "direction": "ASC"}
+    falling, by_name = order["direction"] == "DESC", order["field"] == "NAME"
+    rows: list[Row] = [
+        ([each.tag if by_name else _made_at(each), at], each) for at, each in enumerate(place.releases)
+    ]
+    rows.sort(key=lambda row: row[0], reverse=falling)
+    return connection(info, [(key, _release_node(place, each)) for key, each in rows], arguments, falling=falling)
+
+
+def _release_node(place: Repository, release: ReleaseRecord) -> Node:
+    return {
+        "id": f"RE_{sha(place.name + release.tag)[:12]}",
+        "tagName": release.tag,
+        "name": release.tag,
+        "createdAt": _made_at(release),
+        "publishedAt": instant(release.published_at),
+        "isDraft": release.published_at is None,
+        "isPrerelease": release.is_prerelease,
+    }
+
+
+def _made_at(release: ReleaseRecord) -> str | None:
+    return instant(release.published_at or DEFAULT_MOMENT)
 
 
 def _one_pull(place: Repository, number: int) -> Node:

@@ -109,12 +109,21 @@ type Commit implements GitObject & Node {
 type CommitEdge { cursor: String! node: Commit }
 type CommitConnection { totalCount: Int! pageInfo: PageInfo! nodes: [Commit] edges: [CommitEdge] }
 type CommitHistoryConnection { totalCount: Int! pageInfo: PageInfo! nodes: [Commit] edges: [CommitEdge] }
+enum ReleaseOrderField { CREATED_AT NAME }
+input ReleaseOrder { field: ReleaseOrderField! direction: OrderDirection! }
+type Release implements Node {
+  id: ID! tagName: String! name: String createdAt: DateTime! publishedAt: DateTime isDraft: Boolean!
+  isPrerelease: Boolean!
+}
+type ReleaseEdge { cursor: String! node: Release }
+type ReleaseConnection { totalCount: Int! pageInfo: PageInfo! nodes: [Release] edges: [ReleaseEdge] }
 type Ref implements Node { id: ID! name: String! target: GitObject }
 type Repository implements Node {
   id: ID! name: String! owner: RepositoryOwner! nameWithOwner: String! url: URI! isPrivate: Boolean!
   defaultBranchRef: Ref
   object(oid: GitObjectID, expression: String): GitObject
   pullRequest(number: Int!): PullRequest
+  releases(orderBy: ReleaseOrder, first: Int, last: Int, after: String, before: String): ReleaseConnection!
   pullRequests(
     states: [PullRequestState!], orderBy: IssueOrder, baseRefName: String, labels: [String!]
     first: Int, last: Int, after: String, before: String

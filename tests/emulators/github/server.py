@@ -29,6 +29,7 @@ from tests.emulators.github.rest import Rest
 from tests.emulators.github.store import (
     IssueRecord,
     PullRecord,
+    ReleaseRecord,
     Store,
     changed_file,
     instant,
@@ -89,6 +90,10 @@ class GitHubEmulator(Loopback):
     def add_commit(self, repository: str, commit: TreeCommit) -> None:
         """Add a commit with its files, so that they can be asked for; the repository is made if new."""
         self.store.add_commit(repository, commit)
+
+    def add_releases(self, repository: str, *releases: ReleaseRecord) -> None:
+        """Add releases to a repository."""
+        self.store.add_releases(repository, releases)
 
     def load_replay(self, directory: Path) -> None:
         """Add one recorded day: ``pulls.json`` and ``files/<number>.json``."""

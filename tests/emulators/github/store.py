@@ -143,14 +143,24 @@ def pull(number: int, **overrides: Any) -> PullRecord:
     return PullRecord(number, **{**values, **overrides, "files": files})
 
 
+@dataclass(frozen=True)
+class ReleaseRecord:
+    """A release by its tag. A draft has no time."""
+
+    tag: str
+    published_at: datetime | None = DEFAULT_MOMENT
+    is_prerelease: bool = False
+
+
 @dataclass
 class Repository:
-    """One repository, its pull requests by number, and those commits by their ids whose files are known."""
+    """One repository, its pull requests by number, its releases, and those commits whose files are known."""
 
     name: str
     default_branch: str = "main"
     pulls: dict[int, PullRecord] = field(default_factory=dict)
     commits: dict[str, TreeCommit] = field(default_factory=dict)
+    releases: tuple[ReleaseRecord, ...] = ()
 
     @property
     def url(self) -> str:
@@ -184,6 +194,13 @@ class Store:
         with self._lock:
             found = self._repositories[name.lower()]
             found.commits = {**found.commits, commit.oid: commit}
+
+    def add_releases(self, name: str, releases: Iterable[ReleaseRecord]) -> None:
+        """Add releases to a repository, made if new."""
+        self.add(name, ())
+        with self._lock:
+            found = self._repositories[name.lower()]
+            found.releases = (*found.releases, *releases)
 
     def find(self, name: str) -> Repository | None:
         with self._lock:

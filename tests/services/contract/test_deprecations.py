@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bot.domain.contract.deprecations import DeprecationLedger, DeprecationState
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
-from bot.domain.contract.releases import build_releases
-from bot.domain.errors import StoreUnavailable
+from bot.domain.contract.releases import Release, build_releases
+from bot.domain.errors import GitHubUnavailable, StoreUnavailable
 from bot.domain.profile.models import Profile, Use, UseKind
 from bot.domain.pull_requests.models import Repository
 from bot.services.contract.deprecations import DeprecationLedgers
@@ -59,11 +60,22 @@ def test_announcements_and_removals_are_noted_once() -> None:
 
 def test_releases_make_it_due_and_are_news() -> None:
     releases = build_releases([("v1.1.0", NOON + timedelta(days=5))])
-    ledgers = DeprecationLedgers(Ledgers(), lambda: NOON + timedelta(days=9), lambda repository: releases)
+    ledgers = DeprecationLedgers(Ledgers(), lambda: NOON + timedelta(days=9), lambda repository, until: releases)
     ledgers.note_contract(REPOSITORY, merge(1, ChangeKind.DEPRECATED))
     assert [state for state, _ in ledgers.list_entries(REPOSITORY)] == [DeprecationState.DUE]
     ((news, used),) = ledgers.list_news(REPOSITORY, NOON + timedelta(days=5), NOON + timedelta(days=6), PROFILE)
     assert (news.state, news.release, used.uses) == (DeprecationState.DUE, releases[0], (USE,))
+
+
+def test_releases_that_are_unavailable_are_none() -> None:
+    def fail(repository: Repository, until: datetime) -> Sequence[Release]:
+        raise GitHubUnavailable(f"{repository} can't be read until {until}.")
+
+    ledgers = DeprecationLedgers(Ledgers(), lambda: NOON + timedelta(days=9), fail)
+    ledgers.note_contract(REPOSITORY, merge(1, ChangeKind.DEPRECATED))
+    assert [state for state, _ in ledgers.list_entries(REPOSITORY)] == [DeprecationState.ANNOUNCED]
+    ((news, _),) = ledgers.list_news(REPOSITORY, NOON, NOON + timedelta(days=9))
+    assert news.state is DeprecationState.ANNOUNCED
 
 
 def test_a_store_that_is_away_stops_nobody() -> None:
