@@ -33,16 +33,31 @@ _MAX_COLUMNS = 100
     is_flag=True,
     help="Use GitHub and Claude instead of the sample. Needs GITHUB_TOKEN, ANTHROPIC_API_KEY and --repo.",
 )
+@click.option(
+    "--profile",
+    "with_profile",
+    is_flag=True,
+    help="Add a sample team: its digest begins with the merges that touch its code.",
+)
 @repo_option
 @click.option(
     "--port", default=0, type=click.IntRange(0, 65_535), help="Port of the page. Default: any free port."
 )
 @click.option("--open", "is_opened", is_flag=True, help="Also open the page in the browser.")
 def demo_command(
-    *, is_text: bool, with_report: bool, is_live: bool, repo: str | None, port: int, is_opened: bool
+    *,
+    is_text: bool,
+    with_report: bool,
+    is_live: bool,
+    with_profile: bool,
+    repo: str | None,
+    port: int,
+    is_opened: bool,
 ) -> None:
     """Try the bot in a local Slack in your browser. You need no key, account or server."""
     _check_options(is_text=is_text, with_report=with_report, is_live=is_live, repo=repo)
+    if with_profile and (is_text or is_live):
+        raise UsageError("--profile adds a team to the sample day in Slack: leave out --text and --live.")
     if is_text:
         for piece in render_demo(_read_line, with_report=with_report):
             click.echo(_fit_terminal(piece))
@@ -63,7 +78,7 @@ def demo_command(
         settings = load_settings()
         run_demo(build_live_stage(settings, require_repository(settings, repo), get_current_time), port, started)
     else:
-        run_demo(build_sample_stage(), port, started)
+        run_demo(build_sample_stage(with_profile=with_profile), port, started)
     _exit_process()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from localslack.manifest import SlashCommand
 from localslack.page.about import About, Fact, Suggestion
 
@@ -59,6 +61,27 @@ SAMPLE_ABOUT = About(
         Suggestion("and the second one?", in_thread=True),
         Suggestion("why is #35441 risky?", in_thread=True),
         Suggestion("what changed in the Anthropic endpoint?", in_thread=True),
+    ),
+)
+
+TEAM_ABOUT = replace(
+    SAMPLE_ABOUT,
+    facts=(
+        Fact(
+            "A team",
+            "The profile satellite is a small team invented for this demo. It serves a model with vLLM, and its "
+            "five files were scanned for what they use of it. The digest begins with the merges that touch them.",
+        ),
+        *SAMPLE_ABOUT.facts,
+    ),
+    tries=(
+        Suggestion("/prdigest touches 7d"),
+        Suggestion("/prdigest contract 2026-02-28"),
+        Suggestion(
+            "/prdigest broke TypeError: SamplingParams.__init__() got an unexpected keyword argument "
+            "'truncate_prompt_tokens' since 2026-02-28"
+        ),
+        *SAMPLE_ABOUT.tries,
     ),
 )
 

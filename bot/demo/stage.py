@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -21,7 +22,8 @@ from bot.adapters.redis import reset_store
 from bot.container import Foundation
 from bot.container.credentials import create_github_auth
 from bot.container.providers import choose_provider, get_model_access
-from bot.demo.page_text import SAMPLE_ABOUT, build_live_about
+from bot.demo.page_text import SAMPLE_ABOUT, TEAM_ABOUT, build_live_about
+from bot.demo.sample.planting import plant_team
 from bot.demo.sample.sources import SampleSources
 from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.domain.pull_requests.models import Repository
@@ -77,14 +79,19 @@ class _FixedSettings(Settings):
         return (init_settings,)
 
 
-def build_sample_stage(clock: Callable[[], float] = time.monotonic) -> Stage:
-    """Build the stage of the sample day on the next morning. ``clock`` returns seconds that only go up."""
+def build_sample_stage(clock: Callable[[], float] = time.monotonic, *, with_profile: bool = False) -> Stage:
+    """Build the stage of the sample day on the next morning. ``clock`` returns seconds that only go up.
+
+    ``with_profile`` adds the sample team: its channel's digest begins with what touches its code.
+    """
     sample, began = SampleSources(time.sleep), clock()
     due = sample.day.end.astimezone(sample.day.zone).replace(hour=_DIGEST_HOUR)
 
     def make_settings(team: LocalTeam, state: Path) -> Settings:
+        local = _build_local_settings(team, state)
+        # the team's digest is a subscription, which has a profile; that of the settings has none
         return _FixedSettings(
-            **_build_local_settings(team, state),
+            **(local | {"prdigest_channel": None} if with_profile else local),
             prdigest_repo=sample.repository,
             prdigest_name=sample.name,
             prdigest_timezone=sample.day.zone,
@@ -94,12 +101,12 @@ def build_sample_stage(clock: Callable[[], float] = time.monotonic) -> Stage:
     return Stage(
         build_settings=make_settings,
         open_state=open_temporary_state,
-        prepare_bot=lambda base: None,
+        prepare_bot=partial(plant_team, sample, due, YOU, CHANNEL) if with_profile else lambda base: None,
         sources=sample,
         channel=f"{sample.repository.name}-digest",
         zone=sample.day.zone,
         now=lambda: due + _DIGEST_AGE + timedelta(seconds=clock() - began),
-        about=SAMPLE_ABOUT,
+        about=TEAM_ABOUT if with_profile else SAMPLE_ABOUT,
     )
 
 

@@ -30,8 +30,11 @@ def main() -> int:
     if path is None:
         sys.stderr.write(f"{MISSING}\n")
         return 1
-    with running_demo() as demo, chromium(path) as browser:
-        take_pictures(browser, demo.address)
+    with chromium(path) as browser:
+        with running_demo() as demo:
+            take_pictures(browser, demo.address)
+        with running_demo("--profile") as demo:
+            take_touches(browser, demo.address)
     return 0
 
 
@@ -52,6 +55,15 @@ def take_pictures(browser: Browser, address: str) -> None:
         page.set_viewport_size({"width": _NARROW, "height": SIZE["height"]})
         expect(page.locator("#messages .replies").first).to_be_visible()
         take_picture(page, "narrow")
+
+
+def take_touches(browser: Browser, address: str) -> None:
+    """Take the picture of a digest that begins with what touches a team's code."""
+    with browser.new_context(viewport=SIZE, device_scale_factor=1) as context:
+        page = context.new_page()
+        page.goto(address)
+        expect(page.locator("#messages .replies").first).to_be_visible(timeout=30_000)
+        take_picture(page, "touches")
 
 
 def ask_question(page: Page) -> None:

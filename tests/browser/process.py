@@ -63,7 +63,7 @@ class Demo:
 
 
 @contextmanager
-def running_demo(start: Start = started) -> Iterator[Demo]:
+def running_demo(*options: str, start: Start = started) -> Iterator[Demo]:
     """A demo whose page is there; its bot may still be starting. It is ended in the end if it runs on."""
     # a short path: its store listens on a socket in there
     with TemporaryDirectory(prefix="demo-") as name, ExitStack() as stack:
@@ -71,7 +71,7 @@ def running_demo(start: Start = started) -> Iterator[Demo]:
         folder.mkdir()
         with said.open("wb") as file:
             files = (0, file.fileno(), file.fileno())
-            process = start("demo", settings={"TMPDIR": str(folder)}, folder=Path(name), files=files)
+            process = start("demo", *options, settings={"TMPDIR": str(folder)}, folder=Path(name), files=files)
         demo = Demo(process, folder, said)
         stack.callback(demo.interrupt)
         assert eventually(lambda: process.poll() is not None or _ADDRESS.search(demo.said)), demo.said

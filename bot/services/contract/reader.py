@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 MAX_FILES = 50
 # a mirror has no calls to save; the widest merges of vLLM change some 1,200 files
 MAX_MIRROR_FILES = 1_500
-_CODEC = VersionedJson(MergeContract, 1)
+CONTRACT_JSON = VersionedJson(MergeContract, 1)
 _TOO_MANY = "the merge changes more files than are read"
 _NOT_LISTED = "its changed files could not be listed"
 _NO_SOURCE = "there is no source of files here"
@@ -75,7 +75,7 @@ class ContractReader:
                 return kept
             contract, is_final = self._read_now(pull)
             if is_final:
-                self._cache.put(key, json.dumps(_CODEC.dump(contract)), MERGE_CONTRACT.lifetime)
+                self.keep(pull, contract)
         self._on_read(pull.repository, contract)
         return contract
 
@@ -83,11 +83,15 @@ class ContractReader:
         """Return what is kept of a merge, or None. Nothing is read for it."""
         text = self._cache.get(self._build_key(pull))
         try:
-            kept = None if text is None else _CODEC.load(json.loads(text))
+            kept = None if text is None else CONTRACT_JSON.load(json.loads(text))
         except (ValueError, UsageError, AttributeError):
             return None
         # a title may change after the merge
         return replace(kept, title=pull.title) if kept else None
+
+    def keep(self, pull: PullRequest, contract: MergeContract) -> None:
+        """Keep what a merge changes, so that it isn't read. Raises StoreUnavailable."""
+        self._cache.put(self._build_key(pull), json.dumps(CONTRACT_JSON.dump(contract)), MERGE_CONTRACT.lifetime)
 
     def _read_now(self, pull: PullRequest) -> tuple[MergeContract, bool]:
         """Return what a merge changes, and whether another attempt would find the same."""

@@ -1,0 +1,1 @@
+"""The program that makes the sample's profile and contracts from a clone of vLLM."""

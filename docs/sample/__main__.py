@@ -1,0 +1,123 @@
+"""``python -m docs.sample CLONE``: makes the sample's ``profile.json`` and ``contracts.json`` from a clone.
+
+The clone is one of vLLM. Run it again when the sample team's tree, a rule of the scan or a rule of the extraction changes.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from bot.adapters.git import open_clone_trees
+from bot.demo.sample.day import load_sample_day
+from bot.demo.sample.team import CONTRACTS_FILE, PACKAGES, PROFILE_FILE, PROFILE_NAME, list_team_files
+from bot.domain.contract.models import ChangeKind, ContractChange, MergeContract, Migration
+from bot.domain.profile.file_uses import scan_file
+from bot.domain.profile.linking import link_profile
+from bot.domain.profile.models import Profile
+from bot.domain.profile.scan import build_profile
+from bot.domain.profile.upstream_index import UpstreamIndex
+from bot.domain.pull_requests.models import Repository
+from bot.domain.python.models import Signature
+from bot.domain.text.strings import truncate_text
+from bot.ports.clone_trees import CloneTrees
+from bot.ports.profile_json import dump_profile
+from bot.services.contract.reader import CONTRACT_JSON
+from bot.services.touches.clone_contracts import ContractExtractor
+from bot.services.touches.replay_cache import UpstreamTree
+from bot.services.touches.upstream_line import CloneMerge, read_upstream
+
+_FOLDER = Path(__file__).parents[2] / "bot" / "demo" / "sample"
+# characters: the sample has facts, not the source of others
+_MAX_TEXT = 100
+
+
+def main(clone: str) -> int:
+    """Write both files; return 0."""
+    with open_clone_trees(Path(clone)) as trees:
+        merges = _list_merges(trees)
+        extractor = ContractExtractor(trees)
+        contracts = [_shorten(extractor.extract(merge)) for merge in merges]
+        profile = _build_profile(trees, merges[0])
+    write_contracts(contracts)
+    _write(PROFILE_FILE, dump_profile(profile))
+    return 0
+
+
+def write_contracts(contracts: Iterable[MergeContract]) -> None:
+    """Write what the merges change, one merge on a line."""
+    lines = ",\n".join(json.dumps(CONTRACT_JSON.dump(each)) for each in contracts)
+    _write(CONTRACTS_FILE, f"[\n{lines}\n]")
+
+
+def _list_merges(trees: CloneTrees) -> list[CloneMerge]:
+    """Return the merges of the sample day, oldest first."""
+    day = load_sample_day()
+    wanted = {pull.merge_commit_sha for pull in day.pulls}
+    upstream = read_upstream(trees, trees.list_line(), wanted, Repository.parse(day.repository))
+    return list(upstream.merges.values())
+
+
+def _build_profile(trees: CloneTrees, first: CloneMerge) -> Profile:
+    """Return the team's profile, linked to upstream before the first merge of the day."""
+    tree = UpstreamTree(trees)
+    tree.move_to(first.parent)
+    uses = [scan_file(file.path, file.text, PACKAGES) for file in list_team_files()]
+    at = first.commit.committed_at
+    profile = build_profile(PROFILE_NAME, PROFILE_NAME, "", at, PACKAGES, uses)
+    return link_profile(profile, UpstreamIndex(tree.load_outline))
+
+
+def _shorten(contract: MergeContract) -> MergeContract:
+    """Return a contract without private names, and without what only explains it at length."""
+    kept = tuple(_cut_texts(each) for each in contract.changes if _is_kept(each))
+    migrations = _select_short(contract.migrations, {change.name for change in kept})
+    return replace(contract, title="", changes=kept, migrations=migrations, calls={})
+
+
+def _is_kept(change: ContractChange) -> bool:
+    last = change.name.rpartition(".")[2]
+    is_private = last.startswith("_") and not last.endswith("__")
+    return change.kind is not ChangeKind.BEHAVIOUR and not is_private
+
+
+def _cut_texts(change: ContractChange) -> ContractChange:
+    """Return a change with short lines, and with signatures by which calls are judged: no types."""
+    return replace(
+        change,
+        before=truncate_text(change.before, _MAX_TEXT),
+        after=truncate_text(change.after, _MAX_TEXT),
+        old_signature=_drop_types(change.old_signature),
+        new_signature=_drop_types(change.new_signature),
+    )
+
+
+def _drop_types(signature: Signature | None) -> Signature | None:
+    if signature is None:
+        return None
+    parameters = tuple(replace(each, annotation="") for each in signature.parameters)
+    return replace(signature, parameters=parameters, returns="")
+
+
+def _select_short(
+    migrations: Mapping[str, Iterable[Migration]], names: Iterable[str]
+) -> dict[str, tuple[Migration, ...]]:
+    """Return the migrations of these names whose lines need no cut."""
+    short = {
+        name: tuple(
+            each for each in migrations.get(name, ()) if max(len(each.before), len(each.after)) <= _MAX_TEXT
+        )
+        for name in names
+    }
+    return {name: each for name, each in sorted(short.items()) if each}
+
+
+def _write(name: str, text: str) -> None:
+    (_FOLDER / name).write_text(f"{text}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
