@@ -25,6 +25,8 @@ def find_uses(entries: Iterable[Deprecation], index: ProfileIndex) -> tuple[Used
 
 
 def _list_uses(entry: Deprecation, index: ProfileIndex) -> tuple[Use, ...]:
-    is_python = entry.subject in PYTHON_CLASSES
-    uses = index.list_uses_within(entry.name) if is_python else index.list_plain_uses(entry.name)
+    if entry.subject in PYTHON_CLASSES:
+        uses = index.list_uses_within(entry.name)
+    else:
+        uses = index.list_plain_uses(entry.name) + index.list_field_uses(entry.subject, entry.name)
     return tuple(sorted((use for use in uses if not use.is_guess), key=lambda use: (use.path, use.line)))

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from bot.domain.conversations.broke_request import BrokeRequest
 from bot.domain.conversations.commands import (
     AllowedRepositories,
     DigestRequest,
@@ -18,6 +19,7 @@ from bot.domain.conversations.commands import (
     ScoreRequest,
     SummaryRequest,
 )
+from bot.domain.conversations.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.conversations.touch_requests import ContractRequest, TouchesRequest, TouchScoreRequest
 from bot.domain.digest.view import DigestView, ViewLevel
@@ -36,8 +38,10 @@ from bot.services.jobs import job_types as kinds
 from bot.services.jobs import payloads as made
 from bot.services.jobs.declaration import JobType
 from handlers import COMMANDS
+from handlers.commands.broke import BROKE_JOB
 from handlers.commands.contract import CONTRACT_JOB, LONG_CONTRACT_JOB
 from handlers.commands.digest import DIGEST_JOB, OVERVIEW_JOB
+from handlers.commands.plans import DEPRECATIONS_JOB, SINCE_JOB, UPGRADE_JOB
 from handlers.commands.risks import LONG_RISKS_JOB, RISKS_JOB, SCORE_JOB
 from handlers.commands.summary import SUMMARY_JOB
 from handlers.commands.touches import LONG_TOUCHES_JOB, TOUCH_SCORE_JOB, TOUCHES_JOB
@@ -100,6 +104,11 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (TOUCHES_JOB, made.CommandPayload(ASKER, TouchesRequest(SPAN, "ascend"))),
     (LONG_TOUCHES_JOB, made.CommandPayload(ASKER, TouchesRequest(SPAN), Audience.HERE)),
     (TOUCH_SCORE_JOB, made.CommandPayload(ASKER, TouchScoreRequest("ascend"))),
+    (BROKE_JOB, made.CommandPayload(ASKER, BrokeRequest(ENGINE, "TypeError: no", span=SPAN))),
+    (BROKE_JOB, made.CommandPayload(ASKER, BrokeRequest(ENGINE, "TypeError: no", "4f5c1a9", is_private=True))),
+    (SINCE_JOB, made.CommandPayload(ASKER, SinceRequest(ENGINE, SPAN, "ascend"), Audience.HERE)),
+    (DEPRECATIONS_JOB, made.CommandPayload(ASKER, DeprecationsRequest(ENGINE, "ascend", is_private=True))),
+    (UPGRADE_JOB, made.CommandPayload(ASKER, UpgradeRequest("4f5c1a9", "ascend"), Audience.SHARED)),
     (kinds.AMEND_DIGEST, made.AmendmentPayload("digest:T:C:octo/engine:2026-02-28", NOON)),
     (kinds.AMEND_DIGEST, made.AmendmentPayload("digest:T:C:octo/engine:2026-02-28")),
     (kinds.REPORT_LOSS, made.LostJobPayload(LostJob("id", "summary", LossReason.FAILED, NOON), ASKER)),
