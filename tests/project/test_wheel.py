@@ -110,7 +110,7 @@ def test_it_has_every_file_of_both_packages(installed: Installed) -> None:
         "bot/demo/sample/day.json",
         "bot/demo/sample/contracts.json",
     } <= expected
-    assert {Path(name).suffix for name in expected} >= {".md", ".svg"}
+    assert {Path(name).suffix for name in expected} >= {".md", ".svg", ".sample"}
     assert expected - installed.names == set()
 
 
