@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from bot.cli.demo import demo_command
+from bot.domain.errors import UsageError
 from tests.browser.process import running_demo
 from tests.demo.test_live import channel, say, screen
-from tests.helpers.command import prdigest
 
 
 @pytest.mark.slow
@@ -20,9 +21,7 @@ def test_the_digest_begins_with_what_touches_the_team() -> None:
         assert demo.interrupt() == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("other", ["--text", "--live"])
 def test_a_team_is_of_the_sample_in_slack_alone(other: str) -> None:
-    done = prdigest("demo", "--profile", other)
-    assert done.returncode == 2
-    assert "leave out --text and --live" in done.stderr
+    with pytest.raises(UsageError, match="leave out --text and --live"):
+        demo_command.main(["--profile", other], standalone_mode=False)
