@@ -85,9 +85,8 @@ def take_picture(page: Page, name: str, height: int = SIZE["height"]) -> None:
     for scheme in _SCHEMES:
         page.emulate_media(color_scheme=scheme)
         shown = Image.open(BytesIO(page.screenshot(animations="disabled", caret="hide")))
-        shown = shown.crop((0, 0, shown.width, height))
         # a page has few colours: a palette makes the file a third as large
-        shown.quantize().save(_FOLDER / f"{name}-{scheme}.png", optimize=True)
+        shown.crop((0, 0, shown.width, height)).quantize().save(_FOLDER / f"{name}-{scheme}.png", optimize=True)
 
 
 if __name__ == "__main__":
