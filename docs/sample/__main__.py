@@ -1,7 +1,7 @@
 """``python -m docs.sample CLONE``: makes the sample's ``profile.json`` and ``contracts.json`` from a clone.
 
-The clone is one of vLLM. Run it again when the sample team's tree, or a rule of the scan or of the extraction,
-changes.
+The clone is one of vLLM. Run it again when the sample team's tree changes, or a rule of the scan or of the
+extraction.
 """
 
 from __future__ import annotations

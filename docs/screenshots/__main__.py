@@ -22,6 +22,8 @@ _FOLDER = Path(__file__).parent
 _QUESTION = "which of these touch ROCm?"
 _SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 _NARROW = 360  # pixels: a small phone
+# pixels: down to the end of what touches the team
+_TOUCHES_HEIGHT = 434
 
 
 def main() -> int:
@@ -63,7 +65,7 @@ def take_touches(browser: Browser, address: str) -> None:
         page = context.new_page()
         page.goto(address)
         expect(page.locator("#messages .replies").first).to_be_visible(timeout=30_000)
-        take_picture(page, "touches")
+        take_picture(page, "touches", _TOUCHES_HEIGHT)
 
 
 def ask_question(page: Page) -> None:
@@ -73,15 +75,18 @@ def ask_question(page: Page) -> None:
     came.first.evaluate("piece => piece.scrollIntoView()")
 
 
-def take_picture(page: Page, name: str) -> None:
-    """Take one picture for each scheme: the channel from its beginning, without focus or mouse on anything."""
+def take_picture(page: Page, name: str, height: int = SIZE["height"]) -> None:
+    """Take one picture for each scheme: the channel from its beginning, without focus or mouse on anything.
+
+    Below ``height`` it is cut off.
+    """
     page.mouse.move(0, 0)
     page.evaluate("document.activeElement.blur(); document.querySelector('#messages').scrollTop = 0")
     for scheme in _SCHEMES:
         page.emulate_media(color_scheme=scheme)
         shown = Image.open(BytesIO(page.screenshot(animations="disabled", caret="hide")))
         # a page has few colours: a palette makes the file a third as large
-        shown.quantize().save(_FOLDER / f"{name}-{scheme}.png", optimize=True)
+        shown.crop((0, 0, shown.width, height)).quantize().save(_FOLDER / f"{name}-{scheme}.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -104,8 +104,13 @@ def files_of(*packages: str, top: Path) -> set[str]:
 
 def test_it_has_every_file_of_both_packages(installed: Installed) -> None:
     expected = files_of("bot", "handlers", top=ROOT)
-    assert {"bot/py.typed", "handlers/py.typed", "bot/demo/sample/day.json"} <= expected
-    assert {Path(name).suffix for name in expected} >= {".md", ".svg"}
+    assert {
+        "bot/py.typed",
+        "handlers/py.typed",
+        "bot/demo/sample/day.json",
+        "bot/demo/sample/contracts.json",
+    } <= expected
+    assert {Path(name).suffix for name in expected} >= {".md", ".svg", ".sample"}
     assert expected - installed.names == set()
 
 

@@ -1,0 +1,27 @@
+"""``prdigest demo --profile``: the digest of the sample team."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.cli.demo import demo_command
+from bot.domain.errors import UsageError
+from tests.browser.process import running_demo
+from tests.demo.test_live import channel, say, screen
+
+
+@pytest.mark.slow
+def test_the_digest_begins_with_what_touches_the_team() -> None:
+    with running_demo("--profile") as demo:
+        shown = screen(demo.address, "Touches satellite")
+        assert "satellite/captions.py:11" in shown
+        say(demo.address, "/prdigest touches 7d")
+        assert "What touches satellite" in screen(demo.address, "What touches satellite")
+        assert "can't" not in channel(demo.address)
+        assert demo.interrupt() == 0
+
+
+@pytest.mark.parametrize("other", ["--text", "--live"])
+def test_a_team_is_of_the_sample_in_slack_alone(other: str) -> None:
+    with pytest.raises(UsageError, match="leave out --text and --live"):
+        demo_command.main(["--profile", other], standalone_mode=False)
