@@ -18,6 +18,9 @@ from bot.adapters.git.clone import parse_github_url
 from bot.adapters.git.diff_tree import parse_commits
 from bot.adapters.records.source_files import build_source_file
 from bot.adapters.redis.history import trim_pull_request
+from bot.domain.contract.extraction import MergeFacts, extract_contract
+from bot.domain.contract.models import FileVersions
+from bot.domain.contract.surfaces import list_surface_changes
 from bot.domain.conversations.commands import (
     AllowedRepositories,
     DigestRequest,
@@ -39,11 +42,14 @@ from bot.domain.history.outcomes import find_outcomes
 from bot.domain.history.relands import build_change_key, find_relands
 from bot.domain.history.revert_claims import is_reland_title, is_revert
 from bot.domain.history.revert_index import RevertIndex
+from bot.domain.profile.file_uses import scan_file
+from bot.domain.profile.manual import parse_manual
 from bot.domain.pull_requests.diff import find_quote
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import list_default_patterns
 from bot.domain.pull_requests.path_globs import PathGlobs
 from bot.domain.pull_requests.reference import parse_reference
+from bot.domain.python.outline import build_outline
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.source.annotated_file import annotate_file
 from bot.domain.source.excerpts import find_name, list_uses, mark_lines
@@ -132,6 +138,17 @@ def said_of(text: str) -> Entry:
     return replace(made, summary=replace(made.summary, what_changed_and_why=text, key_insights=text))
 
 
+def changed_surface(path: str) -> Parser:
+    """The names in a file that a merge adds."""
+    return lambda text: list_surface_changes([FileVersions(None, SourceFile(path, text))])
+
+
+def extracted(text: str) -> object:
+    """The contract of a merge that changes a Python file from half of it to all of it."""
+    files = [FileVersions(*(SourceFile("up/a.py", each) for each in (text[: len(text) // 2], text)))]
+    return extract_contract(MergeFacts(1, "a" * 40, NOON), files, lambda _: None)
+
+
 def commit(text: str) -> Commit:
     return Commit("a" * 40, NOON, "Ada", text, ())
 
@@ -154,6 +171,11 @@ PARSERS: dict[str, Parser] = {
     "pasted_error": parse_trace,
     "pasted_error_condensed": lambda text: condense_trace(text, 1_000),
     "error_line": lambda text: list(iterate_error_lines(text)),
+    "scan-python": lambda text: scan_file("a.py", f"import up\nx = {text!r}", ["up"]),
+    "scan-script": lambda text: scan_file("a.sh", f"up serve {text}", ["up"]),
+    "scan-requirements": lambda text: scan_file("requirements.txt", text, ["up"]),
+    "manual_profile": refusing(parse_manual),
+    **{f"surface-{path}": changed_surface(path) for path in ("csrc/a.cpp", "a.proto", "pyproject.toml")},
     "without_comments": remove_comments,
     "prose": extract_prose,
     "typed": restore_user_text,
@@ -235,6 +257,20 @@ PARSERS: dict[str, Parser] = {
     "answer-open": lambda text: answered(f"<answer>{text}"),
 }
 
+# what Python files repeat, with a number that tells one from the next
+STATEMENTS = {
+    "imports": "from up.a{0} import b as c{0}\n",
+    "functions": "def f{0}(a, b=1):\n    return up.g{0}(a)\n",
+    "classes": "class C{0}(up.B):\n    x: int = 1\n\n    def m(self):\n        self.y = up.f(self.x)\n",
+    "flags": 'parser.add_argument("--x-{0}", default=1, help="deprecated, use --y")\n',
+}
+CODE_PARSERS: dict[str, Parser] = {
+    "outline": lambda text: build_outline("up/a.py", text),
+    "scan": lambda text: scan_file("a.py", f"import up\n{text}", ["up"]),
+    "contract": extracted,
+}
+CODE_SHORT, CODE_LONG = 50, 500
+
 # each took the square of its length, or ended in a defect
 ONCE_SLOW = [
     ("title_key", "own-numbers-unended"),
@@ -286,6 +322,18 @@ def slow(parse: Parser) -> Iterator[str]:
 @pytest.mark.parametrize("name", PARSERS)
 def test_no_text_takes_the_square_of_its_length(name: str) -> None:
     assert list(slow(PARSERS[name])) == []
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+@pytest.mark.parametrize("parser", CODE_PARSERS)
+def test_code_takes_no_square_of_its_length(parser: str, statement: str) -> None:
+    short, long = (
+        "".join(STATEMENTS[statement].format(number) for number in range(count))
+        for count in (CODE_SHORT, CODE_LONG)
+    )
+    parse = CODE_PARSERS[parser]
+    parse(short)
+    assert any(seconds(parse, long) < MOST_GROWTH * seconds(parse, short) for _ in range(TRIES))
 
 
 @pytest.mark.parametrize(("parser", "piece"), ONCE_SLOW)
