@@ -21,7 +21,7 @@ from bot.services.digest.builder import (
     OverviewBuilder,
 )
 from bot.services.digest.overview_writer import OverviewWriter, skip_overview
-from bot.services.digest.touched_day import TouchReader, skip_touches
+from bot.services.digest.touched_day import StepLister, TouchReader, skip_steps, skip_touches
 from bot.services.profile.known_profiles import NO_PROFILES, KnownProfiles
 from bot.services.questions.background import ProfileLookup, find_no_profile
 from bot.services.review.day_reviewer import DayReviewer, KeptReviewer
@@ -42,7 +42,7 @@ class DigestServices:
     ``pulls`` reads pull requests, their files through the cache; ``day_lists`` takes the lists of past days from
     the cache, too. ``entries`` keeps what ``reader`` makes of single pull requests. ``reviews`` keeps the reviews
     for bugs; None if there are none. ``profiles`` are those that merges may be checked against by
-    ``read_touches``.
+    ``read_touches``; ``list_steps`` says what became of the deprecations that they use.
     """
 
     pulls: PullRequests
@@ -56,6 +56,7 @@ class DigestServices:
     reviews: BugReviews | None
     profiles: KnownProfiles = NO_PROFILES
     read_touches: TouchReader = skip_touches
+    list_steps: StepLister = skip_steps
     get_profile: ProfileLookup = find_no_profile
 
 
@@ -125,6 +126,7 @@ def _build_builder(
         partial(update_mirror, base.sources.source_mirror),
         reviews,
         digests.read_touches,
+        digests.list_steps,
     )
     return DigestBuilder(
         pulls,

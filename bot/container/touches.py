@@ -11,10 +11,11 @@ from bot.container.digests import DigestServices
 from bot.container.foundation import Foundation
 from bot.container.from_settings import get_display_name
 from bot.ports import ProfileStore
+from bot.services.contract.deprecations import DeprecationLedgers
 from bot.services.contract.lister import ContractLister
 from bot.services.contract.reader import ContractReader
 from bot.services.digest.since import KeptWork, SincePageBuilder
-from bot.services.digest.touched_day import TouchedDayReader
+from bot.services.digest.touched_day import StepReader, TouchedDayReader
 from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.profile.refresher import ProfileRefresher, ProfileSources
 from bot.services.profile.registry import ProfileRegistry
@@ -38,13 +39,19 @@ class TouchServices:
     decisions: TouchDecisions
     answers: TouchAnswerBuilder
     plans: PlanAnswerBuilder
+    ledgers: DeprecationLedgers
 
     def add_to_digests(self, digests: DigestServices) -> DigestServices:
         """Return the services of digests with the profiles that merges may be checked against."""
         reader = TouchedDayReader(self.reports, self.contracts.read_merge, self.decisions.note_shown)
+        steps = StepReader(self.ledgers.list_used_steps, self.profiles.get_profile)
         known = KnownProfiles(self.profiles.list_entries)
         return replace(
-            digests, profiles=known, read_touches=reader.read_day, get_profile=self.profiles.get_profile
+            digests,
+            profiles=known,
+            read_touches=reader.read_day,
+            list_steps=steps.list_day,
+            get_profile=self.profiles.get_profile,
         )
 
 
@@ -64,6 +71,7 @@ def build_touch_services(base: Foundation, digests: DigestServices) -> TouchServ
         decisions,
         TouchAnswerBuilder(lister, touches, decisions, finder),
         _build_plans(base, digests, lister, UpgradeParts(profiles, contracts, reports)),
+        build_deprecation_ledgers(base),
     )
 
 

@@ -7,11 +7,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from bot.domain.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
+from bot.domain.contract.releases import Release
 from bot.domain.digest.models import Digest
 from bot.domain.profile.models import Use, UseKind
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.summaries.models import Evidence
+from bot.domain.touches.deprecations import DeprecationStep, UsedDeprecation
 from bot.domain.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 from bot.render.summaries.evidence_url import build_evidence_url
 from tests.helpers.builders import NOON
@@ -59,6 +62,15 @@ def contract(number: int, *changes: ContractChange) -> MergeContract:
     return MergeContract(number, f"{number:040x}", NOON, changes=changes)
 
 
+def step(
+    state: DeprecationState = DeprecationState.REMOVED, name: str = "--old", **fields: Any
+) -> DeprecationStep:
+    """A step of a deprecation that the team uses."""
+    entry = replace(Deprecation(ContractClass.FLAG, name, 5, "c" * 40, NOON), **fields)
+    news = DeprecationNews(state, entry, NOON, Release("v1.1.0", (1, 1, 0), NOON))
+    return DeprecationStep(news, UsedDeprecation(entry, (use(name=name),)))
+
+
 def list_known(found: Digest) -> set[str]:
     """The addresses that the messages of a day may link: those of its entries, and the lines that changed."""
     changes = [
@@ -71,7 +83,8 @@ def list_known(found: Digest) -> set[str]:
         for number, each in changes
         if number in pulls
     }
-    return list_addresses(found.entries) | lines
+    steps = {f"https://github.com/{found.repository}/pull/{each.news.entry.number}" for each in found.deprecations}
+    return list_addresses(found.entries) | lines | steps
 
 
 def fill(found: Digest, text: str, count: int = 40) -> Digest:
@@ -93,6 +106,7 @@ def fill(found: Digest, text: str, count: int = 40) -> Digest:
         found,
         touches=report(*hits, profile="a" * 40, unread=unread),
         contracts=tuple(contract(entry.number, *rows) for entry in found.entries[:count]),
+        deprecations=tuple(step(each, text, text=text, when=text, replacement=text) for each in DeprecationState),
     )
 
 

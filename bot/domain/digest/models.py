@@ -21,6 +21,7 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import NO_MODEL, SummarisedPullRequest, Summary
 from bot.domain.text.strings import format_count, truncate_text
 from bot.domain.time.day import LocalDay
+from bot.domain.touches.deprecations import DeprecationStep
 from bot.domain.touches.models import TouchReport
 
 MAX_OVERVIEW_LENGTH = 600
@@ -129,7 +130,8 @@ class Digest:
     is missing. With ``is_reduced`` the lists of the repository were no better than chance. ``shows_zone`` is
     true if readers would assume another time zone, so that headings name it. ``path_classes`` are those of the
     repository. ``review_coverage`` says how many entries were read for bugs. ``touches`` says what the merges
-    mean for the profile of the view, None without one; ``contracts`` are what they change for others.
+    mean for the profile of the view, None without one; ``contracts`` are what they change for others, and
+    ``deprecations`` the steps of what the profile uses.
     """
 
     repository: Repository
@@ -148,6 +150,7 @@ class Digest:
     review_coverage: ReviewCoverage = NO_REVIEWS
     touches: TouchReport | None = None
     contracts: tuple[MergeContract, ...] = ()
+    deprecations: tuple[DeprecationStep, ...] = ()
 
     @property
     def zone_note(self) -> str:

@@ -68,6 +68,7 @@ class MultiDayDigest:
             review_coverage=self._review_coverage,
             touches=combine_reports(digest.touches for digest in self.digests if digest.touches),
             contracts=tuple(contract for digest in self.digests for contract in digest.contracts),
+            deprecations=tuple(step for digest in self.digests for step in digest.deprecations),
         )
 
     @property

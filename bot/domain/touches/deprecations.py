@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bot.domain.contract.deprecations import Deprecation
+from bot.domain.contract.deprecations import Deprecation, DeprecationNews
 from bot.domain.profile.models import Use
 from bot.domain.touches.judgement import PYTHON_CLASSES
 from bot.domain.touches.profile_index import ProfileIndex
@@ -17,6 +17,14 @@ class UsedDeprecation:
 
     entry: Deprecation
     uses: tuple[Use, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeprecationStep:
+    """A step of a deprecation, and what a profile uses of it."""
+
+    news: DeprecationNews
+    used: UsedDeprecation
 
 
 def find_uses(entries: Iterable[Deprecation], index: ProfileIndex) -> tuple[UsedDeprecation, ...]:

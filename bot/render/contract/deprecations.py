@@ -36,6 +36,8 @@ _NEWS_WORDS = {
 }
 _READ_NOTE = "of the merges that were read; a state beyond announced needs the releases"
 _NOTHING = "Nothing is deprecated, as far as I have read."
+# in place of an empty text, which Slack refuses
+_UNNAMED = "(no name)"
 _MAX_NAME, _MAX_WHEN, _MAX_REPLACEMENT = 120, 40, 80
 # entries of each state, until a message fits
 _VERSIONS = (20, 12, 6, 3)
@@ -51,11 +53,14 @@ def render_deprecations(name: str, entries: Sequence[StatedDeprecation], url: st
 
 
 def render_news(news: Iterable[tuple[DeprecationNews, UsedDeprecation]], url: str) -> Iterator[list[Element]]:
-    """Yield a line of a digest for each step of a deprecation. ``url`` is the address of the repository."""
+    """Yield a line of a digest for each step of a deprecation. Without an address, nothing is linked."""
     for step, used in news:
-        word = _NEWS_WORDS[step.state]
-        after = f" since {step.release.name}" if step.release else ""
-        yield [make_text(f"{word}{after}: "), *_render_entry(used, url)]
+        yield [make_text(f"{describe_step(step)}: "), *_render_entry(used, url)]
+
+
+def describe_step(news: DeprecationNews) -> str:
+    """Describe a step as the end of a sentence about its name."""
+    return f"{_NEWS_WORDS[news.state]}{f' since {news.release.name}' if news.release else ''}"
 
 
 def format_deprecations(entries: Sequence[StatedDeprecation]) -> str:
@@ -88,9 +93,10 @@ def _render_entry(used: UsedDeprecation, url: str) -> list[Element]:
     details = _describe_deadline(entry)
     number = entry.removed_by or entry.number
     places = "".join(f" · used at {place}" for place in _list_places(used))
-    link = make_link(f"{url}/pull/{number}", f"#{number}") if number > 0 else make_text(entry.commit[:10])
+    name = f"#{number}" if number > 0 else entry.commit[:10]
+    link = make_link(f"{url}/pull/{number}", name) if number > 0 and url else make_text(name)
     return [
-        make_text(truncate_text(collapse_lines(entry.name), _MAX_NAME), code=True),
+        make_text(truncate_text(collapse_lines(entry.name), _MAX_NAME) or _UNNAMED, code=True),
         make_text(f" {details} (" if details else " ("),
         link,
         make_text(f"){places}"),

@@ -22,8 +22,10 @@ from bot.render.blocks.rich_text import (
     make_block,
     make_bullets,
     make_context,
+    make_section,
     make_text,
 )
+from bot.render.contract.deprecations import render_news
 from bot.render.digest import touch_sentences as sentences
 from bot.render.digest.touches import (
     HitContext,
@@ -40,6 +42,7 @@ MAX_HITS = 12
 _MAX_TOUCHES = 4
 _MAX_PLACES = 3
 _MAX_UNREAD = 5
+_MAX_NEWS = 4
 _MAX_TITLE_LENGTH = 120
 # a block for the hit, its buttons, and what was decided
 _BLOCKS_OF_HIT = 3
@@ -48,13 +51,18 @@ _RESERVED_CHARACTERS = 1_500
 
 
 def render_hits(digest: Digest) -> tuple[Post, ...]:
-    """Render the hits of a day, strongest first; no message without a hit and without a file that is missing."""
+    """Render the hits of a day, strongest first, and what became of deprecations; no message without any.
+
+    Files that could not be read are named too.
+    """
     report = digest.touches
     if report is None:
         return ()
     context = HitContext.build((entry.pull for entry in digest.entries), digest.outcomes)
     hits = sort_hits(report, context.taken_back)
     groups = [_render_hit(hit, report.profile, context) for hit in hits[:MAX_HITS]]
+    if news := list(_render_news(digest)):
+        groups.append(news)
     if notes := list(_render_notes(report, len(hits) - MAX_HITS)):
         groups.append(notes)
     text = escape_mrkdwn(sentences.format_hits_part(report.profile))
@@ -131,6 +139,18 @@ def _make_verdict_row(pull: PullRequest, profile: str) -> Block:
         for verdict, action in HIT_VERDICTS.items()
     ]
     return {"type": "actions", "block_id": name_verdict_row(pull.number), "elements": row}
+
+
+def _render_news(digest: Digest) -> Iterator[Block]:
+    """Yield what was announced, became due or was removed of what the profile uses."""
+    steps = digest.deprecations
+    pull = next((entry.pull for entry in digest.entries), None)
+    url = f"{pull.web}/{digest.repository}" if pull else ""
+    lines = list(render_news(((step.news, step.used) for step in steps[:_MAX_NEWS]), url))
+    if len(steps) > _MAX_NEWS:
+        lines.append([make_text(sentences.format_more_hits(len(steps) - _MAX_NEWS, ""))])
+    if lines:
+        yield make_block(make_section([make_text(sentences.NEWS_TITLE, bold=True)]), make_bullets(lines))
 
 
 def name_verdict_row(number: int) -> str:

@@ -37,12 +37,13 @@ from bot.render.digest.shared_parts import (
     render_risky_changes,
 )
 from bot.render.digest.touch_sentences import IN_THREAD
-from bot.render.digest.touches import WIDE_TOUCHES, HitContext, TouchLimits, render_touches
+from bot.render.digest.touches import WIDE_TOUCHES, HitContext, TouchLimits, render_news_line, render_touches
 
 _MAX_OVERVIEW_LENGTH = 700
 _MAX_HEADLINE_WORDS = 24
 # versions that say less of what is long, but leave each sentence readable
 _WIDE_VERSIONS = 10
+_LEAST_OVERVIEW_WITH_NEWS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,7 @@ def _render_blocks(
     return [
         make_header(headline),
         *_render_touches(digest, limits),
+        *_render_news(digest, limits),
         *_render_overview(digest, said, urls, limits),
         *render_outcomes(
             digest.standing_outcomes, digest.older_reverts, sentences.OUTCOMES_ELSEWHERE, limits.lists
@@ -150,6 +152,13 @@ def _render_touches(digest: Digest, limits: _LeadLimits) -> Iterator[Block]:
     if digest.touches:
         context = HitContext.build((entry.pull for entry in digest.entries), digest.outcomes)
         yield from render_touches(digest.touches, context, limits.touches, IN_THREAD)
+
+
+def _render_news(digest: Digest, limits: _LeadLimits) -> Iterator[Block]:
+    """Yield what became of a deprecation that the profile uses; a day too full for that has it in the thread."""
+    line = render_news_line(digest.deprecations, IN_THREAD)
+    if line and limits.overview >= _LEAST_OVERVIEW_WITH_NEWS:
+        yield line
 
 
 def _render_overview(digest: Digest, text: str, urls: Mapping[int, str], limits: _LeadLimits) -> Iterator[Block]:

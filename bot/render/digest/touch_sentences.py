@@ -78,6 +78,8 @@ def format_outcome_start(outcome: MergeOutcome) -> str:
 
 # the thread
 
+NEWS_LABEL = "Deprecated: "
+NEWS_TITLE = "Deprecated, and used by us"
 UNREAD_TITLE = "Could not be read: "
 
 

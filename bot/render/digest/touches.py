@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from bot.domain.contract.deprecations import DeprecationState
 from bot.domain.contract.models import ContractChange
 from bot.domain.digest.touches import sort_hits
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
@@ -13,6 +14,7 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.domain.text.words import truncate_words
+from bot.domain.touches.deprecations import DeprecationStep
 from bot.domain.touches.models import MergeTouches, Touch, TouchReport
 from bot.render.blocks.rich_text import (
     Block,
@@ -24,6 +26,7 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
+from bot.render.contract.deprecations import describe_step
 from bot.render.digest import touch_sentences as sentences
 from bot.render.summaries.evidence_url import build_evidence_url
 
@@ -36,6 +39,7 @@ _MAX_REASON_LENGTH = 160
 _MAX_ACTION_LENGTH = 240
 # of names that hold blanks, in words
 _MAX_NAME_WORDS = 3
+_STATES = tuple(DeprecationState)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,23 @@ def render_touches(
     if len(hits) > limits.hits:
         items.append([make_text(sentences.format_more_hits(len(hits) - limits.hits, elsewhere))])
     yield {**make_block(make_section(title), make_bullets(items)), "block_id": SECTION_ID}
+
+
+def render_news_line(steps: Sequence[DeprecationStep], elsewhere: str) -> Block | None:
+    """Return what became of a deprecation that we use, what was removed first, as one line; None without any.
+
+    ``elsewhere`` says where the others are.
+    """
+    if not steps:
+        return None
+    first = max(steps, key=lambda step: _STATES.index(step.news.state))
+    rest = f"; {sentences.format_more_hits(len(steps) - 1, elsewhere)}" if len(steps) > 1 else ""
+    line = [
+        make_text(sentences.NEWS_LABEL, bold=True),
+        *make_code(shorten_name(first.news.entry.name)),
+        make_text(truncate_text(f" {describe_step(first.news)}{rest}.", _MAX_REASON_LENGTH)),
+    ]
+    return make_block(make_section(line))
 
 
 def _render_hit(hit: MergeTouches, context: HitContext, limits: TouchLimits) -> list[Element]:

@@ -19,7 +19,7 @@ from bot.domain.contract.releases import Release
 from bot.domain.errors import PrdigestError, StoreUnavailable
 from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.models import Repository
-from bot.domain.touches.deprecations import UsedDeprecation, find_uses
+from bot.domain.touches.deprecations import DeprecationStep, UsedDeprecation, find_uses
 from bot.domain.touches.profile_index import ProfileIndex
 from bot.ports import DeprecationStore
 
@@ -91,6 +91,13 @@ class DeprecationLedgers:
         entries = [step.entry for step in news]
         used = find_uses(entries, ProfileIndex(profile)) if profile else map(UsedDeprecation, entries)
         return tuple(zip(news, used, strict=True))
+
+    def list_used_steps(
+        self, repository: Repository, since: datetime, until: datetime, profile: Profile
+    ) -> tuple[DeprecationStep, ...]:
+        """Return what became in a time (aware) of deprecations that a profile uses. Raises as ``list_news``."""
+        news = self.list_news(repository, since, until, profile)
+        return tuple(DeprecationStep(step, used) for step, used in news if used.uses)
 
     def _load_releases(self, repository: Repository, until: datetime) -> Sequence[Release]:
         """Return the releases; none if they are unavailable: what was announced and removed is known without."""

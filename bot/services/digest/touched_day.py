@@ -5,11 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from bot.domain.contract.models import MergeContract
 from bot.domain.errors import PrdigestError
+from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.time.day import LocalDay
+from bot.domain.touches.deprecations import DeprecationStep
 from bot.domain.touches.models import MergeTouches, TouchReport
 
 log = logging.getLogger(__name__)
@@ -87,3 +91,33 @@ TouchReader = Callable[[str, Sequence[PullRequest]], TouchedDay]
 def skip_touches(_profile: str, _pulls: Sequence[PullRequest]) -> TouchedDay:
     """Return nothing: there are no profiles."""
     return TouchedDay()
+
+
+class StepReader:
+    """Reader of what became of deprecations. ``list_steps`` returns those of a time that a profile uses."""
+
+    def __init__(
+        self,
+        list_steps: Callable[[Repository, datetime, datetime, Profile], tuple[DeprecationStep, ...]],
+        get_profile: Callable[[str], Profile | None],
+    ) -> None:
+        self._list_steps = list_steps
+        self._get_profile = get_profile
+
+    def list_day(self, name: str, repository: Repository, day: LocalDay) -> tuple[DeprecationStep, ...]:
+        """Return the steps of a day that concern the profile of a name; none without one, or after a problem."""
+        try:
+            profile = self._get_profile(name) if name else None
+            return self._list_steps(repository, day.start, day.end, profile) if profile else ()
+        except PrdigestError as error:
+            log.warning("what is deprecated of %s is not known: %s", name, error)
+            return ()
+
+
+# returns what became on a day of the deprecations that a profile uses; never raises PrdigestError
+StepLister = Callable[[str, Repository, LocalDay], tuple[DeprecationStep, ...]]
+
+
+def skip_steps(_profile: str, _repository: Repository, _day: LocalDay) -> tuple[DeprecationStep, ...]:
+    """Return nothing: there are no profiles."""
+    return ()

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 
+from bot.domain.contract.deprecations import DeprecationState
 from bot.domain.contract.models import ChangeKind, ContractClass, UnreadFile
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.digest.models import CountCheck, Digest, Overview
@@ -18,6 +19,7 @@ from bot.domain.profile.models import UseKind
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import TouchVerdict
+from bot.domain.touches.deprecations import DeprecationStep
 from bot.domain.touches.models import MergeTouches, TouchLevel
 from bot.render.blocks.button_values import read_hit_vote
 from bot.render.blocks.message_limits import MAX_LEAD_WORDS, count_words
@@ -30,7 +32,18 @@ from bot.render.digest.thread import render_thread
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, pull
 from tests.render.accepted import assert_taken, items, nodes, seen
 from tests.render.hostile_days import WORST, full_day
-from tests.render.touched_days import change, contract, fill, hit, list_known, report, touch, touched_days, use
+from tests.render.touched_days import (
+    change,
+    contract,
+    fill,
+    hit,
+    list_known,
+    report,
+    step,
+    touch,
+    touched_days,
+    use,
+)
 
 PLACE, DO = "Ours: ours/core/scheduler.py:120", "Use Scheduler.plan."
 OURS = f"{PLACE} overrides it"
@@ -145,6 +158,26 @@ def test_a_day_of_nothing_that_touches_is_one_line_where_only_that_is_wanted() -
 
 def test_a_day_without_merges_has_no_section() -> None:
     assert "ascend" not in seen(render_lead(digest(touches=report(merges=0))))
+
+
+STEPS = {
+    "one": ((step(),), "Deprecated: --old was removed since v1.1.0."),
+    "what is gone comes first": (
+        (step(DeprecationState.ANNOUNCED), step(name="--gone"), step(DeprecationState.DUE)),
+        "Deprecated: --gone was removed since v1.1.0; and 2 more, in the thread.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("steps", "line"), STEPS.values(), ids=STEPS)
+def test_what_became_of_a_deprecation_is_one_line(steps: tuple[DeprecationStep, ...], line: str) -> None:
+    found = replace(touched(), deprecations=steps)
+    assert line in seen(render_lead(found)).split("\n")
+    first, *_ = render_thread(found)
+    said = seen(first)
+    assert said.startswith("Deprecated, and used by us")
+    assert "was removed since v1.1.0: " in said
+    assert "used at ours/core/scheduler.py:120" in said
 
 
 def test_what_touches_is_shortened_last() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bot.domain.contract.deprecations import DeprecationLedger, DeprecationState
@@ -64,6 +65,10 @@ def test_releases_make_it_due_and_are_news() -> None:
     ledgers.note_contract(REPOSITORY, merge(1, ChangeKind.DEPRECATED))
     assert [state for state, _ in ledgers.list_entries(REPOSITORY)] == [DeprecationState.DUE]
     ((news, used),) = ledgers.list_news(REPOSITORY, NOON + timedelta(days=5), NOON + timedelta(days=6), PROFILE)
+    (step,) = ledgers.list_used_steps(REPOSITORY, NOON + timedelta(days=5), NOON + timedelta(days=6), PROFILE)
+    assert (step.news, step.used) == (news, used)
+    other = replace(PROFILE, uses=())
+    assert ledgers.list_used_steps(REPOSITORY, NOON + timedelta(days=5), NOON + timedelta(days=6), other) == ()
     assert (news.state, news.release, used.uses) == (DeprecationState.DUE, releases[0], (USE,))
 
 
