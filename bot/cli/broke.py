@@ -31,7 +31,7 @@ DEFAULT_LIMIT = 5
 @click.command(
     "broke",
     short_help="Print which merge of a clone explains an error.",
-    epilog=format_example("prdigest broke --upstream ../vllm --from 17c540a993 --to c9461e05a4 < trace.txt"),
+    epilog=format_example("prdigest broke --upstream ../vllm --from 17c540a993 --to c9461e05a4"),
 )
 @click.option(
     "--upstream",

@@ -67,9 +67,9 @@ class TestCommandLine:
         assert (done.returncode, done.stdout) == (0, f"prdigest, version {version('prdigest')}\n")
 
     def test_a_wrong_use_says_how_it_is_written_and_where_the_help_is(self, tmp_path: Path) -> None:
-        done = prdigest("nosuch", settings={}, folder=tmp_path, start=executed)
+        done = prdigest("zzz", settings={}, folder=tmp_path, start=executed)
         usage = "Usage: prdigest [OPTIONS] COMMAND [ARGS]...\nTry `prdigest --help`.\n"
-        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"Error: No such command 'nosuch'.\n{usage}")
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"Error: No such command 'zzz'.\n{usage}")
 
     def test_a_missing_value_is_told_with_the_usage_of_its_command(self, called: Call) -> None:
         done = called("risks", "evaluate", settings={})

@@ -17,6 +17,7 @@ from redis import Redis
 from bot.adapters.caching import BackgroundCache, SourceFileCache
 from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.connection import RedisCache, connect_server
+from bot.adapters.redis.deprecations import RedisDeprecationStore
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.probe import RedisProbe
 from bot.adapters.redis.profiles import RedisProfileStore
@@ -25,6 +26,7 @@ from bot.adapters.redis.touches import RedisTouchStore
 from bot.container.digests import build_digest_services
 from bot.container.foundation import build_ownership
 from bot.container.history import build_backfill
+from bot.domain.contract.deprecations import DeprecationLedger
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
 from bot.domain.keyspace.keys import (
     FAMILIES,
@@ -32,6 +34,7 @@ from bot.domain.keyspace.keys import (
     JOBS_NAMESPACE,
     MERGE_CONTRACT,
     MODULE_OUTLINE,
+    RELEASES,
     find_family,
 )
 from bot.domain.operations.budget import BudgetHold
@@ -176,9 +179,11 @@ def keep_a_profile(store: Redis) -> None:
     shown = ShownHit(hit, TouchLevel.BREAKS, change.kind, change.name, MORNING)
     RedisTouchStore(store).add_hits("ascend", [shown])
     TouchDecisions(RedisTouchStore(store), lambda: MORNING).record("ascend", hit, TouchVerdict.OURS, YOU)
+    RedisDeprecationStore(store).save(upstream, DeprecationLedger())
     cache = RedisCache(store)
     for family, parts in (
         (MERGE_CONTRACT, ("1", upstream, "c0ffee")),
+        (RELEASES, (upstream,)),
         (FILE_USES, ("1", "ab12")),
         (MODULE_OUTLINE, ("1", "ab12")),
     ):

@@ -208,7 +208,16 @@ class TestModules:
                 raise AttributeError("missing")
         """)
         assert outline.dynamic == {"A", "B", "C"}
-        assert outline.has_getattr
+        assert not outline.has_getattr
+
+    def test_one_that_may_give_any_name(self) -> None:
+        outline = outline_of("""
+            def __getattr__(name):
+                if name == "C":
+                    return 1
+                return load(name)
+        """)
+        assert (outline.dynamic, outline.has_getattr) == ({"C"}, True)
 
     @pytest.mark.parametrize("text", ["import sys\nsys.modules[__name__] = Lazy()", "globals().update(load())"])
     def test_modules_that_fill_themselves(self, text: str) -> None:

@@ -50,10 +50,14 @@ def test_a_day_of_another_zone_is_another_digest_and_says_so(bot: Bot) -> None:
     bot.pull(repository, merged_at=bot.noon(3))
     day = bot.noon(3)
     title = f"{day:%A} {day.day} {day:%B %Y}"
-    ada.send_command("/prdigest", f"{day.date()} repo:{repository} tz:Asia/Tokyo", channel)
+    # an offset that no whole hour has: at no time of the day it is the channel's own
+    ada.send_command("/prdigest", f"{day.date()} repo:{repository} tz:Asia/Kathmandu", channel)
     bot.posted(channel)
     ada.send_command("/prdigest", f"{day.date()} repo:{repository}", channel)
-    assert [message["text"].split(" · ")[1] for message in bot.posted(channel)] == [f"{title} (Asia/Tokyo)", title]
+    assert [message["text"].split(" · ")[1] for message in bot.posted(channel)] == [
+        f"{title} (Asia/Kathmandu)",
+        title,
+    ]
     assert not bot.whispered(ada)
 
 

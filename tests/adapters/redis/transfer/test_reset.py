@@ -25,7 +25,13 @@ def test_what_was_bought_and_read_stays_and_all_else_goes(store: Redis) -> None:
     for key in (*KEPT, *GONE, *families):
         store.set(key, "x")
     reset_store(store)
-    assert {key.decode() for key in store.scan_iter()} == {*KEPT, "history:1", "backfilled:1", SCHEMA_KEY}
+    assert {key.decode() for key in store.scan_iter()} == {
+        *KEPT,
+        "history:1",
+        "backfilled:1",
+        "deprecations:1",
+        SCHEMA_KEY,
+    }
 
 
 @pytest.mark.slow

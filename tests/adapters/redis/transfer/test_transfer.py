@@ -92,6 +92,7 @@ def fill(store: Redis) -> None:
     for key in ("profiles", "hits:ascend", "decisions:ascend"):
         plant_hash(store, key, a=HARD)
     RedisThreadStateStore(store).put("downstream:ascend", LONG)
+    RedisThreadStateStore(store).put("deprecations:octo/engine", LONG)
     RedisCache(store).put("entry:v:octo/engine#7", "{}", timedelta(days=1))
     plant_hash(store, "answer:command:1:risks", done="now")
     store.expire("answer:command:1:risks", 86_400)
@@ -202,6 +203,7 @@ def test_everything_is_there_after_it_moved(store: Redis) -> None:
         "attention": 1,
         "welcomed": 1,
         "history": 1,
+        "deprecations": 1,
         "backfilled": 1,
         "issued": 1,
         "profiles": 1,
@@ -358,7 +360,7 @@ def test_a_line_that_never_ends_is_not_read_to_its_end(store: Redis) -> None:
 def test_a_store_with_records_is_left_as_it_is(store: Redis) -> None:
     fill(store)
     before = exported(store)
-    with pytest.raises(UsageError, match="already contains 15 records") as caught:
+    with pytest.raises(UsageError, match="already contains 16 records") as caught:
         restored(store, GOOD)
     assert is_one_sentence(str(caught.value))
     assert exported(store) == before

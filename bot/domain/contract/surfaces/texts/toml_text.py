@@ -7,11 +7,15 @@ from typing import TypeAlias
 
 # characters in which lines are looked for: each search reads all of them
 _MAX_SEARCHED = 20_000
+# dots in one line: the parser takes the square of the parts of a key
+_MAX_DOTS = 1_000
 Table: TypeAlias = dict[str, object]
 
 
 def parse_toml(text: str) -> Table | None:
-    """Return a TOML file as a table; None if it is none."""
+    """Return a TOML file as a table; None if it is none, or has a line with very many dots."""
+    if any(line.count(".") > _MAX_DOTS for line in text.split("\n")):
+        return None
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, ValueError, RecursionError):
