@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-MANY = 75
+# more than are asked for until the money is spent, and as many as may be in flight by then
+MANY = 100
 Spree = Callable[[Sequence[int]], list[tuple[str, str]]]
 
 
