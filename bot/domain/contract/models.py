@@ -33,6 +33,19 @@ class ContractClass(StrEnum):
     DEPENDENCY = "dependency"
 
 
+# names of Python code; all others are known by what users write
+PYTHON_CLASSES = frozenset(
+    {
+        ContractClass.MODULE,
+        ContractClass.FUNCTION,
+        ContractClass.CLASS,
+        ContractClass.METHOD,
+        ContractClass.ATTRIBUTE,
+        ContractClass.CONSTANT,
+    }
+)
+
+
 class ChangeKind(StrEnum):
     """What happened to it. BEHAVIOUR is a body that changed behind the same signature; tables leave it out."""
 

@@ -7,20 +7,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, Migration
+from bot.domain.contract.models import (
+    PYTHON_CLASSES,
+    ChangeKind,
+    ContractChange,
+    ContractClass,
+    MergeContract,
+    Migration,
+)
 from bot.domain.contract.net_surface import ADDITIONS, PLACEMENTS, Chain, NetSurface, Origin, Thing
 from bot.domain.history.reverts import Revert
 
-_PYTHON_CLASSES = frozenset(
-    (
-        ContractClass.MODULE,
-        ContractClass.FUNCTION,
-        ContractClass.CLASS,
-        ContractClass.METHOD,
-        ContractClass.ATTRIBUTE,
-        ContractClass.CONSTANT,
-    )
-)
 # these say that something happened: no text shows that it was taken back, only a known revert does
 _EVENTS = frozenset((ChangeKind.BEHAVIOUR, ChangeKind.DEPRECATED, ChangeKind.ABSTRACT_MEMBER))
 _REMOVED = ChangeKind.REMOVED
@@ -68,7 +65,7 @@ def compute_net_changes(merges: Sequence[MergeContract], reverts: Iterable[Rever
     surfaces: dict[bool | str, NetSurface] = {}
     for at, merge in enumerate(merges):
         for row in sorted(merge.changes, key=_rank_row):
-            is_python = row.subject in _PYTHON_CLASSES
+            is_python = row.subject in PYTHON_CLASSES
             surface = surfaces.setdefault(is_python or row.subject.value, NetSurface(is_dotted=is_python))
             surface.apply_change(at, row)
     filters = _RevertFilter(reverts, frozenset(merge.number for merge in merges))

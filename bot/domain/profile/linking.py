@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bot.domain.profile.copies import CopyFinder
-from bot.domain.profile.models import DerivedClass, Profile, Use, UseKind
-from bot.domain.profile.scan import PLAIN_KINDS
+from bot.domain.profile.models import PLAIN_KINDS, DerivedClass, Profile, Use, UseKind
 from bot.domain.profile.symbols import ELEMENT, SUPER
 from bot.domain.profile.upstream_index import UpstreamIndex
 

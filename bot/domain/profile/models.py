@@ -38,6 +38,22 @@ class UseKind(StrEnum):
     PIN = "pins"
 
 
+# uses of what is not Python code: they are known by the name that users write
+PLAIN_KINDS = frozenset(
+    {
+        UseKind.OP,
+        UseKind.ENTRY_POINT,
+        UseKind.ENVIRONMENT,
+        UseKind.FLAG,
+        UseKind.METRIC,
+        UseKind.API_FIELD,
+        UseKind.ENDPOINT,
+        UseKind.CONFIGURATION,
+        UseKind.PIN,
+    }
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Use:
     """A use of an upstream name at a line of the team's tree.

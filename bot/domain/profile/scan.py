@@ -7,24 +7,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from bot.domain.contract.models import UnreadFile
-from bot.domain.profile.models import DerivedClass, Profile, Use, UseKind
+from bot.domain.profile.models import PLAIN_KINDS, DerivedClass, Profile, Use, UseKind
 from bot.domain.profile.scanned import FileUses
 from bot.domain.profile.symbols import SUPER
 from bot.domain.profile.team_tree import TeamTree
 
-PLAIN_KINDS = frozenset(
-    {
-        UseKind.OP,
-        UseKind.ENTRY_POINT,
-        UseKind.ENVIRONMENT,
-        UseKind.FLAG,
-        UseKind.METRIC,
-        UseKind.API_FIELD,
-        UseKind.ENDPOINT,
-        UseKind.CONFIGURATION,
-        UseKind.PIN,
-    }
-)
 # what a class of the team defines or sets itself, of which upstream may have one too
 OWN_KINDS = frozenset({UseKind.OVERRIDE, UseKind.SET, UseKind.COPY})
 

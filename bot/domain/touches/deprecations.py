@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.domain.contract.deprecations import Deprecation, DeprecationNews
+from bot.domain.contract.models import PYTHON_CLASSES
 from bot.domain.profile.models import Use
-from bot.domain.touches.judgement import PYTHON_CLASSES
 from bot.domain.touches.profile_index import ProfileIndex
 
 

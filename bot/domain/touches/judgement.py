@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
+from bot.domain.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, MergeContract
 from bot.domain.touches.actions import describe_action
 from bot.domain.touches.member_rules import judge_abstract_member, judge_added_member
 from bot.domain.touches.models import MergeTouches, Touch, TouchLevel
@@ -17,16 +17,6 @@ from bot.domain.touches.ranking import LEAST_CHANCE, estimate_chance
 from bot.domain.touches.signature_rules import judge_signature
 from bot.domain.touches.verdicts import Rule, Verdict, qualify_verdict
 
-PYTHON_CLASSES = frozenset(
-    {
-        ContractClass.MODULE,
-        ContractClass.FUNCTION,
-        ContractClass.CLASS,
-        ContractClass.METHOD,
-        ContractClass.ATTRIBUTE,
-        ContractClass.CONSTANT,
-    }
-)
 _RULES: dict[ChangeKind, Rule] = {
     ChangeKind.REMOVED: judge_lost_name,
     ChangeKind.MOVED: judge_lost_name,

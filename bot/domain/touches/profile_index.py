@@ -6,22 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from bot.domain.contract.models import ContractClass
-from bot.domain.profile.models import DerivedClass, Profile, Use, UseKind
-
-# uses of what is not Python code: they are known by the name that users write
-PLAIN_KINDS = frozenset(
-    {
-        UseKind.OP,
-        UseKind.ENTRY_POINT,
-        UseKind.ENVIRONMENT,
-        UseKind.FLAG,
-        UseKind.METRIC,
-        UseKind.API_FIELD,
-        UseKind.ENDPOINT,
-        UseKind.CONFIGURATION,
-        UseKind.PIN,
-    }
-)
+from bot.domain.profile.models import PLAIN_KINDS, DerivedClass, Profile, Use, UseKind
 
 # changes of fields, which have their class in their name, and the uses that may have the field alone
 _FIELD_USES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.domain.contract.models import ContractChange, MergeContract
+from bot.domain.contract.models import ContractChange, ContractClass, MergeContract
 from bot.domain.profile.models import Use, UseKind
 from bot.domain.python.binding import can_bind, drop_receiver, find_binding_problem, list_required
 from bot.domain.python.models import CallShape, ParameterKind, Signature
@@ -38,7 +38,7 @@ def _view_as_caller(change: ContractChange, signature: Signature) -> Signature:
 
 
 def _is_member(change: ContractChange) -> bool:
-    return change.subject.value == "method"
+    return change.subject is ContractClass.METHOD
 
 
 def _list_uses(change: ContractChange, index: ProfileIndex) -> list[Use]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from bot.domain.contract.models import ChangeKind, ContractClass
+from bot.domain.contract.models import PYTHON_CLASSES, ChangeKind, ContractClass
 from bot.domain.touches.breakage.argument_explanations import (
     explain_count,
     explain_missing,
@@ -28,16 +28,6 @@ from bot.domain.touches.breakage.change_names import (
 from bot.domain.touches.breakage.error_lines import ErrorKind, ErrorLine
 from bot.domain.touches.breakage.kinship import Kinship
 
-_CODE = frozenset(
-    (
-        ContractClass.MODULE,
-        ContractClass.FUNCTION,
-        ContractClass.CLASS,
-        ContractClass.METHOD,
-        ContractClass.ATTRIBUTE,
-        ContractClass.CONSTANT,
-    )
-)
 # what Python itself and test doubles are called in "'X' object has no attribute 'y'"
 _BUILTINS = frozenset(
     "NoneType tuple list dict bool int str float set bytes function method type object generator coroutine Tensor "
@@ -67,7 +57,7 @@ def _explain_missing_field(error: ErrorLine, names: ChangeNames, kinship: Kinshi
 def _explain_import(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation | None:
     """Explain a name that can't be imported, or an attribute that a module lacks."""
     change, name = names.change, error.names[0]
-    if change.kind not in GONE or change.subject not in _CODE:
+    if change.kind not in GONE or change.subject not in PYTHON_CLASSES:
         return None
     strength = _rate_import(f"{error.owner}.{name}" if error.owner else "", name, names)
     if change.is_importable:
@@ -94,7 +84,7 @@ def _explain_module(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explana
     clause = f"{describe_end(names)} {show_name(change.name)}{describe_heir(names)}"
     if change.subject is ContractClass.DEPENDENCY and change.name.replace("-", "_").startswith(error.owner):
         return Explanation(0.7, f"changes the dependency {show_name(change.name)}")
-    if change.kind not in GONE or change.subject not in _CODE:
+    if change.kind not in GONE or change.subject not in PYTHON_CLASSES:
         return None
     if change.name == error.owner:
         strength = 1.0
@@ -116,7 +106,7 @@ def _explain_attribute(error: ErrorLine, names: ChangeNames, kinship: Kinship) -
         and error.owner not in _BUILTINS
     ):
         return _explain_import(error, names, kinship)
-    if names.last != name or change.subject not in _CODE | MEMBERS:
+    if names.last != name or change.subject not in PYTHON_CLASSES | MEMBERS:
         return None
     if change.kind in GONE:
         share = _SHIM_SHARE if change.is_importable else 1.0
@@ -191,7 +181,11 @@ def _explain_op(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation
 def _explain_other(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation | None:
     """Explain an error of another wording by a name in its line, if such changes end in such errors."""
     kinds = _KINDS_BY_EXCEPTION.get(error.exception, frozenset())
-    if names.last not in error.names or names.change.kind not in kinds or names.change.subject not in _CODE:
+    if (
+        names.last not in error.names
+        or names.change.kind not in kinds
+        or names.change.subject not in PYTHON_CLASSES
+    ):
         return None
     return Explanation(0.6, f"{describe_kind(names)} {show_name(names.shown)}{describe_heir(names)}")
 
