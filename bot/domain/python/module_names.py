@@ -44,11 +44,6 @@ def resolve_relative(module: str, level: int, target: str, *, is_package: bool) 
     return ".".join([*parts[: len(parts) - drop], *([target] if target else [])])
 
 
-def get_last_part(name: str) -> str:
-    """Return what follows the last dot of a dotted name."""
-    return name.rpartition(".")[2]
-
-
 def get_owner(name: str) -> str:
     """Return what precedes the last dot of a dotted name; empty if there is none."""
     return name.rpartition(".")[0]

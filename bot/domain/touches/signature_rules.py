@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.domain.contract.models import ContractChange, ContractClass, MergeContract
+from bot.domain.contract.python.callers import get_called_name
 from bot.domain.profile.models import Use, UseKind
 from bot.domain.python.binding import can_bind, drop_receiver, find_binding_problem, list_required
 from bot.domain.python.models import CallShape, ParameterKind, Signature
@@ -103,7 +104,7 @@ def _find_failing_call(
 ) -> str:
     """Return why a call of upstream fails from now on, by what callers pass or must pass; empty if none does."""
     old, new, own = versions
-    for shape in contract.calls.get(_name_callee(change.name), ()):
+    for shape in contract.calls.get(get_called_name(change), ()):
         if can_bind(new, shape) and not can_bind(old, shape) and (problem := find_binding_problem(own, shape)):
             return f"upstream now calls it, and {_turn_around(problem)}"
     if refused := _find_refused_parameter(old, new, own):
@@ -112,11 +113,6 @@ def _find_failing_call(
     if problem and can_bind(own, _build_least_call(old)):
         return f"upstream now calls it, and {_turn_around(problem)}"
     return ""
-
-
-def _name_callee(name: str) -> str:
-    """Return the name by which callers call it: the last part, of a constructor its class."""
-    return name.removesuffix(_CONSTRUCTOR).rpartition(".")[2]
 
 
 def _turn_around(problem: str) -> str:
