@@ -173,6 +173,16 @@ def test_a_cloud_that_is_named_is_asked_whatever_keys_there_are(monkeypatch: Env
     assert (access.key, access.region) == ("", provider.place_variables["PRDIGEST_MODEL_REGION"])
 
 
+@pytest.mark.parametrize("provider", CLOUDS, ids=lambda each: each.name)
+def test_no_process_starts_without_what_its_cloud_needs(monkeypatch: Env, provider: ModelProvider) -> None:
+    monkeypatch.setenv("PRDIGEST_MODEL_PROVIDER", provider.cloud)
+    with (
+        pytest.raises(ConfigurationError, match="Set PRDIGEST_MODEL_REGION"),
+        open_foundation(Settings(), lambda: MORNING, time.sleep),
+    ):
+        pass
+
+
 def test_a_name_that_would_change_the_address_is_no_region(monkeypatch: Env) -> None:
     monkeypatch.setenv("PRDIGEST_MODEL_REGION", "evil.example/x")
     with pytest.raises(ConfigurationError, match="PRDIGEST_MODEL_REGION can't be used: use lower-case letters"):

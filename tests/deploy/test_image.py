@@ -13,7 +13,7 @@ import pytest
 from tests.deploy.files import DEPLOY, DOCKERFILE, PINNED, list_arguments, read_health_check, read_instructions
 from tests.helpers.command import ROOT
 
-# minutes of a build, with what it downloads
+# of a build, with what it downloads; about 160 on two busy cores
 BUILD_SECONDS = 900
 HADOLINT = shutil.which("hadolint")
 # another base than the pinned one, for machines that can't pull: `IMAGE_BASE=localhost/python pytest tests/deploy`
@@ -116,8 +116,11 @@ def test_it_is_built_and_prints_the_sample_day(tmp_path: Path) -> None:
     done = subprocess.run(build, capture_output=True, text=True, check=False, timeout=BUILD_SECONDS)
     assert done.returncode == 0, done.stderr[-2_000:]
     run = run_with_buildah if builder[0].endswith("buildah") else run_with_docker
-    assert "#35617" in run(builder[0], name, "prdigest", "demo", "--text")
-    assert run(builder[0], name, "id", "-u").strip() == "10001"
+    try:
+        assert "#35617" in run(builder[0], name, "prdigest", "demo", "--text")
+        assert run(builder[0], name, "id", "-u").strip() == "10001"
+    finally:
+        output_of(builder[0], "rmi", name)
 
 
 def run_with_docker(tool: str, image: str, *command: str) -> str:

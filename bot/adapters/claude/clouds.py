@@ -59,7 +59,7 @@ CloudClient = BedrockClient | VertexClient
 
 def make_bedrock_client(access: ModelAccess, timeout: float = SILENCE_SECONDS) -> BedrockClient:
     """Create a client without retries. Raises ConfigurationError if the cloud's library is not installed."""
-    _require_library("boto3", "bedrock")
+    require_library("boto3", "bedrock")
     return BedrockClient(
         aws_region=access.region, timeout=timeout, max_retries=0, http_client=make_tracking_client()
     )
@@ -67,7 +67,7 @@ def make_bedrock_client(access: ModelAccess, timeout: float = SILENCE_SECONDS) -
 
 def make_vertex_client(access: ModelAccess, timeout: float = SILENCE_SECONDS) -> VertexClient:
     """Create a client without retries. Raises ConfigurationError if the cloud's library is not installed."""
-    _require_library("google.auth", "vertex")
+    require_library("google.auth", "vertex")
     return VertexClient(
         region=access.region,
         project_id=access.project,
@@ -77,11 +77,12 @@ def make_vertex_client(access: ModelAccess, timeout: float = SILENCE_SECONDS) ->
     )
 
 
-def _require_library(module: str, extra: str) -> None:
+def require_library(module: str, extra: str) -> None:
     """Raise ConfigurationError if the library of an extra is not installed."""
     if not _is_installed(module):
         raise ConfigurationError(
-            f"PRDIGEST_MODEL_PROVIDER={extra} needs the extra {extra}: install prdigest[{extra}]."
+            f"PRDIGEST_MODEL_PROVIDER={extra} needs more libraries: install prdigest[{extra}], or run uv sync "
+            f"--extra {extra}."
         )
 
 

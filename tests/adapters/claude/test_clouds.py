@@ -13,7 +13,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from bot.adapters.claude import BEDROCK, CLAUDE, VERTEX
-from bot.domain.errors import ModelBusy, ModelRequestRejected
+from bot.adapters.claude.clouds import require_library
+from bot.domain.errors import ConfigurationError, ModelBusy, ModelRequestRejected
 from bot.ports import Chat, ChatEvent, ModelAccess, ModelProvider, Prompt, TextDelta, TextPart, Turn, TurnEnd
 from bot.services.summaries.schemas import SummaryAnswer, build_schema
 from tests.emulators.claude.server import ClaudeEmulator, Failure, Text, ToolUse
@@ -199,6 +200,16 @@ class TestBoth:
         with pytest.raises(ModelRequestRejected):
             provider.probe(access(), TIMEOUT).has_model(MODEL)
         assert bedrock.refused + vertex.refused
+
+
+@pytest.mark.parametrize("module", ["no_such_library", "google.no_such_part", "no_such.part"])
+def test_a_library_that_is_missing_is_one_sentence(module: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        require_library(module, "bedrock")
+    assert str(caught.value) == (
+        "PRDIGEST_MODEL_PROVIDER=bedrock needs more libraries: install prdigest[bedrock], "
+        "or run uv sync --extra bedrock."
+    )
 
 
 def test_a_model_costs_the_same_under_both_of_its_names() -> None:
