@@ -29,7 +29,7 @@ FULL = LEAST | {
         "digest": f"sha256:{'a' * 64}",
         "pullSecrets": ["registry"],
     },
-    "settings": {"PRDIGEST_REPO": "owner/name", "PRDIGEST_CONCURRENCY": 16, "REDIS_URL": "redis://valkey:6379/0"},
+    "settings": {"PRDIGEST_REPO": "owner/name", "REDIS_URL": "redis://valkey:6379/0"},
     "metrics": MONITORED,
     "serviceAccount": {"annotations": {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/prdigest"}},
     "nodeSelector": {"kubernetes.io/arch": "arm64"},
@@ -179,9 +179,22 @@ def test_metrics_are_off_until_a_value_says_so() -> None:
 
 
 @needs_helm
-def test_a_number_among_the_settings_is_text_for_a_pod() -> None:
-    [settings] = select(render(FULL), "ConfigMap").values()
-    assert settings["data"]["PRDIGEST_CONCURRENCY"] == "16"
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (16, "16"),
+        (51_234_567, "51234567"),
+        (2.5, "2.5"),
+        (0, "0"),
+        (True, "true"),
+        ("09:00", "09:00"),
+        ('a"b', 'a"b'),
+    ],
+)
+def test_a_setting_is_text_for_a_pod(value: object, text: str) -> None:
+    values = LEAST | {"settings": {"PRDIGEST_REPO": "owner/name", "GITHUB_APP_ID": value}}
+    [settings] = select(render(values), "ConfigMap").values()
+    assert settings["data"]["GITHUB_APP_ID"] == text
 
 
 @needs_helm

@@ -1,7 +1,8 @@
 """Claude through a cloud: the SDK's own clients for Bedrock and Vertex AI, with the credentials of that cloud.
 
 The cloud's library finds the credentials (environment, profile, role, metadata service). This project never reads
-them.
+them. The library calls services of its own for that, with its own limits: boto3 waits 60 seconds for an answer,
+google-auth 120. A call whose deadline has passed by then ends at once.
 """
 
 from __future__ import annotations

@@ -21,3 +21,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end -}}
 {{- end -}}
+
+{{- /* a value of a setting; Helm reads each number as a float, and would write the id of a GitHub App as 1.2e+07 */ -}}
+{{- define "prdigest.text" -}}
+{{- if and (kindIs "float64" .) (eq (floor .) .) -}}
+{{ printf "%.0f" . }}
+{{- else -}}
+{{ toString . }}
+{{- end -}}
+{{- end -}}
