@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -13,10 +13,15 @@ from bot.ports.probes import ModelProbe
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """The key and the address with which a provider is called."""
+    """The key and the address with which a provider is called.
+
+    A cloud has neither: it has a region, Google's also a project, and its own credentials.
+    """
 
     key: str = field(repr=False)
     address: str
+    region: str = ""
+    project: str = ""
 
 
 class ModelConnection(Model, ChatModel, Protocol):
@@ -35,6 +40,9 @@ class ModelProvider:
     most expensive one stands for models that it does not list. ``connect`` opens a connection. ``probe`` creates
     the doctor's check, with the seconds that one call may take. Both import what they need when they are called,
     because SDKs take long to import.
+
+    A cloud has no key. ``cloud`` is the value of PRDIGEST_MODEL_PROVIDER that chooses it, and ``place_variables``
+    are the settings that it then needs, each with an example.
     """
 
     name: str
@@ -43,6 +51,8 @@ class ModelProvider:
     prices: PriceList
     connect: Callable[[ModelAccess], ModelConnection]
     probe: Callable[[ModelAccess, float], ModelProbe]
+    cloud: str = ""
+    place_variables: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.prices.prices:

@@ -23,3 +23,9 @@ CLAUDE_PRICES = PriceList(
         "claude-opus-5-5": _make_price(4.0, 20.0, cache_read=0.05),
     }
 )
+
+# a model has two names at Bedrock. Clouds have price lists of their own, which may differ by region; budgets count
+# the prices of Claude's API
+BEDROCK_PRICES = PriceList(
+    {f"{prefix}{name}": price for prefix in ("", "anthropic.") for name, price in CLAUDE_PRICES.prices.items()}
+)
