@@ -209,6 +209,20 @@ class TestSeveralFiles:
         after = "class Base:\n    def f(self): return 1\nclass C(Base):\n    pass\n"
         assert rows_of({"a/b.py": before}, {"a/b.py": after}) == ["method added member a.b.Base.f"]
 
+    def test_a_new_method_is_not_the_new_name_of_one_that_moves_into_a_base(self) -> None:
+        before = "class C:\n    def start(self): self.run = go()\n"
+        after = (
+            "class Base:\n    def start(self): self._start()\n"
+            "class C(Base):\n    def _start(self): self.run = go()\n"
+        )
+        assert rows_of({"a/b.py": before}, {"a/b.py": after}) == ["method added member a.b.C._start"]
+
+    def test_a_method_that_sets_an_inherited_attribute_adds_none(self) -> None:
+        base = "class Base:\n    use: bool = False\n"
+        before = f"{base}class C(Base):\n    def f(self): return 1\n"
+        after = f"{base}class C(Base):\n    def f(self):\n        self.use = True\n        return 1\n"
+        assert rows_of({"a/b.py": before}, {"a/b.py": after}) == []
+
     def test_a_base_that_is_known_and_lacks_it(self) -> None:
         base = {"a/base.py": "class Base:\n    pass\n"}
         before = "from a.base import Base\nclass C(Base):\n    def f(self): return 1\n"
