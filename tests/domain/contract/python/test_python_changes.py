@@ -122,6 +122,26 @@ ONE_MODULE: dict[str, tuple[str, str, list[str]]] = {
         "@typing_extensions.deprecated('use D')\nclass C: pass",
         ["class deprecated a.b.C"],
     ),
+    "a warning about an argument": (
+        "def f(a=None): pass",
+        "def f(a=None):\n    if a is not None:\n        logger.warning('`a` is deprecated, use `b`')",
+        [],
+    ),
+    "a warning under a condition that names the function": (
+        "def f(): pass",
+        "def f():\n    if not done:\n        logger.warning('`f` is deprecated, use `g`')",
+        ["function deprecated a.b.f"],
+    ),
+    "a warning under a condition that says it is about the function": (
+        "def f(): pass",
+        "def f():\n    if not done:\n        logger.warning('This function is deprecated')",
+        ["function deprecated a.b.f"],
+    ),
+    "a warning under a condition that names the class": (
+        "class C:\n    def __init__(self): pass",
+        "class C:\n    def __init__(self):\n        if DEBUG:\n            warn('C is deprecated')",
+        ["method deprecated a.b.C.__init__"],
+    ),
     "what was deprecated before": ("@deprecated('x')\ndef f(): pass", "@deprecated('x')\ndef f(): return 1", []),
     "comments, docstrings and annotations": (
         "def f(a):\n    return a",
