@@ -107,9 +107,7 @@ def score_merge(
     )
 
 
-def sum_scores(
-    scores: Iterable[MergeScore], subjects: Iterable[ContractClass] = PYTHON
-) -> Iterator[ClassScore]:
+def sum_scores(scores: Iterable[MergeScore], subjects: Iterable[ContractClass] = PYTHON) -> Iterator[ClassScore]:
     """Yield the figures of each class."""
     merges = list(scores)
     for subject in subjects:
