@@ -9,17 +9,18 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from bot.adapters.tracing import JobTracing
 from bot.clock import Clock
 from bot.container import Foundation, require_secret
 from bot.container.access import build_allowed_repositories
 from bot.container.foundation import build_ownership
-from bot.container.monitoring import build_state_collector
 from bot.container.schedule import build_schedule_services, build_scheduler
 from bot.container.web import WebServices, build_web_services
 from bot.container.worker import build_worker_services
 from bot.domain.errors import SlackUnavailable
 from bot.http_server import serve_app
 from bot.jobs import DramatiqJobQueue, JobMetrics
+from bot.monitoring import monitor_process
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
 from bot.services.operations.ownership import StoreOwnership
@@ -29,7 +30,6 @@ from bot.web import (
     add_events_route,
     connect_socket_mode,
     create_bolt_app,
-    create_metrics_app,
     create_web_app,
 )
 from handlers import COMMANDS, CommandRegistry, RequestIntake
@@ -44,9 +44,6 @@ _REQUEUE_TIME = 4.0
 _SLACK_RETRY_INTERVAL = 5.0
 # a web process serves the world; Slack's signature guards it
 _ALL_INTERFACES = "0.0.0.0"  # noqa: S104
-_METRICS_VARIABLE = "PRDIGEST_METRICS_ADDRESS: port"
-# so that processes of one machine share the setting
-_PORT_OFFSETS = {Process.WEB: 0, Process.WORKER: 1, Process.CLOCK: 2}
 _SIGNING_SECRET_HINT = "the app's signing secret, or SLACK_APP_TOKEN for Socket Mode"  # noqa: S105 (what it is)
 
 
@@ -55,7 +52,7 @@ def run_clock(base: Foundation) -> None:
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event) as ending:
         _claim_store(base, stop_event)
-        with _serve_metrics(base, Process.CLOCK), _start_clock(base, ending):
+        with monitor_process(base, Process.CLOCK), _start_clock(base, ending):
             _wait_for_stop("clock", stop_event)
 
 
@@ -67,7 +64,7 @@ def run_worker(base: Foundation) -> None:
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event) as ending:
         _claim_store(base, stop_event)
-        with _serve_metrics(base, Process.WORKER), _start_workers(base, ending):
+        with monitor_process(base, Process.WORKER), _start_workers(base, ending):
             _wait_for_stop("worker", stop_event)
 
 
@@ -76,7 +73,7 @@ def run_web(base: Foundation) -> None:
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event):
         _claim_store(base, stop_event, base.settings.port)
-        with _serve_metrics(base, Process.WEB), _serve_web(base):
+        with monitor_process(base, Process.WEB), _serve_web(base):
             _wait_for_stop("web", stop_event)
 
 
@@ -85,7 +82,7 @@ def run_all(base: Foundation) -> None:
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event) as ending:
         _claim_store(base, stop_event, base.settings.port)
-        with _serve_metrics(base, Process.WEB), run_processes(base, ending):
+        with monitor_process(base, Process.WEB), run_processes(base, ending):
             _wait_for_stop("prdigest", stop_event)
 
 
@@ -172,31 +169,11 @@ def run_processes(
 
 
 @contextmanager
-def _serve_metrics(base: Foundation, process: Process) -> Iterator[None]:
-    """Serve the metrics until the end of the block if the settings say where.
-
-    Raises ConfigurationError if the port can't be used.
-    """
-    address = base.settings.prdigest_metrics_address
-    if address is None:
-        yield
-        return
-    base.instruments.registry.register(build_state_collector(base))
-    app, port = (
-        create_metrics_app(base.instruments.registry),
-        address.port and address.port + _PORT_OFFSETS[process],
-    )
-    with serve_app(app, address.host, port, MAX_REQUEST_BYTES, variable=_METRICS_VARIABLE) as found:
-        log.info("metrics on http://%s:%d/metrics", address.host, found)
-        yield
-
-
-@contextmanager
 def _start_clock(base: Foundation, ending: ShutdownSignal) -> Iterator[None]:
     """Run the clock until the end of the block."""
     build_allowed_repositories(base.settings)
     scheduler = build_scheduler(base, build_schedule_services(base))
-    jobs = DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)
+    jobs = DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs, observers=(JobTracing(),))
     clock = Clock(scheduler, jobs, base.now, ending)
     ticking = clock.start()
     try:
@@ -222,7 +199,7 @@ def _start_workers(
         commands.jobs,
         services,
         ending,
-        observers=(JobMetrics(base.instruments),),
+        observers=(JobTracing(), JobMetrics(base.instruments)),
     )
     workers = jobs.make_workers(base.settings.prdigest_worker_threads)
     for worker in workers:
@@ -267,7 +244,7 @@ def _serve_web(
 
 def _build_intake(base: Foundation, services: WebServices, commands: CommandRegistry) -> RequestIntake:
     return RequestIntake(
-        jobs=DramatiqJobQueue(base.hurried_store, base.keyspace, commands.jobs),
+        jobs=DramatiqJobQueue(base.hurried_store, base.keyspace, commands.jobs, observers=(JobTracing(),)),
         access_control=services.access_control,
         repositories=services.repositories,
         cache=services.cache,

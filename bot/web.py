@@ -11,8 +11,6 @@ from typing import Any
 
 from flask import Flask, Request, Response, make_response, request
 from flask.typing import ResponseReturnValue
-from prometheus_client import CollectorRegistry
-from prometheus_client.exposition import choose_encoder
 from slack_bolt import App
 from slack_bolt.adapter.flask.handler import to_bolt_request, to_flask_response
 from slack_bolt.adapter.socket_mode import SocketModeHandler
@@ -26,6 +24,7 @@ from slack_sdk.socket_mode.response import SocketModeResponse
 
 from bot.adapters.metrics import Instruments, RequestRecord, count_request
 from bot.adapters.slack import translate_slack_errors
+from bot.adapters.tracing import trace_request
 from handlers import CommandRegistry, RequestIntake, register_listeners
 from handlers.payloads import PARSE_ERRORS, PayloadError, check_payload, describe_parse_error
 
@@ -79,18 +78,6 @@ def create_web_app(is_ready: Callable[[], bool]) -> Flask:
     return app
 
 
-def create_metrics_app(registry: CollectorRegistry) -> Flask:
-    """Create the app with ``/metrics``, in the form that Prometheus asks for."""
-    app = Flask(__name__)
-
-    @app.get("/metrics")
-    def metrics() -> ResponseReturnValue:
-        encode, content_type = choose_encoder(request.headers.get("Accept", ""))
-        return encode(registry), {"Content-Type": content_type}
-
-    return app
-
-
 def add_events_route(app: Flask, bolt: App, signing_secret: str, instruments: Instruments) -> None:
     """Add the route ``/slack/events`` for requests that Slack has signed.
 
@@ -100,7 +87,7 @@ def add_events_route(app: Flask, bolt: App, signing_secret: str, instruments: In
 
     @app.post("/slack/events")
     def events() -> ResponseReturnValue:
-        with count_request(instruments, "http") as record:
+        with trace_request("http"), count_request(instruments, "http") as record:
             response = _handle_event_request(bolt, verifier, record)
             record.note_status(response.status_code)
         return response
@@ -165,7 +152,7 @@ class _ValidatingSocketModeHandler(SocketModeHandler):
 
     def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]
         """Handle one request from the connection."""
-        with count_request(self._instruments, "socket") as record:
+        with trace_request("socket"), count_request(self._instruments, "socket") as record:
             self._handle_request(client, req, record)
 
     def _handle_request(self, client: SocketModeClient, req: SocketModeRequest, record: RequestRecord) -> None:
