@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import ExitStack
 from typing import Any
 
@@ -10,6 +11,8 @@ from dramatiq.middleware import Middleware
 
 from bot.jobs.job_runner import read_asker
 from bot.services.operations.correlation import get_request_id, identify_request
+
+log = logging.getLogger(__name__)
 
 # the name of the option in the messages of the queues; it is never changed
 REQUEST_OPTION = "request"
@@ -28,7 +31,11 @@ class JobCorrelation(Middleware):
 
     def before_enqueue(self, broker: Broker, message: Message[Any], delay: int | None) -> None:
         """Note the id, unless the job has one: a job that is put back keeps its own."""
-        message.options.setdefault(REQUEST_OPTION, get_request_id() or name_request(message))
+        if REQUEST_OPTION in message.options:
+            return
+        message.options[REQUEST_OPTION] = get_request_id() or name_request(message)
+        with identify_request(name_request(message)):
+            log.info("job %s goes to its queue", message.actor_name)
 
     def before_process_message(self, broker: Broker, message: MessageProxy) -> None:
         """Give the id to what this thread does from now on."""

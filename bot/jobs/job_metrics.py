@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import Any
 
-from dramatiq import Broker, MessageProxy
+from dramatiq import Actor, Broker, MessageProxy
 from dramatiq.common import current_millis
 from dramatiq.middleware import Middleware
 
 from bot.adapters.metrics import Instruments
 from bot.adapters.redis import JobInterruption, JobPostponement
+
+log = logging.getLogger(__name__)
+
+_LOST = "lost"
 
 
 class JobMetrics(Middleware):
@@ -19,6 +24,10 @@ class JobMetrics(Middleware):
     def __init__(self, instruments: Instruments) -> None:
         self._instruments = instruments
         self._began: dict[str, float] = {}
+
+    def after_declare_actor(self, broker: Broker, actor: Actor[Any, Any]) -> None:
+        """Begin to count the lost jobs of a kind at zero: the first one is an increase that an alarm sees."""
+        self._instruments.jobs.labels(actor.actor_name, _LOST)
 
     def before_process_message(self, broker: Broker, message: MessageProxy) -> None:
         """Note when an attempt begins; of a new job also how long it waited."""
@@ -36,13 +45,15 @@ class JobMetrics(Middleware):
         self._instruments.jobs_running.labels(message.queue_name).dec()
         seconds = time.monotonic() - self._began.pop(message.message_id, time.monotonic())
         self._instruments.job_seconds.labels(message.actor_name).observe(seconds)
-        self._instruments.jobs.labels(message.actor_name, _name_result(message, exception)).inc()
+        outcome = _name_result(message, exception)
+        self._instruments.jobs.labels(message.actor_name, outcome).inc()
+        log.info("job %s: %s after %.1f s", message.actor_name, outcome, seconds)
 
 
 def _name_result(message: MessageProxy, exception: BaseException | None) -> str:
     """Return what became of a job in this attempt."""
     if message.failed:
-        return "lost"
+        return _LOST
     match exception:
         case None:
             return "done"

@@ -1,6 +1,7 @@
 """Counters and histograms of what this process does. ``docs/monitoring.md`` says what each of them means.
 
 No label has a value from outside: kinds, results and names of the code alone, so that their number is small.
+"job" and "instance" are names that Prometheus gives itself.
 """
 
 from __future__ import annotations
@@ -43,9 +44,15 @@ class Instruments:
             buckets=_ACK_BUCKETS,
             registry=registry,
         )
-        self.jobs = Counter("prdigest_jobs", "Attempts of jobs that ended", ("job", "result"), registry=registry)
+        self.jobs = Counter(
+            "prdigest_jobs", "Attempts of jobs that ended", ("job_type", "result"), registry=registry
+        )
         self.job_seconds = Histogram(
-            "prdigest_job_seconds", "Seconds of one attempt", ("job",), buckets=_JOB_BUCKETS, registry=registry
+            "prdigest_job_seconds",
+            "Seconds of one attempt",
+            ("job_type",),
+            buckets=_JOB_BUCKETS,
+            registry=registry,
         )
         self.job_wait_seconds = Histogram(
             "prdigest_job_wait_seconds",

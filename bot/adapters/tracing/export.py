@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from importlib.util import find_spec
 
-from opentelemetry import trace
+from opentelemetry import propagate, trace
+from opentelemetry.propagators.composite import CompositePropagator
 
 # what a person does where the SDK is missing
 EXTRA_HINT = "Install the extra with `uv sync --no-dev --extra otel`, or unset OTEL_EXPORTER_OTLP_ENDPOINT."
@@ -59,6 +60,8 @@ def trace_process(endpoint: str, process: str) -> Iterator[None]:
     exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces")
     provider.add_span_processor(BatchSpanProcessor(exporter))
     trace.set_tracer_provider(provider)
+    # jobs carry the trace; other services learn nothing of it
+    propagate.set_global_textmap(CompositePropagator([]))
     RequestsInstrumentor().instrument(tracer_provider=provider)
     try:
         yield
