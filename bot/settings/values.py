@@ -102,7 +102,8 @@ class ListenAddress:
     port: int
 
     def __str__(self) -> str:
-        return f"{self.host}:{self.port}"
+        # an IPv6 address has colons of its own
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 def _parse_listen_address(value: object) -> object:
