@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from flask import Flask, request
@@ -27,14 +27,18 @@ _MAX_REQUEST_BYTES = 10_000
 
 
 @contextmanager
-def monitor_process(base: Foundation, process: Process) -> Iterator[None]:
+def monitor_process(
+    base: Foundation, process: Process, can_export: Callable[[], bool] = has_exporter
+) -> Iterator[None]:
     """Serve metrics and send traces until the end of the block, each if the settings say where.
+
+    ``can_export`` says whether the packages that send traces are installed.
 
     Raises ConfigurationError if the port can't be used.
     """
     address, endpoint = base.settings.prdigest_metrics_address, base.settings.otel_exporter_otlp_endpoint
     with ExitStack() as parts:
-        if endpoint and has_exporter():
+        if endpoint and can_export():
             parts.enter_context(trace_process(endpoint, process.value))
         elif endpoint:
             log.error("OTEL_EXPORTER_OTLP_ENDPOINT is set, but no traces are sent. %s", EXTRA_HINT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -20,11 +21,16 @@ from localslack.users.transport import HttpTransport
 from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 
+from bot.adapters.tracing import EXTRA_HINT
+from bot.container import open_foundation
 from bot.domain.conversations.slack_request import SlackRequest
+from bot.monitoring import monitor_process
+from bot.settings import Process, load_settings
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.checks import closed_port, eventually, waiting_jobs
 from tests.helpers.collector import CollectedSpan, Collector, run_collector
-from tests.helpers.command import Process, prdigest, started
+from tests.helpers.command import Process as RunningProcess
+from tests.helpers.command import prdigest, started
 from tests.helpers.world import CHANNEL, World, add_yesterday, world
 
 pytestmark = pytest.mark.slow
@@ -101,7 +107,7 @@ def name_request(sent: Delivery) -> str:
     return SlackRequest(key, fields["team_id"], fields["channel_id"], fields["user_id"]).reference
 
 
-def start(there: World, name: str, log: Path) -> Process:
+def start(there: World, name: str, log: Path) -> RunningProcess:
     with log.open("wb") as file:
         return started(name, settings=there.settings, folder=log.parent, files=(0, 1, file.fileno()))
 
@@ -264,6 +270,42 @@ class TestTraces:
         said = json.dumps([each.attributes for each in observed.collector.spans])
         for secret in ("xoxb-", observed.world.github.token, observed.world.claude.api_key, "Change part"):
             assert secret not in said
+
+
+def test_a_collector_that_is_away_keeps_no_process_from_its_work_and_its_end(
+    store: Redis, store_url: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "run.log"
+    with world(store_url) as there:
+        add_yesterday(there.github)
+        there.settings.update(
+            PRDIGEST_REPO="octo/engine",
+            PRDIGEST_CHANNEL=CHANNEL,
+            PRDIGEST_POST_AT="00:00",
+            SLACK_SIGNING_SECRET=SECRET,
+            PORT="0",
+            OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{closed_port()}",
+        )
+        process = start(there, "run", log)
+        try:
+            eventually(lambda: there.slack.list_calls_to("chat.getPermalink"))
+        finally:
+            process.terminate()
+            code = process.wait(timeout=20)
+    assert code == 0
+    assert "Traceback" not in log.read_text()
+
+
+def test_without_the_extra_the_log_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318")
+    with (
+        open_foundation(load_settings(), lambda: datetime.now(UTC), time.sleep) as base,
+        monitor_process(base, Process.WORKER, can_export=lambda: False),
+    ):
+        [line] = [record.getMessage() for record in caplog.records]
+    assert line.endswith(EXTRA_HINT)
 
 
 def test_a_port_that_is_taken_is_one_sentence(store: Redis, store_url: str, tmp_path: Path) -> None:
