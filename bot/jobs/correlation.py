@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import ExitStack
+from threading import get_ident
 from typing import Any
 
 from dramatiq import Broker, Message, MessageProxy
@@ -27,7 +28,8 @@ class JobCorrelation(Middleware):
     """
 
     def __init__(self) -> None:
-        self._open: dict[str, ExitStack] = {}
+        # by thread, not by message: a job that is put back may begin in another thread before it ends in this one
+        self._open: dict[int, ExitStack] = {}
 
     def before_enqueue(self, broker: Broker, message: Message[Any], delay: int | None) -> None:
         """Note the id, unless the job has one: a job that is put back keeps its own."""
@@ -41,17 +43,17 @@ class JobCorrelation(Middleware):
         """Give the id to what this thread does from now on."""
         with ExitStack() as context:
             context.enter_context(identify_request(name_request(message)))
-            self._open[message.message_id] = context.pop_all()
+            self._open[get_ident()] = context.pop_all()
 
     def after_process_message(
         self, broker: Broker, message: MessageProxy, *, result: Any = None, exception: BaseException | None = None
     ) -> None:
         """Take the id away."""
-        self._open.pop(message.message_id, ExitStack()).close()
+        self._open.pop(get_ident(), ExitStack()).close()
 
     def after_skip_message(self, broker: Broker, message: MessageProxy) -> None:
         """Take the id away from a job that another middleware skips."""
-        self._open.pop(message.message_id, ExitStack()).close()
+        self._open.pop(get_ident(), ExitStack()).close()
 
 
 def name_request(message: Message[Any] | MessageProxy) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from threading import get_ident
 from typing import Any
 
 from dramatiq import Actor, Broker, MessageProxy
@@ -23,7 +24,8 @@ class JobMetrics(Middleware):
 
     def __init__(self, instruments: Instruments) -> None:
         self._instruments = instruments
-        self._began: dict[str, float] = {}
+        # by thread, not by message: a job that is put back may begin in another thread before it ends in this one
+        self._began: dict[int, float] = {}
 
     def after_declare_actor(self, broker: Broker, actor: Actor[Any, Any]) -> None:
         """Begin to count the lost jobs of a kind at zero: the first one is an increase that an alarm sees."""
@@ -31,7 +33,7 @@ class JobMetrics(Middleware):
 
     def before_process_message(self, broker: Broker, message: MessageProxy) -> None:
         """Note when an attempt begins; of a new job also how long it waited."""
-        self._began[message.message_id] = time.monotonic()
+        self._began[get_ident()] = time.monotonic()
         self._instruments.jobs_running.labels(message.queue_name).inc()
         if not message.options.keys() & {"eta", "retries"}:
             # another machine may have enqueued it, whose clock may be ahead
@@ -43,7 +45,7 @@ class JobMetrics(Middleware):
     ) -> None:
         """Count an attempt when all is decided about its job."""
         self._instruments.jobs_running.labels(message.queue_name).dec()
-        seconds = time.monotonic() - self._began.pop(message.message_id, time.monotonic())
+        seconds = time.monotonic() - self._began.pop(get_ident(), time.monotonic())
         self._instruments.job_seconds.labels(message.actor_name).observe(seconds)
         outcome = _name_result(message, exception)
         self._instruments.jobs.labels(message.actor_name, outcome).inc()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 
 import pytest
-from dramatiq import Actor, Message, Worker
+from dramatiq import Actor, Broker, Message, MessageProxy, Worker
+from dramatiq.middleware import Middleware
 from redis import Redis
 
 from bot.adapters.metrics import Instruments
@@ -60,9 +62,9 @@ class Bench:
 
 
 @contextmanager
-def bench(store: Redis, work: Callable[[], None]) -> Iterator[Bench]:
+def bench(store: Redis, work: Callable[[], None], threads: int = 1) -> Iterator[Bench]:
     made = Bench(store, work)
-    with closing(made.broker), working([Worker(made.broker, worker_threads=1, worker_timeout=100)]):
+    with closing(made.broker), working([Worker(made.broker, worker_threads=threads, worker_timeout=100)]):
         yield made
 
 
@@ -116,6 +118,34 @@ def test_a_job_that_is_given_up_is_lost_with_its_id(store: Redis) -> None:
             found.actor.send()
         eventually(lambda: found.count("lost"))
         assert found.lost == ["0b134a"]
+
+
+def test_a_job_that_begins_elsewhere_before_its_attempt_has_ended_keeps_its_id(
+    store: Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    seen: list[str] = []
+    begun = threading.Event()
+
+    class SlowEnd(Middleware):
+        """Holds the thread of the first attempt until the second one has begun."""
+
+        def after_process_message(self, broker: Broker, message: MessageProxy, **_: object) -> None:
+            assert begun.wait(20)
+
+    def work() -> None:
+        seen.append(get_request_id())
+        if len(seen) == 1:
+            raise GitHubUnavailable("away")
+        begun.set()
+
+    with bench(store, work, threads=2) as found:
+        # it hears of the end after the retries and before the observers
+        found.broker.add_middleware(SlowEnd(), after=JobMetrics)
+        with identify_request("0b134a"):
+            found.actor.send()
+        eventually(lambda: found.count("done") and found.count("retried"))
+    assert seen == ["0b134a", "0b134a"]
+    assert not [record for record in caplog.records if record.levelno > logging.WARNING]
 
 
 def test_a_job_that_a_job_enqueues_has_the_same_id(store: Redis, caplog: pytest.LogCaptureFixture) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from threading import get_ident
 from typing import Any
 
 from dramatiq import Broker, Message, MessageProxy
@@ -23,7 +24,8 @@ class JobTracing(Middleware):
     """Middleware that makes a span of each attempt of a job, within the trace of its request."""
 
     def __init__(self) -> None:
-        self._open: dict[str, ExitStack] = {}
+        # by thread, not by message: a job that is put back may begin in another thread before it ends in this one
+        self._open: dict[int, ExitStack] = {}
 
     def before_enqueue(self, broker: Broker, message: Message[Any], delay: int | None) -> None:
         """Note the trace, unless the job has one: a job that is put back keeps its own."""
@@ -44,7 +46,7 @@ class JobTracing(Middleware):
                     f"job {message.actor_name}", origin, trace.SpanKind.CONSUMER, attributes
                 )
             )
-            self._open[message.message_id] = context.pop_all()
+            self._open[get_ident()] = context.pop_all()
 
     def after_process_message(
         self, broker: Broker, message: MessageProxy, *, result: Any = None, exception: BaseException | None = None
@@ -52,11 +54,11 @@ class JobTracing(Middleware):
         """End the span, with the type of the error if there was one: its text may quote what somebody wrote."""
         if exception is not None:
             trace.get_current_span().set_status(trace.StatusCode.ERROR, type(exception).__name__)
-        self._close(message)
+        self._close()
 
     def after_skip_message(self, broker: Broker, message: MessageProxy) -> None:
         """End the span of a job that another middleware skips."""
-        self._close(message)
+        self._close()
 
-    def _close(self, message: MessageProxy) -> None:
-        self._open.pop(message.message_id, ExitStack()).close()
+    def _close(self) -> None:
+        self._open.pop(get_ident(), ExitStack()).close()
