@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.ports.calls import CallWatch, watch_nothing
 from bot.ports.deprecations import DeprecationStore
 from bot.ports.github import DayMerges, PullRequestBackground, PullRequests
 from bot.ports.llm import (
@@ -60,6 +61,7 @@ __all__ = [
     "Attachment",
     "BackfillLog",
     "Cache",
+    "CallWatch",
     "Chat",
     "ChatEvent",
     "ChatModel",
@@ -108,4 +110,5 @@ __all__ = [
     "TurnUsage",
     "Views",
     "WorkspaceOwner",
+    "watch_nothing",
 ]

@@ -10,6 +10,8 @@ from bot.settings.description import Process, SettingsGroup, SettingUse
 from bot.settings.values import SlackIds
 
 _ADMISSION_PROCESSES = (Process.WEB, Process.WORKER)
+# the metrics of each process show it
+_SPENDING_PROCESSES = (Process.WEB, Process.WORKER, Process.CLOCK)
 _BUDGET_PROCESSES = (Process.WORKER,)
 _REVIEW_PROCESSES = (Process.WORKER, Process.COMMANDS)
 
@@ -47,7 +49,7 @@ class AccessSettings(SettingsGroup):
             "time, and otherwise answers with facts only."
         ),
     )
-    prdigest_daily_budget: Annotated[float, Field(ge=0, allow_inf_nan=False), SettingUse(_BUDGET_PROCESSES)] = (
+    prdigest_daily_budget: Annotated[float, Field(ge=0, allow_inf_nan=False), SettingUse(_SPENDING_PROCESSES)] = (
         Field(
             default=10.0,
             description=(

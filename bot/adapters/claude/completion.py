@@ -36,6 +36,8 @@ def make_claude_client(api_key: str, base_url: str | None) -> Anthropic:
         timeout=SILENCE_SECONDS,
         max_retries=0,
         http_client=make_tracking_client(),
+        # spans without any text, whatever the environment says, and no header about them to the outside
+        open_telemetry={"traces": {"content_mode": "metadata_only"}, "propagation": False},
     )
 
 

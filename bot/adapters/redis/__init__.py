@@ -17,7 +17,7 @@ from bot.adapters.redis.feedback import RedisFeedbackStore
 from bot.adapters.redis.history import RedisBackfillLog, RedisHistoryStore
 from bot.adapters.redis.jobs.broker import make_broker
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
-from bot.adapters.redis.jobs.retries import wrap_job
+from bot.adapters.redis.jobs.retries import JobInterruption, JobPostponement, wrap_job
 from bot.adapters.redis.keyspace import Keyspace
 from bot.adapters.redis.owner import RedisWorkspaceOwner
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
@@ -34,6 +34,8 @@ from bot.adapters.redis.transfer.transfer import StoreTransfer
 
 __all__ = [
     "SHORT_TIMEOUTS",
+    "JobInterruption",
+    "JobPostponement",
     "Keyspace",
     "RedisBackfillLog",
     "RedisCache",
