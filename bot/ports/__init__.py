@@ -38,6 +38,7 @@ from bot.ports.sources import Sources
 from bot.ports.store import (
     BackfillLog,
     Cache,
+    CostLedger,
     DueQueue,
     FeedbackStore,
     HistoryStore,
@@ -64,6 +65,7 @@ __all__ = [
     "ChatEvent",
     "ChatModel",
     "Completion",
+    "CostLedger",
     "DayMerges",
     "DeprecationStore",
     "DueQueue",

@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 from localslack.users.person import Person
 
-from bot.adapters.redis.question_queue import RedisSpendingStore
+from bot.adapters.redis.spending import RedisSpendingStore
 from bot.domain.operations.budget import BudgetHold
 from tests.emulators.github.store import pull
 from tests.scenarios import REPO, Bot
