@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.ports.batches import BatchResult, BatchStatus, BatchStore, ModelBatches
 from bot.ports.deprecations import DeprecationStore
 from bot.ports.github import DayMerges, PullRequestBackground, PullRequests
 from bot.ports.llm import (
@@ -60,6 +61,9 @@ __all__ = [
     "AnswerDisplays",
     "Attachment",
     "BackfillLog",
+    "BatchResult",
+    "BatchStatus",
+    "BatchStore",
     "Cache",
     "Chat",
     "ChatEvent",
@@ -76,6 +80,7 @@ __all__ = [
     "Messenger",
     "Model",
     "ModelAccess",
+    "ModelBatches",
     "ModelConnection",
     "ModelProvider",
     "Post",

@@ -153,12 +153,6 @@ class CostLedger(Protocol):
     def read_days(self, dates: Sequence[dt.date]) -> Sequence[Mapping[str, int]]:
         """Return the amounts of each date by name, in their order, in one call; none for a date without any."""
 
-    def finish_batch(self, repository: str, entry: LedgerEntry) -> bool:
-        """Remove the batch of a repository and add what it cost, in one step.
-
-        Return whether there was one. Without one nothing is added, so that no batch is counted twice.
-        """
-
 
 class SubscriptionStore(Protocol):
     """Subscriptions by id, kept until they are removed. Every method may raise StoreUnavailable."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bot.adapters.claude.prices import CLAUDE_PRICES
-from bot.ports import ModelAccess, ModelConnection, ModelProvider
+from bot.ports import ModelAccess, ModelBatches, ModelConnection, ModelProvider
 from bot.ports.probes import ModelProbe
 
 
@@ -21,6 +21,14 @@ def _open_connection(access: ModelAccess) -> ModelConnection:
         from bot.adapters.claude.connection import ClaudeConnection  # noqa: PLC0415
 
         return ClaudeConnection(access)
+
+
+def _open_batches(access: ModelAccess) -> ModelBatches:
+    """Open a connection for message batches. This imports the SDK."""
+    with _keep_objects():
+        from bot.adapters.claude.batches import ClaudeBatches  # noqa: PLC0415
+
+        return ClaudeBatches(access)
 
 
 @contextmanager
@@ -54,6 +62,7 @@ CLAUDE = ModelProvider(
     prices=CLAUDE_PRICES,
     connect=_open_connection,
     probe=_make_probe,
+    connect_batches=_open_batches,
 )
 
 __all__ = ["CLAUDE"]

@@ -21,5 +21,7 @@ CLAUDE_PRICES = PriceList(
         "claude-sonnet-5-5": _make_price(2.0, 10.0),
         # half of the usual share for what is read from the cache: 0.20 dollars per million tokens
         "claude-opus-5-5": _make_price(4.0, 20.0, cache_read=0.05),
-    }
+    },
+    # "50% of standard API prices" for message batches, of input and output alike
+    batch_factor=0.5,
 )

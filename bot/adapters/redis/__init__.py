@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.adapters.redis.batches import RedisBatchStore
 from bot.adapters.redis.connection import (
     SHORT_TIMEOUTS,
     RedisCache,
@@ -37,6 +38,7 @@ __all__ = [
     "SHORT_TIMEOUTS",
     "Keyspace",
     "RedisBackfillLog",
+    "RedisBatchStore",
     "RedisCache",
     "RedisCostLedger",
     "RedisDeprecationStore",

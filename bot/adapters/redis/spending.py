@@ -12,14 +12,14 @@ from redis import Redis
 from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
 from bot.domain.keyspace.family import ExpiringFamily
-from bot.domain.keyspace.keys import BUDGET_HOLDS, COST_LEDGER, MODEL_BATCH, MONTHLY_SPENDING, SPENDING
+from bot.domain.keyspace.keys import BUDGET_HOLDS, COST_LEDGER, MONTHLY_SPENDING, SPENDING
 from bot.domain.operations.budget import BudgetHold, is_month_name
 from bot.domain.operations.ledger import MICRODOLLARS, LedgerEntry, to_microdollars
 
 # the end of the mark that a reservation was settled, which counts as no dollars
 _SETTLED = ":settled:0"
 _HOLD_SECONDS = int(BUDGET_HOLDS.lifetime.total_seconds())
-_LEDGER_SECONDS = int(COST_LEDGER.lifetime.total_seconds())
+LEDGER_SECONDS = int(COST_LEDGER.lifetime.total_seconds())
 # KEYS: for each name the counter of spent millionths, then for each name its reservations by the time at which
 # they expire, as a token, a colon and millionths of a dollar. ARGV: the reservation to add, its seconds, the
 # number of names; then for each cap the position of its name, and its millionths
@@ -50,7 +50,7 @@ end
 return -1
 """
 # the names and amounts of a ledger stand at the end of the arguments, from ``first`` on
-_ADD_TO_LEDGER = """
+ADD_TO_LEDGER = """
 local function add_to_ledger(key, seconds, first)
   for i = first, #ARGV, 2 do
     redis.call('HINCRBY', key, ARGV[i], ARGV[i + 1])
@@ -65,7 +65,7 @@ end
 # name the seconds for which its counter is kept; then the names and amounts for the ledger. With the mark there,
 # the command has come before: the client sends it again if the answer is late, and no call is paid for twice
 _SETTLE_SCRIPT = (
-    _ADD_TO_LEDGER
+    ADD_TO_LEDGER
     + """
 local now = tonumber(redis.call('TIME')[1])
 local names = tonumber(ARGV[6])
@@ -80,18 +80,6 @@ for i = 1, names do
   redis.call('EXPIRE', KEYS[i], ARGV[6 + i])
 end
 add_to_ledger(KEYS[2 * names + 1], ARGV[5], 7 + names)
-return 1
-"""
-)
-# KEYS: a batch, and the ledger of the day. ARGV: the seconds for which the ledger is kept; then names and amounts.
-# A batch that is gone was paid for
-_FINISH_SCRIPT = (
-    _ADD_TO_LEDGER
-    + """
-if redis.call('DEL', KEYS[1]) == 0 then
-  return 0
-end
-add_to_ledger(KEYS[2], ARGV[1], 2)
 return 1
 """
 )
@@ -129,10 +117,10 @@ class RedisSpendingStore:
             f"{hold.token}{_SETTLED}",
             self._hold_seconds,
             to_microdollars(dollars),
-            _LEDGER_SECONDS,
+            LEDGER_SECONDS,
             len(hold.names),
             *(int(_find_family(name).lifetime.total_seconds()) for name in hold.names),
-            *(_list_amounts(entry) if entry else ()),
+            *(list_amounts(entry) if entry else ()),
         ]
         with translate_redis_errors():
             self._settle_script([*self._list_keys(hold), *ledger], arguments)
@@ -156,7 +144,6 @@ class RedisCostLedger:
     def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
         self._keys = keys
-        self._finish_script = client.register_script(_FINISH_SCRIPT)
 
     def read_days(self, dates: Sequence[dt.date]) -> Sequence[Mapping[str, int]]:
         """Return the amounts of each date by name, in one call."""
@@ -166,13 +153,6 @@ class RedisCostLedger:
             days = cast("list[dict[bytes, bytes]]", pipeline.execute())
         return [{name.decode(): int(amount) for name, amount in day.items()} for day in days]
 
-    def finish_batch(self, repository: str, entry: LedgerEntry) -> bool:
-        """Remove a batch and add what it cost, in one step; return whether it was still there."""
-        keys = [self._keys.add_prefix(MODEL_BATCH.build_key(repository)), self._build_key(entry.date)]
-        arguments: list[str | int] = [_LEDGER_SECONDS, *_list_amounts(entry)]
-        with translate_redis_errors():
-            return bool(self._finish_script(keys, arguments))
-
     def _build_key(self, date: dt.date) -> str:
         return self._keys.add_prefix(COST_LEDGER.build_key(date))
 
@@ -181,7 +161,7 @@ def _find_family(name: str) -> ExpiringFamily:
     return MONTHLY_SPENDING if is_month_name(name) else SPENDING
 
 
-def _list_amounts(entry: LedgerEntry) -> Iterator[str | int]:
+def list_amounts(entry: LedgerEntry) -> Iterator[str | int]:
     """Yield each name of an entry, followed by its amount."""
     for name, amount in entry.amounts.items():
         yield from (name, amount)

@@ -54,7 +54,8 @@ def test_works_have_averages_and_the_cache_a_share() -> None:
     stored.update(build_work_entry(DAY, WorkKind.ANSWER, Expense(2, Usage(input=10), 0.5)).amounts)
     found = sum_days([stored])
     digests = found.work[WorkKind.DIGEST]
-    assert (digests.count, digests.tokens, digests.average_dollars) == (2, 1_000, pytest.approx(0.03))
+    assert (digests.count, digests.tokens) == (2, 1_000)
+    assert digests.average_dollars == pytest.approx(0.03)
     assert found.work[WorkKind.ANSWER].average_dollars == pytest.approx(0.5)
     assert found.cache_share == pytest.approx(70 / 80)
     assert found.total == Expense(), "the calls of works have entries of their own"
