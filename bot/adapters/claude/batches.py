@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from datetime import datetime
 
 import anthropic
-import httpx2
 from anthropic.types import Message
 from anthropic.types.messages import MessageBatch, MessageBatchIndividualResponse
 
@@ -20,7 +19,7 @@ from bot.ports import BatchResult, BatchStatus, ModelAccess, Prompt
 # seconds for one call, from its beginning to the last byte: the prompts and the results are some tens of megabytes
 _CALL_SECONDS = 600.0
 _PAGE_SIZE = 100
-_UNREADABLE = "the results of the batch can't be read"
+_UNREADABLE = "the answer about the batch can't be read"
 # errors of a single request that the same request would meet again
 _LASTING_ERRORS = {"invalid_request_error", "not_found_error", "permission_error", "request_too_large"}
 
@@ -61,10 +60,10 @@ class ClaudeBatches:
                 return None
 
     def iterate_results(self, name: str) -> Iterator[BatchResult]:
-        """Yield the results of a batch that is over."""
+        """Return the results of a batch that is over. All are read first: the bound of the call covers them."""
         with self._translate_errors():
-            for response in self._client.messages.batches.results(name, timeout=_CALL_SECONDS):
-                yield _read_result(response)
+            responses = self._client.messages.batches.results(name, timeout=_CALL_SECONDS)
+            return iter([_read_result(response) for response in responses])
 
     def close(self) -> None:
         """Close the client."""
@@ -79,8 +78,10 @@ class ClaudeBatches:
         except CALL_ERRORS as error:
             self._advice.log_advice(error)
             raise translate_claude_errors(error) from error
-        except (anthropic.AnthropicError, httpx2.HTTPError, httpx2.StreamError, ValueError) as error:
-            # the SDK passes on what the connection and the parser raise while results are read
+        except ModelError:
+            raise
+        except Exception as error:
+            # the SDK does not check what it receives, and fails on answers that are not Claude's or that are cut
             raise ModelBusy(_UNREADABLE) from error
 
     def _read_status(self, batch: object) -> BatchStatus:
