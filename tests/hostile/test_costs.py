@@ -13,6 +13,7 @@ from bot.domain.operations.ledger import CallKind, CallOrigin, WorkKind
 from handlers.commands.usage import USAGE_JOB
 from tests.helpers.jobs import enqueue
 from tests.hostile.test_budgets import desk
+from tests.services.digest.posting import HOME
 from tests.services.doubles import slack_request
 from tests.services.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)
 
@@ -76,3 +77,19 @@ def test_a_month_that_runs_low_gives_up_the_overview_first(
     assert without in made.thread
     assert ("no overview" in made.thread) == bool(without)
     assert "facts only" not in made.thread
+
+
+def test_what_a_failed_attempt_cost_is_part_of_the_digest(bot: Callable[..., Bot]) -> None:
+    made = bot()
+    made.slack.archive_channel(HOME)
+    made.turn(timedelta(0))
+    used = made.claude.usages
+    tokens = sum(each["input_tokens"] + each["output_tokens"] for each in used)
+    report = made.services.usage.read_usage()
+    assert (tokens > 0, report.last_digest, report.month_totals.work) == (True, None, {})
+    made.slack.unarchive_channel(HOME)
+    made.run(60)
+    later = made.services.usage.read_usage()
+    assert later.last_digest
+    assert later.last_digest.tokens == sum(each["input_tokens"] + each["output_tokens"] for each in used) >= tokens
+    assert later.month_totals.work[WorkKind.DIGEST].tokens == later.last_digest.tokens

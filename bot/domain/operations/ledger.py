@@ -124,9 +124,12 @@ def build_call_entry(
     )
 
 
-def build_work_entry(date: dt.date, kind: WorkKind, expense: Expense) -> LedgerEntry:
-    """Build the entry of a digest or an answer. Its calls have entries of their own."""
-    amounts = {"count": 1, "tokens": expense.tokens, "microdollars": to_microdollars(expense.dollars)}
+def build_work_entry(date: dt.date, kind: WorkKind, expense: Expense, count: int = 1) -> LedgerEntry:
+    """Build the entry of a digest or an answer. Its calls have entries of their own.
+
+    ``count`` is 0 for what is added to a piece of work that was counted, or will be.
+    """
+    amounts = {"count": count, "tokens": expense.tokens, "microdollars": to_microdollars(expense.dollars)}
     named = {f"work:{kind}:{name}": amount for name, amount in amounts.items()}
     named |= {"cache:hits": expense.cache_hits, "cache:misses": expense.cache_misses}
     return LedgerEntry(date, {name: amount for name, amount in named.items() if amount})

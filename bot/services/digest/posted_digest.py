@@ -47,7 +47,7 @@ class PostedDigest(Record):
     digest mentioned when it was posted, ``amended_states`` of those that were added since. ``payer`` pays for
     repairs, the bot if it is empty. ``rendering_fingerprint`` is from earlier versions, which had no
     ``fingerprint`` of the data. ``skipped_days`` are the days before it that were never posted. ``tokens`` and
-    ``microdollars`` (millionths of a US dollar) are what the attempt that posted it took.
+    ``microdollars`` (millionths of a US dollar) are what all attempts and repairs took.
     """
 
     begun_at: datetime | None = declare_field("begun", INSTANT)
@@ -205,8 +205,14 @@ class PostedDigest(Record):
             self,
             spec_json=_SPEC_ADAPTER.dump_json(spec).decode(),
             payer=payer,
-            tokens=expense.tokens,
-            microdollars=to_microdollars(expense.dollars),
+        ).add_expense(expense)
+
+    def add_expense(self, expense: Expense) -> PostedDigest:
+        """Return the record with what an attempt or a repair took."""
+        return replace(
+            self,
+            tokens=self.tokens + expense.tokens,
+            microdollars=self.microdollars + to_microdollars(expense.dollars),
         )
 
     def bill_to_bot(self) -> PostedDigest:

@@ -69,7 +69,15 @@ class WorkLog:
 
     def add_work(self, kind: WorkKind, expense: Expense) -> None:
         """Add a digest or an answer. Without the store it is left out: the work itself is done and shown."""
+        self._add_entry(kind, expense, 1)
+
+    def add_expense(self, kind: WorkKind, expense: Expense) -> None:
+        """Add to what all digests or answers cost: an attempt that failed, or a repair."""
+        if expense != Expense():
+            self._add_entry(kind, expense, 0)
+
+    def _add_entry(self, kind: WorkKind, expense: Expense, count: int) -> None:
         try:
-            self._budget.record_unlimited(build_work_entry(self._budget.get_date(), kind, expense))
+            self._budget.record_unlimited(build_work_entry(self._budget.get_date(), kind, expense, count))
         except StoreUnavailable as error:
             log.warning("the cost of a %s is not recorded: %s", kind, error)

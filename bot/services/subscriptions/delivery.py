@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -120,7 +121,11 @@ class DigestDelivery:
 
     def _post_digest(self, digest: TrackedDigest, build: Callable[[], RenderedDigest]) -> PostingResult:
         with tally_costs() as tally:
-            result = self._poster.post_digest(digest, build)
+            try:
+                result = self._poster.post_digest(digest, build)
+            except PrdigestError:
+                self._keep_expense(digest.key, tally.expense)
+                raise
         log.info("%s: %s", digest.spec.title, result.permalink)
         if result.record.spec_json:
             return result
@@ -157,8 +162,9 @@ class DigestDelivery:
             return
         try:
             # the user who requested the digest pays for its repair too, or requests would evade their budget
-            with bill_to(digest.record.payer):
+            with bill_to(digest.record.payer), tally_costs() as tally:
                 result = self._poster.revise_digest(digest, lambda: self._compose_digest(digest))
+            self._keep_expense(key, tally.expense)
         except StoreUnavailable:
             raise
         except PrdigestError as error:
@@ -171,6 +177,14 @@ class DigestDelivery:
                 return
         if digest.record.repair_attempts >= MAX_REPAIRS:
             self._incident_reporter.abandon(key, IncidentKind.INCOMPLETE, self._now())
+
+    def _keep_expense(self, key: str, expense: Expense) -> None:
+        """Add to a digest what an attempt that failed took, or a repair. Without the store it is left out."""
+        if expense.tokens:
+            self._works.add_expense(WorkKind.DIGEST, expense)
+            with suppress(StoreUnavailable):
+                record = self._records.store.load(key)
+                self._records.store.save(key, record, record.add_expense(expense))
 
     def _compose_digest(self, digest: TrackedDigest) -> RenderedDigest:
         skipped = digest.record.parse_skipped_days(digest.spec.span.zone)
