@@ -11,7 +11,8 @@ from bot.settings.values import SlackIds
 
 _ADMISSION_PROCESSES = (Process.WEB, Process.WORKER)
 _BUDGET_PROCESSES = (Process.WORKER,)
-_REVIEW_PROCESSES = (Process.WORKER, Process.COMMANDS)
+# commands have a second reading too, and print the limits
+_LIMIT_PROCESSES = (Process.WORKER, Process.COMMANDS)
 
 
 class AccessSettings(SettingsGroup):
@@ -47,7 +48,7 @@ class AccessSettings(SettingsGroup):
             "time, and otherwise answers with facts only."
         ),
     )
-    prdigest_daily_budget: Annotated[float, Field(ge=0, allow_inf_nan=False), SettingUse(_BUDGET_PROCESSES)] = (
+    prdigest_daily_budget: Annotated[float, Field(ge=0, allow_inf_nan=False), SettingUse(_LIMIT_PROCESSES)] = (
         Field(
             default=10.0,
             description=(
@@ -60,7 +61,7 @@ class AccessSettings(SettingsGroup):
         )
     )
     prdigest_monthly_budget: Annotated[
-        Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, SettingUse(_BUDGET_PROCESSES)
+        Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, SettingUse(_LIMIT_PROCESSES)
     ] = Field(
         default=None,
         description=(
@@ -69,7 +70,7 @@ class AccessSettings(SettingsGroup):
             "order."
         ),
     )
-    prdigest_review_budget: Annotated[float, Field(ge=0, allow_inf_nan=False), SettingUse(_REVIEW_PROCESSES)] = (
+    prdigest_review_budget: Annotated[float, Field(ge=0, allow_inf_nan=False), SettingUse(_LIMIT_PROCESSES)] = (
         Field(
             default=1.0,
             description=(

@@ -22,6 +22,6 @@ CLAUDE_PRICES = PriceList(
         # half of the usual share for what is read from the cache: 0.20 dollars per million tokens
         "claude-opus-5-5": _make_price(4.0, 20.0, cache_read=0.05),
     },
-    # "50% of standard API prices" for message batches, of input and output alike
+    # message batches cost half, input and output alike (docs.anthropic.com, "Batch processing")
     batch_factor=0.5,
 )

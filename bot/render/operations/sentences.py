@@ -99,4 +99,5 @@ def format_omissions(purposes: tuple[CallPurpose, ...]) -> str:
 def format_order(zone: str) -> str:
     """Return in which order things are left out as a limit comes near, and where days begin."""
     order = ", ".join(f"{_PURPOSES[each]} at {each.share:.0%}" for each in CallPurpose)
-    return f"As a limit comes near, the bot leaves out {order}: digests then have facts. Days are those of {zone}."
+    facts = "Digests are then made of facts."
+    return f"As a limit comes near, the bot leaves out {order}. {facts} Days are those of {zone}."
