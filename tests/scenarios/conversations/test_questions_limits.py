@@ -13,6 +13,7 @@ from localslack.users.person import Person
 from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
 from bot.domain.operations.budget import BudgetHold
 from bot.domain.operations.ledger import WorkKind, WorkTotal, sum_days
+from bot.services.operations.budget import find_next_month
 from tests.emulators.github.store import pull
 from tests.helpers.checks import eventually
 from tests.scenarios import REPO, Bot
@@ -21,6 +22,7 @@ from tests.scenarios.conversations.asking import Thread, answer, answering, begu
 
 TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 DAILY = 0.5
+MONTHLY = 5.0
 LIMIT = 3
 TOO_FAST = "Too many requests: wait a minute, then ask again."
 _seats = count(1)
@@ -38,6 +40,7 @@ def frugal(bots: Bots) -> Iterator[Bot]:
     settings = {
         "PRDIGEST_USER_BUDGET": "0.000001",
         "PRDIGEST_DAILY_BUDGET": str(DAILY),
+        "PRDIGEST_MONTHLY_BUDGET": str(MONTHLY),
         "PRDIGEST_ALLOWED_USERS": ",".join(f"U0SEAT{seat}" for seat in range(1, 60)),
         "PRDIGEST_USER_LIMIT": str(LIMIT),
     }
@@ -87,6 +90,19 @@ def test_when_the_budget_of_all_is_used_up_everybody_gets_plain_results(frugal: 
     spending.settle_hold(BudgetHold("back again", 0.0, (day,)), -DAILY)
     assert spending.get_spending(day) == before
     assert is_plain(text_of(reply), "Today's model budget is used up; it resets at midnight")
+    assert not asked.bodies
+
+
+def test_when_the_budget_of_the_month_is_used_up_it_says_until_when(frugal: Bot) -> None:
+    ada, month = listed(frugal), f"{frugal.noon(0):%Y-%m}"
+    spending = RedisSpendingStore(frugal.store)
+    spending.settle_hold(BudgetHold("a month at once", 0.0, (month,)), MONTHLY)
+    with answering(frugal, answer("Yes.")) as asked:
+        thread = begun(frugal, ada.mention("And the frobnications?", frugal.channel()))
+        (reply,) = thread.answers()
+    spending.settle_hold(BudgetHold("the month back", 0.0, (month,)), -MONTHLY)
+    first = find_next_month(frugal.noon(0).date())
+    assert is_plain(text_of(reply), f"This month's model budget is used up; it resets on {first}")
     assert not asked.bodies
 
 
