@@ -25,7 +25,7 @@ from bot.adapters.redis import (
 from bot.adapters.slack import PostThrottle, SlackMessenger, make_slack_client
 from bot.container.credentials import require_secret
 from bot.container.from_settings import connect_store
-from bot.container.providers import PROVIDERS, choose_provider
+from bot.container.providers import PROVIDERS, choose_provider, get_model_access
 from bot.container.sources import LiveSources
 from bot.domain.time.day import LocalDay, get_today
 from bot.ports import Cache, ModelProvider, Sources
@@ -123,8 +123,14 @@ def open_foundation(
     """Yield the foundation of a process, and close at the end everything that was opened.
 
     ``sources`` replaces GitHub and the model. ``providers`` are those whose models may be asked.
+
+    Raises:
+        ConfigurationError: a setting that the chosen cloud needs is missing.
     """
     provider = choose_provider(settings, providers)
+    if sources is None:
+        # at the start of every process, not at the first prompt of one
+        get_model_access(settings, provider)
     with ExitStack() as closing:
         sources = sources or LiveSources(settings, now, provider)
         closing.callback(sources.close)

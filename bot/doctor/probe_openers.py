@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 
 from pydantic import SecretStr
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
@@ -51,14 +52,19 @@ def open_doctor(
     providers: Sequence[ModelProvider] = PROVIDERS,
 ) -> Iterator[Doctor]:
     """Yield a doctor for the settings of this process; close the store at the end."""
-    snapshot, provider = read_snapshot(usable, providers), choose_provider(usable.settings, providers)
+    provider = choose_provider(usable.settings, providers)
+    snapshot = read_snapshot(usable, providers, provider.place_variables)
     with ExitStack() as closing:
         probes = _ProbeOpener(usable.settings, snapshot, provider, closing).build_probes()
         yield Doctor(build_plan(usable.settings, snapshot, provider), probes, now, sleep)
 
 
-def read_snapshot(usable: UsableSettings, providers: Sequence[ModelProvider] = PROVIDERS) -> SettingsSnapshot:
-    """Read the variables that are set, as they were written."""
+def read_snapshot(
+    usable: UsableSettings,
+    providers: Sequence[ModelProvider] = PROVIDERS,
+    required: Mapping[str, str] = MappingProxyType({}),
+) -> SettingsSnapshot:
+    """Read the variables that are set, as they were written. ``required`` are those that the models need."""
     kind = type(usable.settings)
     names = frozenset(name.upper() for name in kind.model_fields)
     values = dict(EnvSettingsSource(kind).env_vars)
@@ -67,8 +73,8 @@ def read_snapshot(usable: UsableSettings, providers: Sequence[ModelProvider] = P
         values = {**DotEnvSettingsSource(kind).env_vars, **values}
     source = f"from the environment and {file.resolve()}" if file.exists() else _describe_missing_file(file)
     variables = {name.upper(): value for name, value in values.items() if value}
-    keys = tuple(each.key_variable for each in providers)
-    return SettingsSnapshot(variables, usable.problems, names, list_tokens(kind), source, keys)
+    keys = tuple(each.key_variable for each in providers if each.key_variable)
+    return SettingsSnapshot(variables, usable.problems, names, list_tokens(kind), source, keys, required)
 
 
 def _describe_missing_file(file: Path) -> str:
@@ -133,7 +139,7 @@ class _ProbeOpener:
         no_app = "" if settings.slack_app_token else "not used: requests come over HTTP"
         return ServiceProbes(
             github=self._describe_fault("GITHUB_API_URL", "GITHUB_TOKEN") or self._open_github,
-            model=self._describe_fault(provider.address_variable, provider.key_variable)
+            model=self._describe_fault(provider.address_variable, provider.key_variable, *provider.place_variables)
             or self._choose_model_opener(),
             slack=self._describe_fault("SLACK_API_URL", "SLACK_BOT_TOKEN") or self._open_slack,
             app=self._describe_fault("SLACK_API_URL", "SLACK_APP_TOKEN") or no_app or self._open_app,

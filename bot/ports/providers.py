@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -14,10 +14,15 @@ from bot.ports.probes import ModelProbe
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """The key and the address with which a provider is called."""
+    """The key and the address with which a provider is called.
+
+    A cloud has neither: it has a region, Google's also a project, and its own credentials.
+    """
 
     key: str = field(repr=False)
     address: str
+    region: str = ""
+    project: str = ""
 
 
 class ModelConnection(Model, ChatModel, Protocol):
@@ -37,6 +42,9 @@ class ModelProvider:
     the doctor's check, with the seconds that one call may take. Both import what they need when they are called,
     because SDKs take long to import. ``connect_batches`` opens a connection for message batches; None if the
     provider has none.
+
+    A cloud has no key. ``cloud`` is the value of PRDIGEST_MODEL_PROVIDER that chooses it, and ``place_variables``
+    are the settings that it then needs, each with an example.
     """
 
     name: str
@@ -46,6 +54,8 @@ class ModelProvider:
     connect: Callable[[ModelAccess], ModelConnection]
     probe: Callable[[ModelAccess, float], ModelProbe]
     connect_batches: Callable[[ModelAccess], ModelBatches] | None = None
+    cloud: str = ""
+    place_variables: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.prices.prices:

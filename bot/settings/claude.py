@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
 from bot.settings.description import Process, SettingsGroup, SettingUse
-from bot.settings.values import Address
+from bot.settings.values import Address, CloudName
 
+_ModelHost = Literal["anthropic", "bedrock", "vertex"]
 _CLAUDE_PROCESSES = (Process.WORKER, Process.COMMANDS)
 
 
@@ -26,6 +27,24 @@ class ClaudeSettings(SettingsGroup):
     anthropic_base_url: Annotated[Address, SettingUse(_CLAUDE_PROCESSES)] = Field(
         default="https://api.anthropic.com",
         description="The address of Claude's API, or of a gateway to it. The key is sent there.",
+    )
+    prdigest_model_provider: Annotated[
+        Literal["anthropic", "bedrock", "vertex"], SettingUse(_CLAUDE_PROCESSES)
+    ] = Field(
+        default="anthropic",
+        description=(
+            "Where the models run: `anthropic` (Claude's API), `bedrock` (Amazon Bedrock) or `vertex` (Google "
+            "Vertex AI). A cloud needs an extra, as in `pip install 'prdigest[bedrock]'`. It finds its own "
+            "credentials; ANTHROPIC_API_KEY is then not used."
+        ),
+    )
+    prdigest_model_region: Annotated[CloudName, SettingUse(_CLAUDE_PROCESSES)] = Field(
+        default=None,
+        description="The region of Bedrock or Vertex AI. On Vertex AI it may be `global`.",
+        examples=["us-east-1"],
+    )
+    prdigest_model_project: Annotated[CloudName, SettingUse(_CLAUDE_PROCESSES)] = Field(
+        default=None, description="The id of the Google Cloud project, for Vertex AI.", examples=["my-project-123"]
     )
     prdigest_summary_model: Annotated[str, SettingUse(_CLAUDE_PROCESSES)] = Field(
         default="claude-haiku-5-5", description="The model that reads each pull request."

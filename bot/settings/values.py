@@ -19,6 +19,9 @@ _SLACK_ID_PATTERN = re.compile(r"[TECGDUW][A-Z0-9]{2,}")
 _CHANNEL_ID_PATTERN = re.compile(r"[CGD][A-Z0-9]{2,}")
 _SECONDS_PATTERN = re.compile(r"(\d\d:\d\d):00")
 
+# of a region or a project of a cloud, both of which stand in addresses
+_CLOUD_NAME_PATTERN = re.compile(r"[a-z][a-z0-9-]{1,62}")
+
 # the prefix of keys, without colon and slash, which are separators
 _PREFIX_PATTERN = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -89,9 +92,17 @@ def _check_prefix(value: str) -> str:
     return value
 
 
+def _check_cloud_name(value: str | None) -> str | None:
+    """Return the name of a region or project. Raises ValueError for another value."""
+    if value is not None and not _CLOUD_NAME_PATTERN.fullmatch(value):
+        raise ValueError("use lower-case letters, digits and dashes, such as us-east-1")
+    return value
+
+
 Address = Annotated[str, AfterValidator(_check_address)]
 SlackId = Annotated[str | None, AfterValidator(_check_slack_id)]
 SlackIds = Annotated[frozenset[str], NoDecode, BeforeValidator(_parse_slack_ids)]
 ChannelId = Annotated[str | None, AfterValidator(check_channel_id)]
 TimeOfDay = Annotated[time, BeforeValidator(_parse_time)]
+CloudName = Annotated[str | None, AfterValidator(_check_cloud_name)]
 StorePrefix = Annotated[str, AfterValidator(_check_prefix)]

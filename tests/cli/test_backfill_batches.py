@@ -138,6 +138,14 @@ class TestFilling:
         with pytest.raises(UsageError, match="choose one"):
             fill("--facts")
 
+    def test_a_provider_without_batches_is_named(self, there: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PRDIGEST_MODEL_PROVIDER", "bedrock")
+        monkeypatch.setenv("PRDIGEST_MODEL_REGION", "us-east-1")
+        with pytest.raises(UsageError, match="Claude on Bedrock takes no message batches") as caught:
+            fill()
+        assert is_one_sentence(str(caught.value))
+        assert there.github.calls == []
+
 
 class TestResuming:
     """What another run finds. The emulator has the batch; what the store has differs."""

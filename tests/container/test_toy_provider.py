@@ -18,9 +18,10 @@ from bot.container.worker import build_worker_services
 from bot.doctor.probe_openers import open_doctor
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
+from bot.domain.errors import ConfigurationError
 from bot.domain.operations.usage import NO_PRICES, Usage
 from bot.ports import ModelProvider
-from bot.settings import Settings, UsableSettings
+from bot.settings import Settings, UsableSettings, load_settings
 from tests.adapters.worlds import MORNING, ScriptedGitHub
 from tests.container.toy_provider import COMPLETED, KEY, TALKED, TEXT, TOY, ToyServer, ToySettings
 from tests.doctor.findings import told
@@ -144,13 +145,57 @@ def test_the_one_with_a_key_is_chosen_and_without_any_the_first(settings: ToySet
     assert get_model_access(ToySettings(), TOY) is None
 
 
-@pytest.mark.parametrize("provider", PROVIDERS, ids=lambda each: each.name)
+WITH_KEYS = [each for each in PROVIDERS if not each.cloud]
+CLOUDS = [each for each in PROVIDERS if each.cloud]
+
+
+@pytest.mark.parametrize("provider", WITH_KEYS, ids=lambda each: each.name)
 def test_every_registered_provider_has_its_settings(monkeypatch: Env, provider: ModelProvider) -> None:
     assert get_model_access(Settings(), provider) is None
     monkeypatch.setenv(provider.key_variable, "a-key")
     access = get_model_access(Settings(), provider)
     assert access is not None
     assert (access.key, "a-key" in repr(access)) == ("a-key", False)
+
+
+@pytest.mark.parametrize("provider", CLOUDS, ids=lambda each: each.name)
+def test_a_cloud_that_is_named_is_asked_whatever_keys_there_are(monkeypatch: Env, provider: ModelProvider) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+    assert choose_provider(Settings()) is CLAUDE
+    monkeypatch.setenv("PRDIGEST_MODEL_PROVIDER", provider.cloud)
+    assert choose_provider(Settings()) is provider
+    for variable, example in provider.place_variables.items():
+        with pytest.raises(ConfigurationError, match=f"Set {variable}, such as {example}"):
+            get_model_access(Settings(), provider)
+        monkeypatch.setenv(variable, example)
+    access = get_model_access(Settings(), provider)
+    assert access is not None
+    assert (access.key, access.region) == ("", provider.place_variables["PRDIGEST_MODEL_REGION"])
+
+
+@pytest.mark.parametrize("provider", CLOUDS, ids=lambda each: each.name)
+def test_no_process_starts_without_what_its_cloud_needs(monkeypatch: Env, provider: ModelProvider) -> None:
+    monkeypatch.setenv("PRDIGEST_MODEL_PROVIDER", provider.cloud)
+    with (
+        pytest.raises(ConfigurationError, match="Set PRDIGEST_MODEL_REGION"),
+        open_foundation(Settings(), lambda: MORNING, time.sleep),
+    ):
+        pass
+
+
+def test_a_name_that_would_change_the_address_is_no_region(monkeypatch: Env) -> None:
+    monkeypatch.setenv("PRDIGEST_MODEL_REGION", "evil.example/x")
+    with pytest.raises(ConfigurationError, match="PRDIGEST_MODEL_REGION can't be used: use lower-case letters"):
+        load_settings()
+
+
+def test_the_doctor_says_which_setting_a_cloud_lacks(settings: ToySettings, monkeypatch: Env) -> None:
+    monkeypatch.setenv("PRDIGEST_MODEL_PROVIDER", "vertex")
+    with open_doctor(UsableSettings(Settings(), {}), lambda: datetime.now(UTC), lambda _: None) as found:
+        lines = told(found.run_checks())
+    missing = "! Settings: PRDIGEST_MODEL_PROJECT is not set -> Set PRDIGEST_MODEL_PROJECT, such as my-project-123"
+    assert any(line.startswith(missing) for line in lines)
+    assert any("Claude on Vertex AI" in line and "see PRDIGEST_MODEL_REGION above" in line for line in lines)
 
 
 def test_a_provider_of_unknown_cost_is_no_provider() -> None:

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.slow
 
 PACKAGE = ["--directory localslack mypy", "--directory localslack lint-imports", "pytest localslack"]
 CHECKS = ["ruff check .", "ruff format --check .", "mypy", "lint-imports", *PACKAGE, "pytest"]
+SYNC = "sync --quiet --locked --group deploy"
 # a Python that notes what it is asked for, and where `MANAGED` refuses as Debian's does
 PYTHON = """#!/bin/sh
 echo "python3 $*" >> "$LOG"
@@ -24,6 +25,7 @@ case "$*" in
     "-m venv .uv") mkdir -p .uv/bin && cp "$TOOLS/pip" .uv/bin/pip ;;
     *"coverage run -m pytest --fail") exit 1 ;;
     "-m uv run --locked"*) [ -e "$HAS_UV" ] && [ "$UV_PYTHON" != 3.12 ] ;;
+    "-m uv sync "*) ;;
     "-m uv python find --system 3.13"|"-m uv python install 3.14") exit 1 ;;
     "-m uv python find --system 3.14") exit 1 ;;
     "-m uv python "*) ;;
@@ -81,19 +83,22 @@ def run_checks(folder: Path, *, managed: bool, has_uv: bool) -> list[str]:
 @pytest.mark.parametrize("managed", [False, True])
 def test_the_uv_that_python_has_is_used(tmp_path: Path, managed: bool) -> None:
     called = run_checks(tmp_path, managed=managed, has_uv=True)
-    assert called == ["python3 -m uv --version", *(f"python3 -m uv run --locked {check}" for check in CHECKS)]
+    asked = [SYNC, *(f"run --locked {check}" for check in CHECKS)]
+    assert called == ["python3 -m uv --version", *(f"python3 -m uv {each}" for each in asked)]
 
 
 def test_python_gets_uv_where_it_takes_packages(tmp_path: Path) -> None:
     called = run_checks(tmp_path, managed=False, has_uv=False)
     assert called[:2] == ["python3 -m uv --version", "python3 -m pip install --quiet uv"]
-    assert called[2:] == [f"python3 -m uv run --locked {check}" for check in CHECKS]
+    assert called[2] == f"python3 -m uv {SYNC}"
+    assert called[3:] == [f"python3 -m uv run --locked {check}" for check in CHECKS]
 
 
 def test_uv_gets_a_place_of_its_own_where_python_takes_none(tmp_path: Path) -> None:
     called = run_checks(tmp_path, managed=True, has_uv=False)
     assert called[2:4] == ["python3 -m venv .uv", "pip install --quiet uv"]
-    assert called[4:] == [f"own uv run --locked {check}" for check in CHECKS]
+    assert called[4] == f"own uv {SYNC}"
+    assert called[5:] == [f"own uv run --locked {check}" for check in CHECKS]
 
 
 def test_arguments_are_for_pytest(tmp_path: Path) -> None:
@@ -113,7 +118,7 @@ def test_each_python_runs_all_checks_and_those_that_lack_are_named(tmp_path: Pat
     assert code == 1
     # the one that fails ends at its first check
     checks = [*CHECKS[:-1], "pytest tests/domain"]
-    assert [line.partition("--locked ")[2] for line in called if "--locked" in line] == [
+    assert [line.partition("--locked ")[2] for line in called if "run --locked" in line] == [
         *checks,
         CHECKS[0],
         *checks,

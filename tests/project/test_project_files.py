@@ -94,9 +94,15 @@ class TestWorkflow:
         ] == []
 
 
-def test_dependabot_looks_after_the_lock_and_the_actions() -> None:
+def test_dependabot_looks_after_the_lock_the_actions_and_the_images() -> None:
     updates = load_yaml(GITHUB / "dependabot.yml")["updates"]
-    assert [update["package-ecosystem"] for update in updates] == ["uv", "github-actions"]
+    assert [update["package-ecosystem"] for update in updates] == [
+        "uv",
+        "github-actions",
+        "docker",
+        "docker-compose",
+    ]
+    assert {update["directory"] for update in updates[2:]} == {"/deploy"}
 
 
 @pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import tarfile
@@ -12,6 +14,7 @@ import zipfile
 from pathlib import Path
 from sysconfig import get_config_var
 from typing import Any, NamedTuple
+from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
 
@@ -181,3 +184,19 @@ def test_its_help_tells_of_both_commands(looked: dict[str, Any]) -> None:
     told = " ".join(looked["help"].split())
     assert "manifest Print the manifest that a Slack app is created from." in told
     assert "env Print .env.example, which explains every setting" in told
+
+
+def test_its_demo_answers_in_a_browser_with_the_page_of_its_own(installed: Installed, tmp_path: Path) -> None:
+    given = {name: value for name, value in environment(HOME=str(tmp_path)).items() if name != "PYTHONPATH"}
+    command: list[str | Path] = [installed.command, "demo"]
+    with subprocess.Popen(command, cwd=tmp_path, env=given, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            address = re.search(r"http://127\.0\.0\.1:\d+/\S+", process.stdout.readline())
+            assert address
+            # the token of the address becomes a cookie
+            with build_opener(HTTPCookieProcessor()).open(address[0], timeout=SECONDS) as answer:
+                assert (answer.status, "<title>" in answer.read().decode()) == (200, True)
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(SECONDS) in (0, 130)

@@ -24,13 +24,17 @@ from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.slack.server import SlackEmulator
 
-# read by the command line; where there is no REDIS_URL; in the place of a token
+# read by the command line; where there is no REDIS_URL; in the place of a token; when the provider of models is
+# chosen, before all else; by a cloud
 ELSEWHERE = {
     "prdigest_log_level",
     "prdigest_state_dir",
     "github_app_id",
     "github_app_private_key",
     "github_app_installation_id",
+    "prdigest_model_provider",
+    "prdigest_model_region",
+    "prdigest_model_project",
 }
 
 

@@ -10,7 +10,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bot.adapters.claude.prices import CLAUDE_PRICES
+from bot.adapters.claude.prices import BEDROCK_PRICES, CLAUDE_PRICES
 from bot.ports import ModelAccess, ModelBatches, ModelConnection, ModelProvider
 from bot.ports.probes import ModelProbe
 
@@ -18,9 +18,30 @@ from bot.ports.probes import ModelProbe
 def _open_connection(access: ModelAccess) -> ModelConnection:
     """Open a connection. This imports the SDK."""
     with _keep_objects():
+        from bot.adapters.claude.completion import make_claude_client  # noqa: PLC0415
         from bot.adapters.claude.connection import ClaudeConnection  # noqa: PLC0415
 
-        return ClaudeConnection(access)
+        return ClaudeConnection(make_claude_client(access.key, access.address))
+
+
+def _open_bedrock(access: ModelAccess) -> ModelConnection:
+    """Open a connection to Bedrock. Raises ConfigurationError if its library is not installed."""
+    with _keep_objects():
+        from bot.adapters.claude.clouds import BEDROCK_NAMING, make_bedrock_client  # noqa: PLC0415
+        from bot.adapters.claude.connection import ClaudeConnection  # noqa: PLC0415
+        from bot.adapters.claude.errors import CLOUD_ADVICE  # noqa: PLC0415
+
+        return ClaudeConnection(make_bedrock_client(access), CLOUD_ADVICE, BEDROCK_NAMING.name_model)
+
+
+def _open_vertex(access: ModelAccess) -> ModelConnection:
+    """Open a connection to Vertex AI. Raises ConfigurationError if its library is not installed."""
+    with _keep_objects():
+        from bot.adapters.claude.clouds import VERTEX_NAMING, make_vertex_client  # noqa: PLC0415
+        from bot.adapters.claude.connection import ClaudeConnection  # noqa: PLC0415
+        from bot.adapters.claude.errors import CLOUD_ADVICE  # noqa: PLC0415
+
+        return ClaudeConnection(make_vertex_client(access), CLOUD_ADVICE, VERTEX_NAMING.name_model)
 
 
 def _open_batches(access: ModelAccess) -> ModelBatches:
@@ -55,6 +76,22 @@ def _make_probe(access: ModelAccess, timeout: float) -> ModelProbe:
     return ClaudeProbe(access.key, access.address, timeout)
 
 
+def _make_bedrock_probe(access: ModelAccess, timeout: float) -> ModelProbe:
+    """Create the doctor's probe of Bedrock, which needs the SDK to sign its call."""
+    from bot.adapters.claude.cloud_probe import CloudProbe  # noqa: PLC0415
+    from bot.adapters.claude.clouds import BEDROCK_NAMING, make_bedrock_client  # noqa: PLC0415
+
+    return CloudProbe(make_bedrock_client(access, timeout), BEDROCK_NAMING, timeout)
+
+
+def _make_vertex_probe(access: ModelAccess, timeout: float) -> ModelProbe:
+    """Create the doctor's probe of Vertex AI, which needs the SDK for its credentials."""
+    from bot.adapters.claude.cloud_probe import CloudProbe  # noqa: PLC0415
+    from bot.adapters.claude.clouds import VERTEX_NAMING, make_vertex_client  # noqa: PLC0415
+
+    return CloudProbe(make_vertex_client(access, timeout), VERTEX_NAMING, timeout)
+
+
 CLAUDE = ModelProvider(
     name="Claude",
     key_variable="ANTHROPIC_API_KEY",
@@ -65,4 +102,26 @@ CLAUDE = ModelProvider(
     connect_batches=_open_batches,
 )
 
-__all__ = ["CLAUDE"]
+BEDROCK = ModelProvider(
+    name="Claude on Bedrock",
+    key_variable="",
+    address_variable="PRDIGEST_MODEL_REGION",
+    prices=BEDROCK_PRICES,
+    connect=_open_bedrock,
+    probe=_make_bedrock_probe,
+    cloud="bedrock",
+    place_variables={"PRDIGEST_MODEL_REGION": "us-east-1"},
+)
+
+VERTEX = ModelProvider(
+    name="Claude on Vertex AI",
+    key_variable="",
+    address_variable="PRDIGEST_MODEL_REGION",
+    prices=CLAUDE_PRICES,
+    connect=_open_vertex,
+    probe=_make_vertex_probe,
+    cloud="vertex",
+    place_variables={"PRDIGEST_MODEL_REGION": "global", "PRDIGEST_MODEL_PROJECT": "my-project-123"},
+)
+
+__all__ = ["BEDROCK", "CLAUDE", "VERTEX"]

@@ -7,13 +7,13 @@ from typing import Any
 
 import anthropic
 import httpx2
-from anthropic import Anthropic
 from anthropic.lib.streaming import MessageStream
 from anthropic.types import Message, ToolUseBlock
 
 from bot.adapters.claude.errors import (
     CALL_ERRORS,
     TRUNCATION_REASONS,
+    ClaudeClient,
     OperatorAdvice,
     convert_usage,
     translate_claude_errors,
@@ -37,9 +37,9 @@ _MIN_TIMEOUT = 1.0
 class ClaudeChat:
     """``ChatModel`` over the Messages API. May be shared by threads."""
 
-    def __init__(self, client: Anthropic) -> None:
+    def __init__(self, client: ClaudeClient, advice: OperatorAdvice | None = None) -> None:
         self._client = client
-        self._advice = OperatorAdvice()
+        self._advice = advice or OperatorAdvice()
 
     @run_in_own_context
     def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:

@@ -9,6 +9,7 @@ from anthropic.types.message_create_params import MessageCreateParamsNonStreamin
 from bot.adapters.claude.errors import (
     CALL_ERRORS,
     TRUNCATION_REASONS,
+    ClaudeClient,
     OperatorAdvice,
     convert_usage,
     translate_claude_errors,
@@ -42,10 +43,12 @@ def make_claude_client(api_key: str, base_url: str | None) -> Anthropic:
 class ClaudeModel:
     """``Model`` over the Messages API. May be shared by threads. ``seconds`` is the time limit of one call."""
 
-    def __init__(self, client: Anthropic, seconds: float = CALL_SECONDS) -> None:
+    def __init__(
+        self, client: ClaudeClient, seconds: float = CALL_SECONDS, advice: OperatorAdvice | None = None
+    ) -> None:
         self._client = client
         self._seconds = seconds
-        self._advice = OperatorAdvice()
+        self._advice = advice or OperatorAdvice()
 
     def complete(self, prompt: Prompt) -> Completion:
         """Ask once. See :class:`bot.ports.Model`."""

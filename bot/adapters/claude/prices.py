@@ -25,3 +25,9 @@ CLAUDE_PRICES = PriceList(
     # message batches cost half, input and output alike (docs.anthropic.com, "Batch processing")
     batch_factor=0.5,
 )
+
+# a model has two names at Bedrock. Clouds have price lists of their own, which may differ by region; budgets count
+# the prices of Claude's API
+BEDROCK_PRICES = PriceList(
+    {f"{prefix}{name}": price for prefix in ("", "anthropic.") for name, price in CLAUDE_PRICES.prices.items()}
+)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from bot.doctor.checks.failures import describe_failure
-from bot.domain.errors import ModelRequestRejected, PrdigestError
+from bot.domain.errors import ConfigurationError, ModelRequestRejected, PrdigestError
 from bot.domain.operations.finding import Finding
 from bot.ports import ModelProvider
 from bot.ports.probes import ModelProbe
 
 _REFUSED_ADVICE = "Set {key} to a valid key, or leave it empty for facts-only summaries."
+_CLOUD_REFUSED_ADVICE = (
+    "Give this machine credentials of the cloud with the right to use the models, and check {address}."
+)
 _NO_MODEL_LIST = "not checked: the server at {address} does not list its models"
 _NO_MODEL_LIST_ADVICE = "Try `prdigest summary` with the number of a pull request to see whether a model answers."
 _UNAVAILABLE_ADVICE = (
@@ -28,7 +31,7 @@ def check_models(
     if isinstance(open_probe, str):
         yield Finding.build_note(provider.name, open_probe)
         return
-    key = f"{provider.name} key"
+    key = _name_access(provider)
     try:
         probe = open_probe()
         is_known = {model: probe.has_model(model) for model in models}
@@ -36,9 +39,7 @@ def check_models(
         yield describe_failure(
             key,
             error,
-            _format_advice(
-                _REFUSED_ADVICE if isinstance(error, ModelRequestRejected) else _UNAVAILABLE_ADVICE, provider
-            ),
+            _format_advice(_choose_advice(error, provider), provider),
         )
         yield from (Finding.build_unchecked(f"Model {model}", f"see {key} above") for model in models)
         return
@@ -48,6 +49,21 @@ def check_models(
         yield Finding.build_success(key, "accepted")
     for model, settings in models.items():
         yield _report_model(model, settings, provider, is_known=is_known[model])
+
+
+def _name_access(provider: ModelProvider) -> str:
+    """Return what is checked: a key, or the credentials of a cloud."""
+    return f"{provider.name} credentials" if provider.cloud else f"{provider.name} key"
+
+
+def _choose_advice(error: PrdigestError, provider: ModelProvider) -> str:
+    """Return what to do about an error."""
+    if isinstance(error, ConfigurationError):
+        # its sentence says what to do
+        return ""
+    if not isinstance(error, ModelRequestRejected):
+        return _UNAVAILABLE_ADVICE
+    return _CLOUD_REFUSED_ADVICE if provider.cloud else _REFUSED_ADVICE
 
 
 def _format_advice(sentence: str, provider: ModelProvider) -> str:
@@ -62,7 +78,7 @@ def _report_model(model: str, settings: str, provider: ModelProvider, *, is_know
     """
     name = f"Model {model}"
     if is_known is None:
-        return Finding.build_unchecked(name, f"see {provider.name} key above")
+        return Finding.build_unchecked(name, f"see {_name_access(provider)} above")
     if not is_known:
         missing = f"{provider.name} has no model with that name"
         return Finding.build_failure(name, missing, f"Set {settings} to the name of a model.")

@@ -26,7 +26,8 @@ class SettingsSnapshot:
 
     ``problems`` says by variable why a value can't be used. ``setting_names`` are the names of all settings,
     ``tokens`` those that hold a token, each with its possible beginnings. ``source`` says where the variables come
-    from. ``model_keys`` are the variables with the keys of providers of models.
+    from. ``model_keys`` are the variables with the keys of providers of models. ``required`` are the variables
+    that the chosen provider needs, each with an example.
     """
 
     variables: Mapping[str, str] = field(repr=False)
@@ -35,6 +36,7 @@ class SettingsSnapshot:
     tokens: Mapping[str, tuple[str, ...]]
     source: str
     model_keys: tuple[str, ...] = ()
+    required: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,10 @@ def _find_missing_settings(snapshot: SettingsSnapshot) -> Iterator[tuple[str, Se
     if snapshot.variables.keys().isdisjoint({"SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"}):
         advice = "Set SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for requests over HTTP."
         yield "SLACK_APP_TOKEN", SettingFault("is not set, nor is SLACK_SIGNING_SECRET", advice)
+    for name, example in snapshot.required.items():
+        if name not in snapshot.variables:
+            advice = f"Set {name}, such as {example}: PRDIGEST_MODEL_PROVIDER needs it."
+            yield name, SettingFault("is not set", advice)
 
 
 def _find_wrong_tokens(snapshot: SettingsSnapshot) -> Iterator[tuple[str, SettingFault]]:

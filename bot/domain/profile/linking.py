@@ -50,10 +50,12 @@ class _Linker:
             yield use
         elif use.kind is UseKind.COPY:
             yield from self._copies.link(use)
-        elif use.name.partition(".")[0] in self._packages:
-            yield from self._link_upstream(use)
+        elif use.kind is UseKind.POSSIBLE_CALL:
+            yield use
         else:
-            yield from self._link_member(use)
+            is_upstream = use.name.partition(".")[0] in self._packages
+            links = tuple(self._link_upstream(use) if is_upstream else self._link_member(use))
+            yield from links or _turn_possible(use)
 
     def _link_upstream(self, use: Use) -> Iterator[Use]:
         definitions = self._upstream.find_definitions(use.name)
@@ -100,6 +102,12 @@ class _Linker:
             if derived:
                 return derived, parts[length:]
         return None, []
+
+
+def _turn_possible(use: Use) -> Iterator[Use]:
+    """Yield a call that leads nowhere as one on an object of unknown type, if its method may be upstream's."""
+    for method in use.definitions:
+        yield replace(use, kind=UseKind.POSSIBLE_CALL, name=method, definitions=())
 
 
 def _clean(name: str) -> str:

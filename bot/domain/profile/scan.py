@@ -8,6 +8,7 @@ from datetime import datetime
 
 from bot.domain.contract.models import UnreadFile
 from bot.domain.profile.models import PLAIN_KINDS, DerivedClass, Profile, Use, UseKind
+from bot.domain.profile.names import is_telling_method
 from bot.domain.profile.scanned import FileUses
 from bot.domain.profile.symbols import SUPER
 from bot.domain.profile.team_tree import TeamTree
@@ -35,12 +36,34 @@ def build_profile(
 
 def _list_uses(scan: FileUses, tree: TeamTree, classes: dict[str, DerivedClass]) -> Iterator[Use]:
     for use in scan.uses:
-        if use.kind in PLAIN_KINDS:
+        if use.kind in PLAIN_KINDS or (use.kind is UseKind.POSSIBLE_CALL and _is_possible(use, tree)):
             yield use
             continue
         name = use.name if use.kind is UseKind.COPY else tree.resolve(use.name)
         if name is not None and _concerns_upstream(use, name, tree, classes):
-            yield use if name == use.name else replace(use, name=name)
+            yield _complete(replace(use, name=name), tree)
+        elif use.kind is UseKind.CALL and _is_possible(use, tree):
+            # of a wrapper, say, that gives whatever the wrapped object has
+            yield replace(use, kind=UseKind.POSSIBLE_CALL, name=use.name.rpartition(".")[2])
+
+
+def _complete(use: Use, tree: TeamTree) -> Use:
+    """Return a use with what the rest of the tree says of it, until it is linked."""
+    if use.kind is UseKind.CALL and _is_possible(use, tree):
+        return replace(use, definitions=(use.name.rpartition(".")[2],))
+    if use.kind is UseKind.PATCH and use.definitions:
+        return replace(use, definitions=(), signature=tree.find_signature(use.definitions[0]))
+    return use
+
+
+def _is_possible(use: Use, tree: TeamTree) -> bool:
+    """Return whether a call may be one of a method of upstream, whatever its object is.
+
+    It is not if the team has such a method itself, and too likely by chance if the name says little. In tests
+    most such objects are stand-ins.
+    """
+    method = use.name.rpartition(".")[2]
+    return not use.is_test and is_telling_method(method) and not tree.has_method(method)
 
 
 def _concerns_upstream(use: Use, name: str, tree: TeamTree, classes: dict[str, DerivedClass]) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.domain.profile.models import Use
+from bot.domain.python.models import Signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ class FileUses:
     """What a file uses. Names in ``uses`` are symbols, also of what other files of the team define.
 
     ``names`` are the imports and aliases of the module with what they stand for, ``values`` what its functions
-    return and its variables hold. ``problem`` says why the file could not be read, as a clause.
+    return and its variables hold, ``functions`` the signatures of its functions. ``problem`` says why the file
+    could not be read, as a clause.
     """
 
     path: str
@@ -44,6 +46,7 @@ class FileUses:
     values: Mapping[str, str] = field(default_factory=dict)
     stars: tuple[str, ...] = ()
     problem: str = ""
+    functions: Mapping[str, Signature] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

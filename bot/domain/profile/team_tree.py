@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from bot.domain.profile.models import DerivedClass
 from bot.domain.profile.scanned import FileUses, ScannedClass
 from bot.domain.profile.symbols import SUPER, follow_part, is_container
+from bot.domain.python.models import Signature
 
 # steps from one name to the next; more are a circle
 _MAX_STEPS = 25
@@ -24,6 +25,7 @@ class TeamTree:
                 self._modules.setdefault(file.module, file)
             for each in file.classes:
                 self._classes.setdefault(each.name, each)
+        self._methods = {method for each in self._classes.values() for method in each.methods}
         self._bases: dict[str, tuple[str, ...]] = {}
         self._lines: dict[str, tuple[ScannedClass, ...]] = {}
 
@@ -66,6 +68,22 @@ class TeamTree:
     def is_own(self, owner: ScannedClass, member: str) -> bool:
         """Return whether the team itself gives a member to a class before anyone reads it."""
         return any(member in each.methods or member in each.own for each in self.list_own_line(owner))
+
+    def has_method(self, name: str) -> bool:
+        """Return whether a class of the team defines a method of this name."""
+        return name in self._methods
+
+    def find_signature(self, symbol: str) -> Signature | None:
+        """Return the signature of a function of the team, also behind imports; None if it is none."""
+        for _ in range(_MAX_STEPS):
+            module, _, name = symbol.rpartition(".")
+            file = self._modules.get(module)
+            if file is None:
+                return None
+            if name in file.functions:
+                return file.functions[name]
+            symbol = file.names.get(name, "")
+        return None
 
     def list_derived(self) -> dict[str, DerivedClass]:
         """Return the classes with upstream ancestors, by name."""

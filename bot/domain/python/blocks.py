@@ -23,6 +23,12 @@ def walk_statements(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, bool]]
             stack.extend((each, is_inner) for each in reversed(list(_list_inner(statement))))
 
 
+def is_type_checking(test: ast.expr) -> bool:
+    """Return whether a condition holds for type checkers alone, never when the code runs."""
+    name = test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
+    return name == "TYPE_CHECKING"
+
+
 def list_own_expressions(statement: ast.stmt) -> list[ast.AST]:
     """Return what does not belong to statements in a statement: the test of an ``if``, a whole assignment."""
     if not isinstance(statement, _BLOCKS):

@@ -106,6 +106,7 @@ class ModuleOutline:
     """What a module offers to others. Names in ``imports`` are local ones, with what they stand for.
 
     ``imports`` has those of the top level, also under ``if`` and ``try``, which others can import from here.
+    ``typing_only`` are the imports that only type checkers see, which others can't import from here.
     ``stars`` are modules imported with ``*``. ``dynamic`` are names that a module's ``__getattr__`` gives, by
     the string literals in it and in the tables that it reads; ``has_getattr`` says that there is one that may give
     others, too.
@@ -119,6 +120,7 @@ class ModuleOutline:
     dynamic: frozenset[str] = frozenset()
     has_getattr: bool = False
     calls: tuple[CallSite, ...] = ()
+    typing_only: frozenset[str] = frozenset()
     _members: dict[str, dict[str, Definition]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def list_members(self, name: str) -> Mapping[str, Definition]:

@@ -67,6 +67,7 @@ class _OutlineBuilder:
             list_dynamic_names(self._getattr, self._tables) if self._getattr else frozenset(),
             (self._getattr is not None and not gives_only_known(self._getattr)) or self._fills_itself,
             tuple(self._code.calls),
+            frozenset(self._names.typing_only),
         )
 
     def _read_body(
@@ -160,7 +161,7 @@ class _OutlineBuilder:
             return
         text = read_default(value, self._source) if prefix else self._source.get_text(value) if value else ""
         for target in targets:
-            if isinstance(target, ast.Name):
+            if isinstance(target, ast.Name) and not self._is_stand_in(target.id, value, prefix):
                 if value and not prefix:
                     self._tables[target.id] = value
                 yield Definition(
@@ -172,6 +173,11 @@ class _OutlineBuilder:
                     annotation=self._source.get_text(annotation) if annotation else "",
                     is_conditional=is_conditional,
                 )
+
+    def _is_stand_in(self, name: str, value: ast.expr | None, prefix: str) -> bool:
+        """Return whether a name is bound to ``None`` only so that it exists where type checkers see an import."""
+        is_none = isinstance(value, ast.Constant) and value.value is None
+        return is_none and not prefix and name in self._names.typing_only
 
     def _list_decorators(self, node: FunctionNode | ast.ClassDef) -> Iterator[str]:
         for each in node.decorator_list:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from bot.domain.profile.models import Use, UseKind
 from bot.domain.touches.models import TouchLevel
+from bot.domain.touches.possible_calls import list_possible_calls
 from bot.domain.touches.profile_index import ProfileIndex
 from bot.domain.touches.verdicts import Verdict
 
@@ -21,7 +22,7 @@ _WORDS = {ChangeKind.REMOVED: "is gone", ChangeKind.MOVED: "has moved", ChangeKi
 def judge_lost_name(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
     """Judge the uses of a name that was removed, moved or renamed."""
     if change.subject in _MEMBERS:
-        for use in index.list_uses(change.name):
+        for use in (*index.list_uses(change.name), *list_possible_calls(change, contract, index)):
             yield _judge_member(change, use)
         return
     for use in index.list_uses_within(change.name):

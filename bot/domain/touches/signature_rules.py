@@ -10,10 +10,11 @@ from bot.domain.profile.models import Use, UseKind
 from bot.domain.python.binding import can_bind, drop_receiver, find_binding_problem, list_required
 from bot.domain.python.models import CallShape, ParameterKind, Signature
 from bot.domain.touches.models import TouchLevel
+from bot.domain.touches.possible_calls import list_possible_calls
 from bot.domain.touches.profile_index import ProfileIndex
 from bot.domain.touches.verdicts import Verdict
 
-_CALLS = frozenset({UseKind.CALL, UseKind.INHERITED, UseKind.NAMED})
+_CALLS = frozenset({UseKind.CALL, UseKind.INHERITED, UseKind.NAMED, UseKind.POSSIBLE_CALL})
 _REPLACEMENTS = frozenset({UseKind.OVERRIDE, UseKind.PATCH})
 _CONSTRUCTOR = ".__init__"
 
@@ -23,7 +24,7 @@ def judge_signature(change: ContractChange, contract: MergeContract, index: Prof
     if change.old_signature is None or change.new_signature is None:
         return
     old, new = _view_as_caller(change, change.old_signature), _view_as_caller(change, change.new_signature)
-    for use in _list_uses(change, index):
+    for use in (*_list_uses(change, index), *list_possible_calls(change, contract, index)):
         if use.kind in _REPLACEMENTS:
             yield _judge_replacement(change, use, (old, new), contract)
         elif use.call is not None and use.kind in _CALLS:
@@ -59,11 +60,30 @@ def _judge_call(use: Use, old: Signature, new: Signature) -> Verdict:
         return Verdict(use, TouchLevel.BREAKS, 0.9, problem)
     if not problem and (moved := _find_moved_argument(old, new, shape)):
         return Verdict(use, TouchLevel.BREAKS, 0.85, f"its argument for `{moved}` now goes to another parameter")
+    if problem and (reason := _find_new_problem(old, new, shape)):
+        return Verdict(use, TouchLevel.BREAKS, 0.8, reason)
     if problem:
         return Verdict(use, TouchLevel.TOUCHES, 0.2, "its parameters changed")
     if shape.has_star or shape.has_double_star:
         return Verdict(use, TouchLevel.TOUCHES, 0.25, "its parameters changed, and arguments are passed on")
     return Verdict(use, TouchLevel.NO, 0.08, "the call still fits")
+
+
+def _find_new_problem(old: Signature, new: Signature, shape: CallShape) -> str:
+    """Return what this change adds to why a call can't fit, as a clause, empty for nothing.
+
+    The call fits neither version if the team follows an earlier release than the one before this change.
+    """
+    before, after = ({each.name for each in version.parameters} for version in (old, new))
+    takes_all = any(each.kind is ParameterKind.KEYWORDS for each in new.parameters)
+    for keyword in () if takes_all else shape.keywords:
+        if keyword in before - after:
+            return f"it passes `{keyword}`, which is gone"
+    passed = {*shape.keywords, *_list_positional(new)[: shape.positional]}
+    for each in () if shape.has_star or shape.has_double_star else list_required(new):
+        if each.name not in before | passed:
+            return f"it does not pass `{each.name}`, which is required"
+    return ""
 
 
 def _find_moved_argument(old: Signature, new: Signature, shape: CallShape) -> str:

@@ -26,7 +26,7 @@ OUTLINE_VERSION = "1"
 _MAX_ROUNDS = 10
 # vLLM has some 1,500 modules, of which vllm-ascend reaches some 400
 _MAX_MODULES = 3_000
-_CODEC = VersionedJson(ModuleOutline, 1)
+_CODEC = VersionedJson(ModuleOutline, 2)
 # what is kept of a file that is no module that can be read
 _NO_OUTLINE = ModuleOutline("", is_package=False)
 

@@ -140,7 +140,7 @@ def test_a_wrong_key_names_its_setting_to_the_operator_alone(
         "Claude rejected the key: check ANTHROPIC_API_KEY."
     ]
     assert isinstance(error, ModelRequestRejected)
-    assert str(error) == "the model's API key was rejected"
+    assert str(error) == "the model's API key or credentials were rejected"
     assert "sk-ant-wrong" not in str(error)
 
 

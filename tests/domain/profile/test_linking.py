@@ -100,3 +100,49 @@ def test_a_copy_has_the_name_and_most_calls_of_what_it_was_copied_from() -> None
     )
     profile = link_tree({"team/copied.py": same, "team/unlike.py": other})
     assert {use.path for use in profile.uses if use.kind is UseKind.COPY} == {"team/copied.py"}
+
+
+_CALLER = """
+from up import Scheduler
+
+class Runner:
+    def run(self, model, scheduler: Scheduler):
+        model.get_input_positions(1, 2)
+        model.get_own_positions(1)
+        model.forward(1)
+        scheduler.blocks.unknown.find_longest_prefix(key=1)
+        self.wrapped = Wrapper(model)
+        self.wrapped.embed_multimodal_inputs(1)
+
+class Wrapper:
+    def __init__(self, model): ...
+    def get_own_positions(self, one): ...
+"""
+
+
+def test_calls_on_objects_of_unknown_type_are_kept_by_the_name_of_the_method() -> None:
+    calls = list_uses(link_tree({"team/runner.py": _CALLER}), UseKind.POSSIBLE_CALL)
+    assert set(calls) == {"get_input_positions", "find_longest_prefix", "embed_multimodal_inputs"}
+    assert calls["get_input_positions"].call is not None
+    assert calls["get_input_positions"].call.positional == 2
+
+
+def test_such_calls_of_tests_are_left_out() -> None:
+    assert not list_uses(link_tree({"tests/test_runner.py": _CALLER}), UseKind.POSSIBLE_CALL)
+
+
+def test_a_replacement_has_the_signature_of_a_function_of_another_file() -> None:
+    files = {
+        "team/ops.py": "def move_away(x, y): ...\n",
+        "team/__init__.py": "from team.ops import move_away\n",
+        "team/patch.py": "import up.helpers\nfrom team import move_away\nup.helpers.move_away = move_away\n",
+    }
+    patch = list_uses(link_tree(files), UseKind.PATCH)["up.helpers.move_away"]
+    assert patch.signature is not None
+    assert [each.name for each in patch.signature.parameters] == ["x", "y"]
+
+
+def test_a_replacement_that_is_no_function_has_no_signature() -> None:
+    text = "import up.helpers\nfrom elsewhere import move_away\nup.helpers.move_away = move_away\n"
+    patch = list_uses(link_tree({"team/patch.py": text}), UseKind.PATCH)["up.helpers.move_away"]
+    assert patch.signature is None

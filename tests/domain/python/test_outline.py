@@ -196,6 +196,18 @@ class TestModules:
         )
         assert outline.imports == {"os": "os", "c": "a.c", "f": "a.b.d.e", "H": "a.g.H", "fast": "fast"}
         assert outline.stars == ("x",)
+        assert outline.typing_only == {"H"}
+
+    def test_what_stands_in_for_an_import_of_type_checkers_is_no_definition(self) -> None:
+        outline = outline_of("""
+            if typing.TYPE_CHECKING:
+                from a.g import H, J
+            else:
+                H = None
+                J = object
+                K = None
+        """)
+        assert set(outline.definitions) == {"J", "K"}
 
     def test_names_that_a_module_gives_when_it_is_asked(self) -> None:
         outline = outline_of("""

@@ -71,7 +71,9 @@ def test_a_member_that_is_gone(kind: UseKind, level: TouchLevel) -> None:
         "a required one is missing": ("(a)", "(a, b)", "f(1)", BREAKS),
         "a keyword is gone": ("(a, b=1)", "(a)", "f(1, b=2)", BREAKS),
         "too many": ("(a, b)", "(a)", "f(1, 2)", BREAKS),
-        "it did not fit before": ("(a)", "(a, b)", "f(1, z=2)", TOUCHES),
+        "it did not fit before": ("(a)", "(a, b=1)", "f(1, z=2)", TOUCHES),
+        "it did not fit before, and lacks more now": ("(a)", "(a, b)", "f(1, z=2)", BREAKS),
+        "it did not fit before, and loses a keyword": ("(a, b, c=1)", "(a, b)", "f(1, c=2)", BREAKS),
         "another order": ("(a, b)", "(b, a)", "f(1, 2)", BREAKS),
         "another order, by keyword": ("(a, b)", "(b, a)", "f(a=1, b=2)", NO),
         "one comes in between": ("(a, b=1)", "(a, c=0, b=1)", "f(1, 2)", BREAKS),
@@ -234,3 +236,32 @@ def test_the_action_is_what_upstream_did_itself(
     merge = replace(make_merge(change), migrations={change.name: migrations})
     index = ProfileIndex(make_profile([make_use(UseKind.IMPORT, "up.a.f")]))
     assert list_touches(merge, index)[0].action == action
+
+
+def _judge_possible_call(*changes: ContractChange) -> TouchLevel:
+    use = make_use(UseKind.POSSIBLE_CALL, "get_input_positions", call="f(1)")
+    merge = replace(make_merge(changes[0]), changes=changes)
+    return max((each.level for each in list_touches(merge, ProfileIndex(make_profile([use])))), default=NO)
+
+
+@check_rows(
+    {
+        "a protocol of two classes": (("up.a.A", "up.b.B"), "(self, a, b)", BREAKS),
+        "a protocol whose calls still fit": (("up.a.A", "up.b.B"), "(self, a, b=1)", NO),
+        "a single class": (("up.a.A",), "(self, a, b)", NO),
+    }
+)
+def test_a_call_on_an_object_of_unknown_type(owners: tuple[str, ...], after: str, level: TouchLevel) -> None:
+    kind = ChangeKind.SIGNATURE
+    changes = [make_change(kind, f"{owner}.get_input_positions", METHOD, "(self, a)", after) for owner in owners]
+    assert _judge_possible_call(*changes) is level
+
+
+def test_a_call_on_an_object_of_unknown_type_whose_method_is_gone() -> None:
+    owners = ("up.a.A", "up.b.B")
+    assert (
+        _judge_possible_call(*(make_change(REMOVED, f"{owner}.get_input_positions", METHOD) for owner in owners))
+        is BREAKS
+    )
+    functions = (make_change(REMOVED, f"{owner}.get_input_positions") for owner in owners)
+    assert _judge_possible_call(*functions) is NO

@@ -126,7 +126,7 @@ def test_a_refused_key_is_asked_once_and_not_shown(
     claude: ClaudeEmulator, model: Model, cache: RedisCache
 ) -> None:
     claude.api_key = "another"
-    with pytest.raises(ModelError, match="API key was rejected") as caught:
+    with pytest.raises(ModelError, match="API key or credentials were rejected") as caught:
         ask(model, cache)
     assert "sk-ant" not in str(caught.value)
 

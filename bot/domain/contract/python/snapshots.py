@@ -114,7 +114,7 @@ class Snapshot:
             return Lookup(Presence.UNKNOWN, full_name)
         if name in outline.definitions or name in outline.dynamic:
             return Lookup(Presence.PRESENT, self._follow_alias(outline, name, steps))
-        if name in outline.imports:
+        if name in outline.imports and name not in outline.typing_only:
             return self._find_import(outline.imports[name], steps)
         return self._find_in_stars(outline, name, steps)
 

@@ -80,6 +80,8 @@ class CallScanner:
             special(node)
         symbol = self._scanner.reader.read(node.func)
         self._scanner.settings.scan_call(node, symbol)
+        if symbol is None:
+            self._add_possible_call(node)
         if symbol is None or name == "super":
             return
         self._add_call(node.func, node, symbol, read_call_shape(node))
@@ -94,7 +96,8 @@ class CallScanner:
         """Note that an upstream name is replaced by a value."""
         function = self._find_function(value)
         if function is None:
-            self._scanner.add(UseKind.PATCH, node, symbol)
+            replacement = self._scanner.reader.read(value)
+            self._scanner.add(UseKind.PATCH, node, symbol, definitions=(replacement,) if replacement else ())
             return
         signature, body = self._scanner.read_function(function)
         self._scanner.add(UseKind.PATCH, node, symbol, signature=signature, body=body)
@@ -109,6 +112,11 @@ class CallScanner:
         is_own = isinstance(func, ast.Attribute) and self._scanner.is_self(func.value)
         kind = UseKind.INHERITED if is_own else UseKind.CALL
         self._scanner.add(kind, node, symbol, call=shape, is_guess=self._scanner.is_guess(func))
+
+    def _add_possible_call(self, node: ast.Call) -> None:
+        """Note a call of a method of an object of unknown type."""
+        if isinstance(node.func, ast.Attribute):
+            self._scanner.add(UseKind.POSSIBLE_CALL, node, node.func.attr, call=read_call_shape(node))
 
     def _scan_setattr(self, node: ast.Call) -> None:
         """Note ``setattr(x, "name", value)``, ``monkeypatch.setattr(…)`` and ``patch.object(x, "name")``."""

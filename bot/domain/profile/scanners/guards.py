@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from bot.domain.profile.symbols import name_expression
+from bot.domain.python.blocks import is_type_checking
 
 _CAUGHT = frozenset("ImportError ModuleNotFoundError AttributeError".split())
 # code that goes on after any error is not written with a missing name in mind, unless it imports
@@ -31,8 +32,7 @@ def read_guard(test: ast.expr) -> Guard:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         inner = read_guard(test.operand)
         return Guard(inner.orelse, inner.body)
-    name = name_expression(test)
-    if name == "TYPE_CHECKING" or name.endswith(".TYPE_CHECKING"):
+    if is_type_checking(test):
         return Guard(body=True)
     if isinstance(test, ast.BoolOp):
         parts = [read_guard(each) for each in test.values[:_MAX_NODES]]

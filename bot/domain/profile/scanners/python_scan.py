@@ -46,6 +46,7 @@ class PythonScanner(DefinitionWalk):
             names,
             own | self.returns,
             tuple(self.stars),
+            functions={name: self.read_function(node)[0] for name, node in self.root.functions.items()},
         )
 
     def visit_If(self, node: ast.If) -> None:

@@ -42,6 +42,16 @@ ONE_MODULE: dict[str, tuple[str, str, list[str]]] = {
         "NAMES = {'cdiv': 'x.y'}\ndef __getattr__(name):\n    return load(NAMES[name])\n",
         [],
     ),
+    "an import for type checkers alone is no shim": (
+        BIG,
+        "if TYPE_CHECKING:\n    from x.y import cdiv\nelse:\n    cdiv = None\n",
+        ["function removed a.b.cdiv"],
+    ),
+    "one that runs as well": (
+        BIG,
+        "if typing.TYPE_CHECKING:\n    from x.y import cdiv\nfrom x.y import cdiv\n",
+        [],
+    ),
     "a star import of what is not known": (BIG, "from x.y import *\n", []),
     "a new parameter with a default": ("def f(a): pass", "def f(a, b=1): pass", ["function signature a.b.f"]),
     "parameters in another order": ("def f(a, b): pass", "def f(b, a): pass", ["function signature a.b.f"]),

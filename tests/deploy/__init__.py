@@ -1,0 +1,1 @@
+"""What is in ``deploy/``: the image, Compose, the chart and the units of systemd."""
