@@ -23,6 +23,7 @@ from bot.cli.shipped import env_command, manifest_command
 from bot.cli.store import export_command, import_command
 from bot.cli.touches import touches_group
 from bot.cli.upgrade import upgrade_command
+from bot.cli.usage import usage_command
 
 _SECTIONS = (
     CommandSection("Try", "prdigest demo --open", ("demo",)),
@@ -47,7 +48,7 @@ _SECTIONS = (
     CommandSection(
         "Maintain",
         "prdigest doctor",
-        ("doctor", "env", "manifest", "profile", "backfill", "export", "import"),
+        ("doctor", "usage", "env", "manifest", "profile", "backfill", "export", "import"),
     ),
 )
 _NO_VOTES_SENTENCE = "No votes yet: the thumbs below answers in Slack collect them."
@@ -106,6 +107,7 @@ for command in (
     upgrade_command,
     since_command,
     deprecations_command,
+    usage_command,
 ):
     cli.add_command(command)
 

@@ -18,7 +18,7 @@ from bot.services.digest.hit_votes import HitVotes, list_decisions_of
 from bot.services.digest.poster import DigestPoster
 from bot.services.history.outcome_checks import OutcomeCheckPlanner
 from bot.services.history.outcome_watcher import OutcomeWatcher
-from bot.services.subscriptions.delivery import DigestDelivery
+from bot.services.subscriptions.delivery import DeliveryLogs, DigestDelivery
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.touches.decisions import TouchDecisions
 
@@ -68,7 +68,7 @@ def build_delivery_services(
         composer,
         schedule.digest_records,
         schedule.due_queue,
-        schedule.run_log,
+        DeliveryLogs(schedule.run_log, digests.costs.works),
         schedule.incident_reporter,
         base.now,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.ports.batches import BatchResult, BatchStatus, BatchStore, ModelBatches
 from bot.ports.calls import CallWatch, watch_nothing
 from bot.ports.deprecations import DeprecationStore
 from bot.ports.github import DayMerges, PullRequestBackground, PullRequests
@@ -39,6 +40,7 @@ from bot.ports.sources import Sources
 from bot.ports.store import (
     BackfillLog,
     Cache,
+    CostLedger,
     DueQueue,
     FeedbackStore,
     HistoryStore,
@@ -60,12 +62,16 @@ __all__ = [
     "AnswerDisplays",
     "Attachment",
     "BackfillLog",
+    "BatchResult",
+    "BatchStatus",
+    "BatchStore",
     "Cache",
     "CallWatch",
     "Chat",
     "ChatEvent",
     "ChatModel",
     "Completion",
+    "CostLedger",
     "DayMerges",
     "DeprecationStore",
     "DueQueue",
@@ -76,6 +82,7 @@ __all__ = [
     "Messenger",
     "Model",
     "ModelAccess",
+    "ModelBatches",
     "ModelConnection",
     "ModelProvider",
     "Post",

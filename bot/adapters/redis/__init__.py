@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.adapters.redis.batches import RedisBatchStore
 from bot.adapters.redis.connection import (
     SHORT_TIMEOUTS,
     RedisCache,
@@ -23,9 +24,10 @@ from bot.adapters.redis.owner import RedisWorkspaceOwner
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.probe import RedisProbe, redact_address
 from bot.adapters.redis.profiles import RedisProfileStore
-from bot.adapters.redis.question_queue import RedisQuestionQueue, RedisSpendingStore
+from bot.adapters.redis.question_queue import RedisQuestionQueue
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.adapters.redis.record_store import RedisRecordStore
+from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
 from bot.adapters.redis.thread_states import RedisThreadStateStore
 from bot.adapters.redis.touches import RedisTouchStore
 from bot.adapters.redis.transfer.reset import reset_store
@@ -38,7 +40,9 @@ __all__ = [
     "JobPostponement",
     "Keyspace",
     "RedisBackfillLog",
+    "RedisBatchStore",
     "RedisCache",
+    "RedisCostLedger",
     "RedisDeprecationStore",
     "RedisDueQueue",
     "RedisFeedbackStore",

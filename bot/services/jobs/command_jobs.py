@@ -13,6 +13,7 @@ from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.declaration import QUICK_RETRIES, JobRetries, JobType
 from bot.services.jobs.job_types import read_slack_request
 from bot.services.jobs.payloads import CommandPayload
+from bot.services.operations.usage_reader import UsageReader
 from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.slack.answers import AnswerBuilder
 from bot.services.slack.plan_answers import PlanAnswerBuilder
@@ -77,6 +78,10 @@ class CommandServices(Protocol):
     @property
     def touches(self) -> TouchServices:
         """The services for what touches a team's code."""
+
+    @property
+    def usage(self) -> UsageReader:
+        """The reader of what model calls cost."""
 
 
 JobFunction = Callable[[CommandServices, P], None]

@@ -16,7 +16,7 @@ from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog
 from bot.adapters.redis.jobs.broker import make_broker
 from bot.adapters.redis.keyspace import Keyspace
 from bot.adapters.redis.probe import RedisProbe
-from bot.adapters.redis.question_queue import RedisSpendingStore
+from bot.adapters.redis.spending import RedisSpendingStore
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.budget import BudgetHold
 from bot.domain.operations.lane import QueueName
