@@ -43,7 +43,7 @@ class TouchServices:
 
     def add_to_digests(self, digests: DigestServices) -> DigestServices:
         """Return the services of digests with the profiles that merges may be checked against."""
-        reader = TouchedDayReader(self.reports, self.contracts.read_merge, self.decisions.note_shown)
+        reader = TouchedDayReader(self.reports, self.decisions.note_shown)
         steps = StepReader(self.ledgers.list_used_steps, self.profiles.get_profile)
         known = KnownProfiles(self.profiles.list_entries)
         return replace(

@@ -14,6 +14,7 @@ from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.domain.touches.deprecations import DeprecationStep
+from bot.domain.touches.listing import JudgedMerges
 from bot.domain.touches.models import MergeTouches, TouchReport
 
 log = logging.getLogger(__name__)
@@ -22,7 +23,7 @@ log = logging.getLogger(__name__)
 class TouchReporter(Protocol):
     """Judge of merges by a profile."""
 
-    def build_report(self, profile_name: str, pulls: Sequence[PullRequest]) -> TouchReport:
+    def judge_merges(self, profile_name: str, pulls: Sequence[PullRequest]) -> JudgedMerges:
         """Return what the merges mean for a profile. Raises PrdigestError, such as for an unknown profile."""
 
 
@@ -55,18 +56,15 @@ class TouchedDay:
 class TouchedDayReader:
     """Reader of what touches.
 
-    ``read_contract`` returns what one merge changes, from the cache of the report. ``note_shown`` records the
-    hits of a profile that people are about to see.
+    ``note_shown`` records the hits of a profile that people are about to see.
     """
 
     def __init__(
         self,
         reporter: TouchReporter,
-        read_contract: Callable[[PullRequest], MergeContract],
         note_shown: Callable[[str, Repository, Sequence[MergeTouches]], None],
     ) -> None:
         self._reporter = reporter
-        self._read_contract = read_contract
         self._note_shown = note_shown
 
     def read_day(self, profile: str, pulls: Sequence[PullRequest]) -> TouchedDay:
@@ -74,14 +72,14 @@ class TouchedDayReader:
         if not profile:
             return TouchedDay()
         try:
-            report = self._reporter.build_report(profile, pulls)
-            contracts = tuple(map(self._read_contract, pulls))
+            judged = self._reporter.judge_merges(profile, pulls)
+            report = judged.report
             if pulls:
                 self._note_shown(report.profile, pulls[0].repository, report.touching)
         except PrdigestError as error:
             log.warning("what touches %s is not known: %s", profile, error)
             return TouchedDay(problem=f"what touches {profile} is not known: {str(error).rstrip('.')}")
-        return TouchedDay(report, contracts)
+        return TouchedDay(report, judged.contracts)
 
 
 # returns what merges mean for the profile of a name, which may be empty; never raises PrdigestError

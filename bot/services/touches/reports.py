@@ -11,6 +11,7 @@ from bot.domain.profile.names import parse_profile_name
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import quote_input
 from bot.domain.touches.judgement import judge_merge
+from bot.domain.touches.listing import JudgedMerges
 from bot.domain.touches.models import TouchLevel, TouchReport
 from bot.domain.touches.profile_index import ProfileIndex
 from bot.ports import ProfileStore
@@ -29,7 +30,7 @@ class TouchReports:
         self._contracts = contracts
         self._workers = workers
 
-    def build_report(self, profile_name: str, pulls: Sequence[PullRequest]) -> TouchReport:
+    def judge_merges(self, profile_name: str, pulls: Sequence[PullRequest]) -> JudgedMerges:
         """Return what merged pull requests mean for a profile.
 
         Pull requests of another repository than the profile's upstream are left out.
@@ -47,13 +48,14 @@ class TouchReports:
         contracts = self.read_contracts(merges)
         judged = [judge_merge(contract, index) for contract in contracts]
         touching = [merge for merge in judged if merge.level > TouchLevel.NO]
-        return TouchReport(
+        report = TouchReport(
             entry.name,
             len(merges),
             len(profile.uses),
             tuple(sorted(touching, key=lambda merge: (-merge.level, -merge.score, -merge.number))),
             tuple(dict.fromkeys(file for contract in contracts for file in contract.unread)),
         )
+        return JudgedMerges(report, tuple(contracts))
 
     def read_contracts(self, pulls: Sequence[PullRequest]) -> list[MergeContract]:
         """Return what each merge changes for others, in their order. Raises StoreUnavailable."""
