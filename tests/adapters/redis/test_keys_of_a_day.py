@@ -35,6 +35,7 @@ from bot.domain.keyspace.keys import (
     MERGE_CONTRACT,
     MODULE_OUTLINE,
     RELEASES,
+    TAG_COMMIT,
     find_family,
 )
 from bot.domain.operations.budget import BudgetHold
@@ -184,6 +185,7 @@ def keep_a_profile(store: Redis) -> None:
     for family, parts in (
         (MERGE_CONTRACT, ("1", upstream, "c0ffee")),
         (RELEASES, (upstream,)),
+        (TAG_COMMIT, (upstream, "v1.2.0")),
         (FILE_USES, ("1", "ab12")),
         (MODULE_OUTLINE, ("1", "ab12")),
     ):
