@@ -34,7 +34,7 @@ from bot.services.jobs.payloads import (
     ThreadPayload,
     VotePayload,
 )
-from bot.services.slack.replies import Answer
+from bot.services.slack.answer import Answer
 
 _GOOD_VOTE_RECORDED = "Thanks, saved for the people who run this bot."
 _BAD_VOTE_RECORDED = f"{_GOOD_VOTE_RECORDED} What was wrong? Reply here, and I answer again."

@@ -16,8 +16,8 @@ from bot.render.digest.since import render_since
 from bot.render.touches.upgrade_post import render_upgrade_post
 from bot.services.contract.deprecations import DeprecationLedgers
 from bot.services.digest.since import SincePageBuilder
+from bot.services.slack.answer import Answer
 from bot.services.slack.answers import Share, build_answer
-from bot.services.slack.replies import Answer
 from bot.services.touches.upgrade import UpgradePlanner
 
 

@@ -19,8 +19,8 @@ from bot.render.contract.contract_list import render_contract_list
 from bot.render.touches.suspects import render_suspects
 from bot.render.touches.touch_list import render_touch_list, render_touch_score
 from bot.services.contract.lister import ContractLister
+from bot.services.slack.answer import Answer
 from bot.services.slack.answers import Share, build_answer
-from bot.services.slack.replies import Answer
 from bot.services.touches.decisions import TouchDecisions
 from bot.services.touches.lister import TouchLister
 from bot.services.touches.suspects import SuspectFinder

@@ -32,8 +32,9 @@ from bot.domain.errors import (
     UsageError,
 )
 from bot.render.conversations.notices import describe_error
+from bot.services.slack.answer import Answer
 from bot.services.slack.asker_notices import ResponseTimes
-from bot.services.slack.replies import Answer, ReplySender
+from bot.services.slack.replies import ReplySender
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.checks import eventually, is_one_sentence
 from tests.helpers.records import answer_store, memory_answers
