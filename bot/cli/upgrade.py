@@ -26,8 +26,8 @@ from bot.services.touches.clone_upgrade import HEAD, CloneUpgradeReader
     short_help="Plan the way from a pin to a later commit, as a checklist.",
     epilog=format_example("prdigest upgrade --upstream ../vllm --from 97f2f160fd --profile ../vllm-ascend"),
 )
-@click.option("--from", "start", metavar="PIN", required=True, help="The upstream commit that is in use.")
-@click.option("--to", "end", metavar="COMMIT", default=HEAD, help="The upstream commit to go to. Default: HEAD.")
+@click.option("--from", "start", metavar="PIN", required=True, help="The upstream commit or tag in use.")
+@click.option("--to", "end", metavar="COMMIT", default=HEAD, help="The commit or tag to go to. Default: HEAD.")
 @click.option(
     "--profile",
     "profile_text",
@@ -74,7 +74,7 @@ def upgrade_command(  # noqa: PLR0913 (one argument for each option)
         profile = load_profile(profile_text, at, packages or reader.detect_packages(start))
         way = reader.read_range(start, end)
         index = ProfileIndex(reader.link_profile(profile, way.start))
-    text = render_upgrade(build_upgrade_plan(way, index), way.url)
+    text = render_upgrade(build_upgrade_plan(way, index), way.url, start)
     if out:
         write_text(out, text)
     else:

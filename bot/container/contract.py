@@ -45,6 +45,12 @@ def _list_releases(base: Foundation, repository: Repository, until: datetime) ->
     return ReleaseCache(source, base.cache, base.now).list_releases(repository, until) if source else ()
 
 
+def find_tag_commit(base: Foundation, repository: Repository, tag: str) -> str:
+    """Return the last merge that a tag holds, empty without one. Raises PrdigestError."""
+    source = base.sources.releases
+    return ReleaseCache(source, base.cache, base.now).find_commit(repository, tag) if source else ""
+
+
 def build_contract_lister(base: Foundation, digests: DigestServices, contracts: ContractReader) -> ContractLister:
     """Build what lists the contracts of some days."""
     return ContractLister(

@@ -6,7 +6,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.adapters.redis import RedisDueQueue, RedisProfileStore, RedisTouchStore
-from bot.container.contract import build_contract_lister, build_contract_reader, build_deprecation_ledgers
+from bot.container.contract import (
+    build_contract_lister,
+    build_contract_reader,
+    build_deprecation_ledgers,
+    find_tag_commit,
+)
 from bot.container.digests import DigestServices
 from bot.container.foundation import Foundation
 from bot.container.from_settings import get_display_name
@@ -23,6 +28,7 @@ from bot.services.slack.plan_answers import PlanAnswerBuilder
 from bot.services.slack.touch_answers import TouchAnswerBuilder
 from bot.services.touches.decisions import TouchDecisions
 from bot.services.touches.lister import TouchLister
+from bot.services.touches.pins import PinFinder
 from bot.services.touches.reports import TouchReports
 from bot.services.touches.suspects import SuspectFinder
 from bot.services.touches.upgrade import UpgradePlanner
@@ -89,9 +95,8 @@ def _build_plans(
 ) -> PlanAnswerBuilder:
     """Build what answers those who come back or move on."""
     ledgers, name_of = build_deprecation_ledgers(base), partial(get_display_name, base.settings)
-    planner = UpgradePlanner(
-        parts.reports, parts.profiles, ledgers, base.sources.background, lister.list_merges, base.get_today
-    )
+    pins = PinFinder(lambda: base.sources.background, partial(find_tag_commit, base))
+    planner = UpgradePlanner(parts.reports, parts.profiles, ledgers, pins, lister.list_merges, base.get_today)
     kept = KeptWork(digests.entries.get_cached_summary, digests.entries.get_review, parts.contracts)
     pages = SincePageBuilder(lister.list_merges, kept, digests.paths.get_path_classes, name_of)
     return PlanAnswerBuilder(planner, pages, ledgers, name_of)

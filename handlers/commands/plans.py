@@ -26,7 +26,7 @@ from handlers.intake import RequestIntake
 USAGE = (
     f"*Come back*: `/prdigest since 2026-11-01` is one page on all days since (up to {MAX_SINCE_DAYS}), from what "
     "was read before. *Move on*: `/prdigest deprecations` lists what will be removed, `/prdigest upgrade "
-    "from:COMMIT` what to adapt on the way from a pin to now. All take `profile:NAME`."
+    "v1.2.0` what to adapt on the way from a tag or commit to now. All take `profile:NAME`."
 )
 EXAMPLE = HelpExample("digest since 2026-11-01", "one page on all that was merged since a day")
 PlanRequest: TypeAlias = SinceRequest | DeprecationsRequest | UpgradeRequest

@@ -203,6 +203,13 @@ def format_mention(command: str) -> str:
     return f"@prdigest {command}"
 
 
+def format_still_working(done: int, total: int) -> str:
+    """Return that the work goes on, and how many merges of all are read; ``total`` is 0 if nobody knows."""
+    return (
+        f"{STILL_WORKING} So far I've read {done:,} of {format_count(total, 'merge')}." if total else STILL_WORKING
+    )
+
+
 def format_file_note(title: str) -> str:
     """Return that the file of an answer is in its thread."""
     return f"In the thread, as a file: {title}"
