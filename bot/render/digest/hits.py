@@ -99,7 +99,7 @@ def _render_hit(hit: MergeTouches, profile: str, context: HitContext) -> list[Bl
     below = [make_bullets(lines, indent=1)] if lines else []
     return [
         make_block(make_bullets([heading]), *below),
-        *([_make_verdict_row(pull, profile)] if pull else []),
+        *([make_verdict_row(pull, profile)] if pull else []),
     ]
 
 
@@ -131,7 +131,7 @@ def _render_places(touch: Touch) -> list[Element]:
     return elements
 
 
-def _make_verdict_row(pull: PullRequest, profile: str) -> Block:
+def make_verdict_row(pull: PullRequest, profile: str) -> Block:
     """Return the buttons with which a team says what becomes of a hit."""
     reference = Reference(pull.repository, pull.number)
     row = [

@@ -115,4 +115,4 @@ def label_verdict(verdict: TouchVerdict) -> str:
 
 def format_noted(verdict: TouchVerdict) -> str:
     """Return that a verdict was recorded, for who gave it."""
-    return f"Noted: {verdict}. The digest shows it in a moment."
+    return f"Noted: {verdict}. Digests and lists show it in a moment."
