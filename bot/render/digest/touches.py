@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.domain.contract.deprecations import DeprecationState
-from bot.domain.contract.models import ContractChange
+from bot.domain.contract.models import ChangeKind, ContractChange
 from bot.domain.digest.touches import sort_hits
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.profile.models import Use
@@ -132,12 +132,17 @@ def render_hit_line(hit: MergeTouches, context: HitContext, limits: TouchLimits)
     return [
         *elements,
         make_text(": "),
-        *render_change(touch, pull, limits),
+        *render_change(touch, pull, replace(limits, code=0) if _names_parameter(touch) else limits),
         make_text(sentences.OURS),
         *render_place(touch.use),
         *_render_rest(hit),
         *render_action(touch, limits.action),
     ]
+
+
+def _names_parameter(touch: Touch) -> bool:
+    """Return whether the reason names what differs between the signatures, which then say nothing more."""
+    return touch.change.kind is ChangeKind.SIGNATURE and "`" in touch.reason
 
 
 def render_number(number: int, pull: PullRequest | None) -> list[Element]:

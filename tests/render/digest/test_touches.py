@@ -86,11 +86,23 @@ LINES = {
             TouchLevel.BREAKS,
             touch(
                 change=change(ChangeKind.SIGNATURE, after="def schedule(self, budget)"),
+                reason="upstream expects another result of it",
+                action="",
+            ),
+        ),
+        f"#1 breaks us: Scheduler.schedule — upstream expects another result of it ({BOTH}) (sched.py:88). {OURS}.",
+    ),
+    "the reason names the parameter": (
+        hit(
+            1,
+            TouchLevel.BREAKS,
+            touch(
+                change=change(ChangeKind.SIGNATURE, after="def schedule(self, budget)"),
                 reason="upstream now passes `budget`",
                 action="",
             ),
         ),
-        f"#1 breaks us: Scheduler.schedule — upstream now passes budget ({BOTH}) (sched.py:88). {OURS}.",
+        f"#1 breaks us: Scheduler.schedule — upstream now passes budget (sched.py:88). {OURS}.",
     ),
     "a name that is not Python's": (
         hit(
