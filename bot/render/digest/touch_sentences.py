@@ -23,6 +23,7 @@ OURS = ". Ours: "
 LINE_LABEL = "line"
 ALSO_AT = ", also at "
 IN_THREAD = ", in the thread"
+BY_DEPRECATIONS = ", with /prdigest deprecations"
 
 
 def name_level(level: TouchLevel) -> str:

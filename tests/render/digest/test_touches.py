@@ -86,11 +86,11 @@ LINES = {
             TouchLevel.BREAKS,
             touch(
                 change=change(ChangeKind.SIGNATURE, after="def schedule(self, budget)"),
-                reason="upstream expects another result of it",
+                reason="upstream expects another result",
                 action="",
             ),
         ),
-        f"#1 breaks us: Scheduler.schedule — upstream expects another result of it ({BOTH}) (sched.py:88). {OURS}.",
+        f"#1 breaks us: Scheduler.schedule — upstream expects another result ({BOTH}) (sched.py:88). {OURS}.",
     ),
     "the reason names the parameter": (
         hit(
