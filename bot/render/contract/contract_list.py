@@ -82,7 +82,7 @@ def _render_row(row: ContractRow, pull: PullRequest | None, limits: _Limits) -> 
     change = row.change
     return [
         *render_number(row.number, pull),
-        make_text(f" {format_kind(change.kind)} ", bold=True),
+        make_text(f" {format_kind(change)} ", bold=True),
         *make_code(shorten_name(change.name)),
         *_render_versions(row, limits),
         *render_line_link(change, pull),

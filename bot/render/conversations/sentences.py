@@ -218,8 +218,8 @@ def format_file_note(title: str) -> str:
 def format_missing_file(title: str) -> str:
     """Return how to get the file of an answer that only the asker sees."""
     return (
-        f"{title}: Slack shows no file to one person alone. Ask without private, in a channel that I am in or in "
-        "a direct message to me."
+        f"{title}: Slack shows no file to one person alone. Share this answer in a channel that I am in, or ask "
+        "in a direct message to me."
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.contract.models import ChangeKind, ContractClass
+from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
 from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.profile.models import UseKind
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
@@ -16,6 +16,14 @@ _LEVELS = {
     TouchLevel.TOUCHES: "touches",
     TouchLevel.MAY_BREAK: "may break us",
     TouchLevel.BREAKS: "breaks us",
+}
+# what callers see of a name besides it; of all other classes that is a type
+_SHAPES = {
+    ContractClass.FUNCTION: "other signature",
+    ContractClass.CLASS: "other signature",
+    ContractClass.METHOD: "other signature",
+    ContractClass.OP: "other signature",
+    ContractClass.FLAG: "other values",
 }
 _USES = {UseKind.NAMED: "names it in a string", UseKind.INHERITED: "uses it as inherited"}
 # between what changed upstream and where the team uses it
@@ -94,9 +102,11 @@ def format_hidden_hits(count: int, profile: str) -> str:
     return f"{format_more(count)}: /prdigest touches lists all that touches {_shorten_profile(profile)}"
 
 
-def format_kind(kind: ChangeKind) -> str:
+def format_kind(change: ContractChange) -> str:
     """Return what happened to a name, as the middle of a line."""
-    return {ChangeKind.SIGNATURE: "other signature", ChangeKind.DEFAULT: "other default"}.get(kind, str(kind))
+    if change.kind is ChangeKind.SIGNATURE:
+        return _SHAPES.get(change.subject, "other type")
+    return "other default" if change.kind is ChangeKind.DEFAULT else str(change.kind)
 
 
 def format_class_title(subject: ContractClass, count: int) -> str:

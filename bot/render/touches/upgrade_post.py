@@ -29,9 +29,13 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
+from bot.render.digest.touch_sentences import format_kind
+from bot.render.digest.touches import shorten_name
 from bot.render.touches.upgrade import render_upgrade
 
 _HASH_LENGTH = 10
+# in place of an empty text, which Slack refuses
+_UNNAMED = "(no name)"
 _NOTHING = "Nothing on the way touches what {} uses."
 _STOPS_TITLE = ": the last commits before something breaks"
 _DEPRECATIONS_TITLE = "Deprecated, and used by us"
@@ -88,7 +92,8 @@ def _render_blocks(title: str, plan: UpgradePlan, url: str, limits: _Limits) -> 
 def _count(plan: UpgradePlan) -> str:
     if not plan.files:
         return f"{format_count(plan.merges, 'merge')}. {_NOTHING.format(collapse_lines(plan.profile))}"
-    parts = [f"{plan.count_changes(level):,} {word}" for level, word in _COUNTED.items()]
+    counts = {word: plan.count_changes(level) for level, word in _COUNTED.items()}
+    parts = [f"{count:,} {word}" for word, count in counts.items() if count]
     files = sum(work.level > TouchLevel.TOUCHES for work in plan.files)
     where = f" To adapt: {format_count(files, 'file')} of ours." if files else ""
     return f"{format_count(plan.merges, 'merge')}. Of what they changed, {', '.join(parts)}.{where}"
@@ -134,8 +139,8 @@ def _render_item(item: UpgradeItem, url: str, limits: _Limits) -> list[Element]:
     reason = truncate_words(collapse_lines(item.touch.action or item.touch.reason), limits.words)
     return [
         make_text(f"{_LEVELS[item.level]}, line {item.uses[0].line}: ", bold=item.level is TouchLevel.BREAKS),
-        make_text(truncate_text(collapse_lines(change.name), _MAX_NAME), code=True),
-        make_text(f" {change.kind}"),
+        make_text(truncate_text(shorten_name(change.name), _MAX_NAME) or _UNNAMED, code=True),
+        *([] if reason and not target else [make_text(f" {format_kind(change)}")]),
         *(
             [make_text(" to "), make_text(truncate_text(collapse_lines(target), _MAX_NAME), code=True)]
             if target

@@ -53,8 +53,10 @@ class PinFinder:
             raise UsageError(
                 f"Which commit does {profile.name} use? Add it, such as upgrade 97f2f160fd or v1.2.0."
             )
-        kind = "tag" if is_tag(names[0]) else "merge"
-        raise UsageError(f"{quote_input(names[0])} is no {kind} of {upstream} that I know: write another one.")
+        unknown = f"no {'tag' if is_tag(names[0]) else 'merge'} of {upstream} that I know"
+        if start:
+            raise UsageError(f"{quote_input(start)} is {unknown}: write another commit or tag.")
+        raise UsageError(f"{profile.name} pins {quote_input(names[0])}, {unknown}: add a commit or tag of it.")
 
     def _find_merge(self, upstream: Repository, name: str) -> PullRequest | None:
         commit = self._find_tag(upstream, name) if is_tag(name) else name

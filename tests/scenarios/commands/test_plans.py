@@ -57,7 +57,7 @@ def test_what_touches_a_profile_comes_first(bot: Bot) -> None:
 def test_deprecations_are_listed_with_our_lines(bot: Bot) -> None:
     repository = bot.repository()
     said = as_read(ask(bot, f"deprecations repo:{repository}"))
-    assert "Nothing is deprecated" in said
+    assert "No merge that I have read deprecates anything" in said
     deprecate(bot, repository, "engine.core.stop", "engine.core.other")
     profile(bot, repository, "moving")
     said = as_read(ask(bot, f"deprecations repo:{repository} profile:moving"))

@@ -62,6 +62,7 @@ def test_a_tree_says_what_it_pins(uses: list[Use], name: str) -> None:
     [
         ("", [], "Which commit does ascend use"),
         ("", [pin("torch", "torch==1.2.0"), pin("engine", "engine>=1.2.0")], "Which commit does ascend use"),
+        ("", [pin("engine", "engine==9.1")], "ascend pins 'v9.1', no tag of octo/engine"),
         ("v9", [], "'v9' is no tag of octo/engine"),
         (OTHER, [], "is no merge of octo/engine"),
     ],
