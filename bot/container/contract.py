@@ -33,6 +33,11 @@ def build_contract_reader(base: Foundation, digests: DigestServices) -> Contract
     )
 
 
+def build_kept_reader(base: Foundation) -> ContractReader:
+    """Build what gives the contracts that are kept; it reads no merge."""
+    return ContractReader(None, base.cache, lambda pull: pull, extract_merge, EXTRACTION_VERSION)
+
+
 def build_deprecation_ledgers(base: Foundation) -> DeprecationLedgers:
     """Build the ledgers of what repositories will remove. Raises StoreUnavailable."""
     store = RedisDeprecationStore(base.store, base.keyspace)

@@ -10,23 +10,26 @@ from bot.container.contract import (
     build_contract_lister,
     build_contract_reader,
     build_deprecation_ledgers,
+    build_kept_reader,
     find_tag_commit,
 )
 from bot.container.digests import DigestServices
 from bot.container.foundation import Foundation
 from bot.container.from_settings import get_display_name
+from bot.container.history import build_merge_history
 from bot.ports import ProfileStore
 from bot.services.contract.deprecations import DeprecationLedgers
 from bot.services.contract.lister import ContractLister
 from bot.services.contract.reader import ContractReader
 from bot.services.digest.since import KeptWork, SincePageBuilder
-from bot.services.digest.touched_day import StepReader, TouchedDayReader
+from bot.services.digest.touched_day import MoveReader, StepReader, TouchedDayReader
 from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.profile.refresher import ProfileRefresher, ProfileSources
 from bot.services.profile.registry import ProfileRegistry
 from bot.services.slack.plan_answers import PlanAnswerBuilder
 from bot.services.slack.touch_answers import TouchAnswerBuilder
 from bot.services.touches.decisions import TouchDecisions
+from bot.services.touches.kept_contracts import KeptContracts
 from bot.services.touches.lister import TouchLister
 from bot.services.touches.pins import PinFinder
 from bot.services.touches.reports import TouchReports
@@ -57,6 +60,7 @@ class TouchServices:
             profiles=known,
             read_touches=reader.read_day,
             list_steps=steps.list_day,
+            list_moves=MoveReader(self.profiles.get_entry).list_day,
             get_profile=self.profiles.get_profile,
         )
 
@@ -115,7 +119,10 @@ def build_touch_decisions(base: Foundation) -> TouchDecisions:
 def build_profile_refresher(base: Foundation, profiles: ProfileStore) -> ProfileRefresher:
     """Build what scans the trees of profiles. Raises ConfigurationError if a setting of GitHub is missing."""
     sources = ProfileSources(base.sources.source_trees, base.sources.source_files, base.sources.source_mirror)
-    return ProfileRefresher(profiles, sources, base.cache, base.now, base.settings.prdigest_concurrency)
+    contracts = KeptContracts(partial(build_merge_history, base), build_kept_reader(base).get_cached, base.now)
+    return ProfileRefresher(
+        profiles, sources, base.cache, base.now, base.settings.prdigest_concurrency, contracts.list_recent
+    )
 
 
 def build_profile_registry(base: Foundation) -> ProfileRegistry:

@@ -89,7 +89,15 @@ def format_outcome_start(outcome: MergeOutcome) -> str:
 
 NEWS_LABEL = "Deprecated: "
 NEWS_TITLE = "Deprecated, and used by us"
+MOVED_TITLE = "Since your code moved: "
 UNREAD_TITLE = "Could not be read: "
+
+
+def describe_move(count: int, *, has_begun: bool) -> str:
+    """Return what became of earlier merges when the team's code moved, after their names."""
+    if has_begun:
+        return "now touches you" if count == 1 else "now touch you"
+    return "no longer does" if count == 1 else "no longer do"
 
 
 def format_hits_part(profile: str) -> str:

@@ -10,7 +10,9 @@ from typing import Protocol
 
 from bot.domain.contract.models import MergeContract
 from bot.domain.errors import PrdigestError
+from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.models import Profile
+from bot.domain.profile.moves import ProfileMove
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.domain.touches.deprecations import DeprecationStep
@@ -110,6 +112,31 @@ class StepReader:
         except PrdigestError as error:
             log.warning("what is deprecated of %s is not known: %s", name, error)
             return ()
+
+
+class MoveReader:
+    """Reader of the moves of profiles. ``get_entry`` returns the entry of one by its name, None without it."""
+
+    def __init__(self, get_entry: Callable[[str], ProfileEntry | None]) -> None:
+        self._get_entry = get_entry
+
+    def list_day(self, name: str, day: LocalDay) -> tuple[ProfileMove, ...]:
+        """Return the moves of a day with which earlier merges began or ceased to touch; none after a problem."""
+        try:
+            entry = self._get_entry(name) if name else None
+        except PrdigestError as error:
+            log.warning("how %s moved is not known: %s", name, error)
+            return ()
+        return tuple(move for move in entry.moves if day.start <= move.at < day.end) if entry else ()
+
+
+# returns the moves of a profile on a day; never raises PrdigestError
+MoveLister = Callable[[str, LocalDay], tuple[ProfileMove, ...]]
+
+
+def skip_moves(_profile: str, _day: LocalDay) -> tuple[ProfileMove, ...]:
+    """Return nothing: there are no profiles."""
+    return ()
 
 
 # returns what became on a day of the deprecations that a profile uses; never raises PrdigestError
