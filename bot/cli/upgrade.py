@@ -12,6 +12,7 @@ from bot.cli.base import (
     show_progress_bar,
     write_text,
 )
+from bot.cli.clone_options import make_clone_option
 from bot.cli.grouped_help import format_example
 from bot.cli.profile_option import load_profile
 from bot.domain.pull_requests.models import Repository
@@ -35,13 +36,7 @@ from bot.services.touches.clone_upgrade import HEAD, CloneUpgradeReader
     required=True,
     help="A profile of the bot, one in a file, or a clone of the code that builds on upstream.",
 )
-@click.option(
-    "--upstream",
-    metavar="CLONE",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="A local git clone of the upstream repository. It is only read.",
-)
+@make_clone_option("--upstream", " of the upstream repository")
 @click.option("--branch", help="Branch of the upstream clone. Default: its default branch.")
 @click.option(
     "--at", metavar="COMMIT", default="", help="Commit of the clone that is the profile. Default: its newest."
