@@ -14,7 +14,7 @@ from bot.cli.base import (
 )
 from bot.cli.clone_options import make_clone_option
 from bot.cli.grouped_help import format_example
-from bot.cli.profile_option import load_profile
+from bot.cli.profile.option import load_profile
 from bot.domain.pull_requests.models import Repository
 from bot.domain.touches.profile_index import ProfileIndex
 from bot.domain.touches.upgrade import build_upgrade_plan

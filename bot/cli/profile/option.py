@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bot.adapters.git import open_clone_trees
 from bot.cli.base import get_current_time, open_command_foundation
-from bot.cli.touches import read_list
+from bot.cli.touches.evaluation import read_list
 from bot.domain.errors import UsageError
 from bot.domain.profile.models import Profile
 from bot.domain.profile.names import parse_profile_name
