@@ -39,7 +39,7 @@ def _get_kept_profile(text: str) -> Profile:
         raise UsageError(f"There is no profile, file or clone {quote_input(text)}: name another one.") from error
     with open_command_foundation() as base:
         # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.touches import build_profile_store  # noqa: PLC0415
+        from bot.container.touches.profiles import build_profile_store  # noqa: PLC0415
 
         profile = build_profile_store(base).get_profile(name)
     if profile is None:
