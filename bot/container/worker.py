@@ -22,7 +22,7 @@ from bot.container.questions import (
 from bot.container.records import build_answered_requests, build_earlier_answers
 from bot.container.schedule import ScheduleServices, build_schedule_services
 from bot.container.subscriptions import SubscriptionServices, build_subscription_services
-from bot.container.touches import TouchServices, build_touch_services
+from bot.container.touches.services import TouchServices, build_touch_services
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.time.day import TodayProvider
 from bot.services.digest.composer import DigestComposer

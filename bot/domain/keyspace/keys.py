@@ -207,6 +207,14 @@ RELEASES = ExpiringFamily(
     lifetime=_DAY,
     survives_reset=True,
 )
+# a tag is moved now and then
+TAG_COMMIT = ExpiringFamily(
+    pattern="tag:{repository}:{tag}",
+    type="string",
+    content="the last merge that a tag holds",
+    lifetime=_DAY,
+    survives_reset=True,
+)
 # as long as the summaries that they stand beside
 MERGE_CONTRACT = ExpiringFamily(
     pattern="contract:{version}:{repository}:{commit}",
@@ -332,6 +340,7 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     DISCUSSION,
     COMMIT_MERGE,
     RELEASES,
+    TAG_COMMIT,
     MERGE_CONTRACT,
     FILE_USES,
     MODULE_OUTLINE,

@@ -34,8 +34,8 @@ from bot.render.risk.risk_list import render_risk_list
 from bot.render.risk.score import render_score
 from bot.render.summaries.post import render_summary
 from bot.services.risk.risk_lister import RiskLister
+from bot.services.slack.answer import Answer
 from bot.services.slack.earlier_answer import RepeatableAnswer, compute_content
-from bot.services.slack.replies import Answer
 from bot.services.summaries.entry_cache import EntryCache
 
 

@@ -36,6 +36,7 @@ from bot.domain.keyspace.keys import (
     MERGE_CONTRACT,
     MODULE_OUTLINE,
     RELEASES,
+    TAG_COMMIT,
     find_family,
 )
 from bot.domain.operations.batch import PendingBatch
@@ -189,6 +190,7 @@ def keep_a_profile(store: Redis) -> None:
     for family, parts in (
         (MERGE_CONTRACT, ("1", upstream, "c0ffee")),
         (RELEASES, (upstream,)),
+        (TAG_COMMIT, (upstream, "v1.2.0")),
         (FILE_USES, ("1", "ab12")),
         (MODULE_OUTLINE, ("1", "ab12")),
     ):

@@ -10,12 +10,11 @@ import click
 
 from bot.adapters.git import open_clone_trees
 from bot.cli.base import check_writable, show_progress_bar, write_text
+from bot.cli.clone_options import json_option, make_clone_option, make_dates_options, parse_dates
 from bot.cli.grouped_help import format_example
 from bot.domain.errors import UsageError
 from bot.domain.evaluation.adaptations import parse_truth
-from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.pull_requests.models import Repository
-from bot.domain.time.day import parse_date
 from bot.render.touches import evaluation as render
 from bot.services.touches.evaluation import ReplayClones, ReplayOptions, evaluate_touches
 from bot.services.touches.windows import PinChange, parse_windows
@@ -46,22 +45,9 @@ def touches_group() -> None:
         "--until 2026-01-31 --out touches.csv"
     ),
 )
-@click.option(
-    "--upstream",
-    metavar="CLONE",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="A local git clone of the repository that merges come from. It is only read.",
-)
-@click.option(
-    "--downstream",
-    metavar="CLONE",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="A local git clone of what is built on it. It is only read.",
-)
-@click.option("--since", metavar="YYYY-MM-DD", required=True, help="First date (UTC) of merges.")
-@click.option("--until", metavar="YYYY-MM-DD", required=True, help="Last date (UTC) of merges.")
+@make_clone_option("--upstream", " of the repository that merges come from")
+@make_clone_option("--downstream", " of what is built on it")
+@make_dates_options("of merges")
 @click.option(
     "--windows",
     metavar="FILE|auto",
@@ -90,7 +76,7 @@ def touches_group() -> None:
 @click.option("--upstream-branch", help="Branch of the upstream clone. Default: its default branch.")
 @click.option("--downstream-branch", help="Branch of the downstream clone. Default: its default branch.")
 @click.option("--processes", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes to use.")
-@click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
+@json_option
 def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     upstream: Path,
     downstream: Path,
@@ -113,9 +99,7 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     three plain lists: by changed files that the downstream imports, by changed lines, and by chance. The verdict
     at the end says whether the rules are better than the first of them.
     """
-    dates = EvaluationWindow(parse_date(since), parse_date(until), _UTC)
-    if dates.until < dates.since:
-        raise UsageError(f"--until {until} is before --since {since}: exchange the dates.")
+    dates = parse_dates(since, until, _UTC)
     check_writable(out)
     clones = ReplayClones(
         upstream,

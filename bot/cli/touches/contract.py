@@ -10,12 +10,11 @@ import click
 
 from bot.adapters.git import open_clone_trees
 from bot.cli.base import show_progress_bar
+from bot.cli.clone_options import make_dates_options, parse_dates
 from bot.cli.grouped_help import format_example
 from bot.domain.contract.net_changes import compute_net_changes
 from bot.domain.errors import UsageError
-from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.pull_requests.models import Repository
-from bot.domain.time.day import parse_date
 from bot.render.contract.table import (
     ContractTableRow,
     build_line_url,
@@ -32,8 +31,7 @@ from bot.settings import load_settings
     short_help="Print what merges change for those who build on the code.",
     epilog=format_example("prdigest contract --clone ../vllm --since 2026-02-22 --until 2026-02-28"),
 )
-@click.option("--since", metavar="YYYY-MM-DD", required=True, help="First date (UTC) of merges.")
-@click.option("--until", metavar="YYYY-MM-DD", required=True, help="Last date (UTC) of merges.")
+@make_dates_options("of merges")
 @click.option(
     "--clone", metavar="PATH", type=click.Path(path_type=Path), help="A local git clone. It is only read."
 )
@@ -56,9 +54,7 @@ def contract_command(
     Python names, signatures, variables, flags, configuration fields, endpoints, metrics, wire formats, ops, entry
     points and dependencies. Both versions of each changed file are compared; no model is asked.
     """
-    dates = EvaluationWindow(parse_date(since), parse_date(until), ZoneInfo("UTC"))
-    if dates.until < dates.since:
-        raise UsageError(f"--until {until} is before --since {since}: exchange the dates.")
+    dates = parse_dates(since, until, ZoneInfo("UTC"))
     if clone is None:
         raise UsageError("No clone: pass --clone with the folder of a git clone of the repository.")
     settings = load_settings()

@@ -12,8 +12,9 @@ from bot.cli.base import (
     show_progress_bar,
     write_text,
 )
+from bot.cli.clone_options import make_clone_option
 from bot.cli.grouped_help import format_example
-from bot.cli.profile_option import load_profile
+from bot.cli.profile.option import load_profile
 from bot.domain.pull_requests.models import Repository
 from bot.domain.touches.profile_index import ProfileIndex
 from bot.domain.touches.upgrade import build_upgrade_plan
@@ -26,8 +27,8 @@ from bot.services.touches.clone_upgrade import HEAD, CloneUpgradeReader
     short_help="Plan the way from a pin to a later commit, as a checklist.",
     epilog=format_example("prdigest upgrade --upstream ../vllm --from 97f2f160fd --profile ../vllm-ascend"),
 )
-@click.option("--from", "start", metavar="PIN", required=True, help="The upstream commit that is in use.")
-@click.option("--to", "end", metavar="COMMIT", default=HEAD, help="The upstream commit to go to. Default: HEAD.")
+@click.option("--from", "start", metavar="PIN", required=True, help="The upstream commit or tag in use.")
+@click.option("--to", "end", metavar="COMMIT", default=HEAD, help="The commit or tag to go to. Default: HEAD.")
 @click.option(
     "--profile",
     "profile_text",
@@ -35,13 +36,7 @@ from bot.services.touches.clone_upgrade import HEAD, CloneUpgradeReader
     required=True,
     help="A profile of the bot, one in a file, or a clone of the code that builds on upstream.",
 )
-@click.option(
-    "--upstream",
-    metavar="CLONE",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="A local git clone of the upstream repository. It is only read.",
-)
+@make_clone_option("--upstream", " of the upstream repository")
 @click.option("--branch", help="Branch of the upstream clone. Default: its default branch.")
 @click.option(
     "--at", metavar="COMMIT", default="", help="Commit of the clone that is the profile. Default: its newest."
@@ -74,7 +69,7 @@ def upgrade_command(  # noqa: PLR0913 (one argument for each option)
         profile = load_profile(profile_text, at, packages or reader.detect_packages(start))
         way = reader.read_range(start, end)
         index = ProfileIndex(reader.link_profile(profile, way.start))
-    text = render_upgrade(build_upgrade_plan(way, index), way.url)
+    text = render_upgrade(build_upgrade_plan(way, index), way.url, start)
     if out:
         write_text(out, text)
     else:

@@ -5,24 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bot.adapters.redis import RedisDueQueue, RedisProfileStore, RedisTouchStore
-from bot.container.contract import build_contract_lister, build_contract_reader, build_deprecation_ledgers
 from bot.container.digests import DigestServices
 from bot.container.foundation import Foundation
 from bot.container.from_settings import get_display_name
+from bot.container.touches.contracts import (
+    build_contract_lister,
+    build_contract_reader,
+    build_deprecation_ledgers,
+    find_tag_commit,
+)
+from bot.container.touches.profiles import build_profile_refresher, build_profile_store, build_touch_decisions
 from bot.ports import ProfileStore
 from bot.services.contract.deprecations import DeprecationLedgers
 from bot.services.contract.lister import ContractLister
 from bot.services.contract.reader import ContractReader
 from bot.services.digest.since import KeptWork, SincePageBuilder
-from bot.services.digest.touched_day import StepReader, TouchedDayReader
+from bot.services.digest.touched_day import MoveReader, StepReader, TouchedDayReader
 from bot.services.profile.known_profiles import KnownProfiles
-from bot.services.profile.refresher import ProfileRefresher, ProfileSources
-from bot.services.profile.registry import ProfileRegistry
+from bot.services.profile.refresher import ProfileRefresher
 from bot.services.slack.plan_answers import PlanAnswerBuilder
 from bot.services.slack.touch_answers import TouchAnswerBuilder
 from bot.services.touches.decisions import TouchDecisions
 from bot.services.touches.lister import TouchLister
+from bot.services.touches.pins import PinFinder
 from bot.services.touches.reports import TouchReports
 from bot.services.touches.suspects import SuspectFinder
 from bot.services.touches.upgrade import UpgradePlanner
@@ -43,7 +48,7 @@ class TouchServices:
 
     def add_to_digests(self, digests: DigestServices) -> DigestServices:
         """Return the services of digests with the profiles that merges may be checked against."""
-        reader = TouchedDayReader(self.reports, self.contracts.read_merge, self.decisions.note_shown)
+        reader = TouchedDayReader(self.reports, self.decisions.note_shown)
         steps = StepReader(self.ledgers.list_used_steps, self.profiles.get_profile)
         known = KnownProfiles(self.profiles.list_entries)
         return replace(
@@ -51,6 +56,7 @@ class TouchServices:
             profiles=known,
             read_touches=reader.read_day,
             list_steps=steps.list_day,
+            list_moves=MoveReader(self.profiles.get_entry).list_day,
             get_profile=self.profiles.get_profile,
         )
 
@@ -89,33 +95,8 @@ def _build_plans(
 ) -> PlanAnswerBuilder:
     """Build what answers those who come back or move on."""
     ledgers, name_of = build_deprecation_ledgers(base), partial(get_display_name, base.settings)
-    planner = UpgradePlanner(
-        parts.reports, parts.profiles, ledgers, base.sources.background, lister.list_merges, base.get_today
-    )
+    pins = PinFinder(lambda: base.sources.background, partial(find_tag_commit, base))
+    planner = UpgradePlanner(parts.reports, parts.profiles, ledgers, pins, lister.list_merges, base.get_today)
     kept = KeptWork(digests.entries.get_cached_summary, digests.entries.get_review, parts.contracts)
     pages = SincePageBuilder(lister.list_merges, kept, digests.paths.get_path_classes, name_of)
     return PlanAnswerBuilder(planner, pages, ledgers, name_of)
-
-
-def build_profile_store(base: Foundation) -> ProfileStore:
-    """Build the store of profiles. Raises StoreUnavailable."""
-    return RedisProfileStore(base.store, base.keyspace)
-
-
-def build_touch_decisions(base: Foundation) -> TouchDecisions:
-    """Build the record of hits and of what people said about them. Raises StoreUnavailable."""
-    return TouchDecisions(RedisTouchStore(base.store, base.keyspace), base.now)
-
-
-def build_profile_refresher(base: Foundation, profiles: ProfileStore) -> ProfileRefresher:
-    """Build what scans the trees of profiles. Raises ConfigurationError if a setting of GitHub is missing."""
-    sources = ProfileSources(base.sources.source_trees, base.sources.source_files, base.sources.source_mirror)
-    return ProfileRefresher(profiles, sources, base.cache, base.now, base.settings.prdigest_concurrency)
-
-
-def build_profile_registry(base: Foundation) -> ProfileRegistry:
-    """Build what adds and removes profiles. Raises as ``build_touch_services`` does."""
-    profiles = build_profile_store(base)
-    due_queue = RedisDueQueue(base.store, base.keyspace)
-    refresher = build_profile_refresher(base, profiles)
-    return ProfileRegistry(profiles, refresher, build_touch_decisions(base), due_queue, base.now)

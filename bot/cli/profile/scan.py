@@ -10,7 +10,7 @@ import click
 from bot.adapters.git import find_head, open_clone_trees, read_working_tree
 from bot.cli.base import check_writable, get_current_time, write_text
 from bot.cli.grouped_help import format_example
-from bot.cli.profile_store import profile_group
+from bot.cli.profile.store import profile_group
 from bot.domain.errors import UsageError
 from bot.domain.profile.manual import MAX_BYTES, ManualFile, parse_manual
 from bot.ports.profile_json import dump_profile

@@ -11,8 +11,9 @@ import click
 
 from bot.adapters.git import open_clone_trees
 from bot.cli.base import show_progress_bar
+from bot.cli.clone_options import json_option, make_clone_option
 from bot.cli.grouped_help import format_example
-from bot.cli.profile_option import load_profile
+from bot.cli.profile.option import load_profile
 from bot.domain.errors import UsageError
 from bot.domain.profile.models import Profile
 from bot.domain.source.trees import LineCommit
@@ -33,13 +34,7 @@ DEFAULT_LIMIT = 5
     short_help="Print which merge of a clone explains an error.",
     epilog=format_example("prdigest broke --upstream ../vllm --from 17c540a993 --to c9461e05a4"),
 )
-@click.option(
-    "--upstream",
-    metavar="PATH",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="A local git clone of the repository that you build on. It is only read.",
-)
+@make_clone_option("--upstream", " of the repository that you build on", "PATH")
 @click.option("--from", "since", metavar="COMMIT", required=True, help="Last commit, or date (UTC), that worked.")
 @click.option("--to", "until", metavar="COMMIT", default=HEAD, help="First one that fails. Default: the newest.")
 @click.option("--branch", help="Branch. Default: the default branch of the clone.")
@@ -59,7 +54,7 @@ DEFAULT_LIMIT = 5
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="A local git clone of your code, which is scanned for the same. It is only read.",
 )
-@click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
+@json_option
 @click.argument("trace", type=click.File(encoding="utf-8", errors="replace"), default="-")
 def broke_command(  # noqa: PLR0913 (one argument for each option)
     upstream: Path,

@@ -33,6 +33,11 @@ def build_contract_reader(base: Foundation, digests: DigestServices) -> Contract
     )
 
 
+def build_kept_reader(base: Foundation) -> ContractReader:
+    """Build what gives the contracts that are kept; it reads no merge."""
+    return ContractReader(None, base.cache, lambda pull: pull, extract_merge, EXTRACTION_VERSION)
+
+
 def build_deprecation_ledgers(base: Foundation) -> DeprecationLedgers:
     """Build the ledgers of what repositories will remove. Raises StoreUnavailable."""
     store = RedisDeprecationStore(base.store, base.keyspace)
@@ -43,6 +48,12 @@ def _list_releases(base: Foundation, repository: Repository, until: datetime) ->
     """List releases. Raises PrdigestError, also if a setting of GitHub is missing."""
     source = base.sources.releases
     return ReleaseCache(source, base.cache, base.now).list_releases(repository, until) if source else ()
+
+
+def find_tag_commit(base: Foundation, repository: Repository, tag: str) -> str:
+    """Return the last merge that a tag holds, empty without one. Raises PrdigestError."""
+    source = base.sources.releases
+    return ReleaseCache(source, base.cache, base.now).find_commit(repository, tag) if source else ""
 
 
 def build_contract_lister(base: Foundation, digests: DigestServices, contracts: ContractReader) -> ContractLister:

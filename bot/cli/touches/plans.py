@@ -39,7 +39,7 @@ def since_command(day: str, repo: str | None, timezone: str | None, profile: str
     with open_command_foundation() as base:
         # it imports the SDKs, which takes most of a second; help must not wait for them
         from bot.container.digests import build_digest_services  # noqa: PLC0415
-        from bot.container.touches import build_touch_services  # noqa: PLC0415
+        from bot.container.touches.services import build_touch_services  # noqa: PLC0415
 
         repository, zone = require_repository(base.settings, repo), choose_zone(base.settings, timezone)
         allowed = AllowedRepositories(repository, web=base.settings.github_web_url)
@@ -61,8 +61,8 @@ def deprecations_command(repo: str | None, profile: str) -> None:
     """Print what a repository has said that it will remove, of the merges that the bot has read."""
     with open_command_foundation() as base:
         # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.contract import build_deprecation_ledgers  # noqa: PLC0415
-        from bot.container.touches import build_profile_store  # noqa: PLC0415
+        from bot.container.touches.contracts import build_deprecation_ledgers  # noqa: PLC0415
+        from bot.container.touches.profiles import build_profile_store  # noqa: PLC0415
 
         repository = require_repository(base.settings, repo)
         kept = build_profile_store(base).get_profile(profile.lower()) if profile else None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bot.adapters.git import open_clone_trees
 from bot.cli.base import get_current_time, open_command_foundation
-from bot.cli.touches import read_list
+from bot.cli.touches.evaluation import read_list
 from bot.domain.errors import UsageError
 from bot.domain.profile.models import Profile
 from bot.domain.profile.names import parse_profile_name
@@ -39,7 +39,7 @@ def _get_kept_profile(text: str) -> Profile:
         raise UsageError(f"There is no profile, file or clone {quote_input(text)}: name another one.") from error
     with open_command_foundation() as base:
         # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.touches import build_profile_store  # noqa: PLC0415
+        from bot.container.touches.profiles import build_profile_store  # noqa: PLC0415
 
         profile = build_profile_store(base).get_profile(name)
     if profile is None:

@@ -131,7 +131,7 @@ def _open_registry() -> Iterator[tuple[ProfileRegistry, Callable[[], Repository]
     """Yield the registry, what returns the repository of the settings, and the address of GitHub's pages."""
     with open_command_foundation() as base:
         # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.touches import build_profile_registry  # noqa: PLC0415
+        from bot.container.touches.profiles import build_profile_registry  # noqa: PLC0415
 
         settings = base.settings
         yield build_profile_registry(base), lambda: require_repository(settings, None), settings.github_web_url
