@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,9 +17,9 @@ from tqdm import tqdm
 
 from bot.domain.errors import ConfigurationError, UsageError
 from bot.domain.pull_requests.models import Repository
-from bot.domain.text.redaction import redact_text
+from bot.domain.text.redaction import REDACTED, redact_text
 from bot.domain.time.day import parse_zone
-from bot.settings import Settings, load_settings
+from bot.settings import Settings, list_secret_values, load_settings
 
 if TYPE_CHECKING:
     from bot.container import Foundation
@@ -62,11 +62,21 @@ def choose_zone(settings: Settings, timezone: str | None) -> ZoneInfo:
 
 
 class _RedactingFormatter(logging.Formatter):
-    """A formatter that removes credentials and limits the length: an error may quote the data that it is about."""
+    """A formatter that removes credentials and limits the length: an error may quote the data that it is about.
+
+    ``secrets`` are removed whatever they look like: a service may repeat its own token in an error.
+    """
+
+    def __init__(self, form: str, secrets: Sequence[str]) -> None:
+        super().__init__(form)
+        self._secrets = secrets
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record."""
-        text = redact_text(super().format(record))
+        text = super().format(record)
+        for secret in self._secrets:
+            text = text.replace(secret, REDACTED)
+        text = redact_text(text)
         return text if len(text) <= _MAX_RECORD_LENGTH else f"{text[:_MAX_RECORD_LENGTH]}… [cut]"
 
 
@@ -75,10 +85,10 @@ def _is_own_or_important(record: logging.LogRecord) -> bool:
     return record.levelno >= logging.INFO or record.name.partition(".")[0] in _OWN_PACKAGES
 
 
-def configure_logging(level: str) -> None:
-    """Send the log of this process to stderr, from ``level`` on."""
+def configure_logging(level: str, secrets: Sequence[str] = ()) -> None:
+    """Send the log of this process to stderr, from ``level`` on and without these texts."""
     handler = logging.StreamHandler()
-    handler.setFormatter(_RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s", secrets))
     handler.addFilter(_is_own_or_important)
     logging.basicConfig(level=level, handlers=[handler])
     # they report each failed attempt; the result appears in our error or in the coverage line
@@ -107,7 +117,7 @@ def open_command_foundation(level: str = "WARNING") -> Iterator[Foundation]:
 
     with _point_to_doctor():
         settings = load_settings()
-        configure_logging(settings.prdigest_log_level or level)
+        configure_logging(settings.prdigest_log_level or level, list_secret_values(settings))
         with (
             open_foundation(settings, get_current_time, deadlines.sleep) as base,
             billing.bill_to(billing.OPERATOR),

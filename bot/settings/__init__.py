@@ -16,6 +16,7 @@ from bot.settings.description import (
 )
 from bot.settings.loading import UsableSettings, load_settings, load_usable_settings
 from bot.settings.model import GROUPS, Settings
+from bot.settings.secret_values import list_secret_values
 
 __all__ = [
     "DOTENV",
@@ -28,6 +29,7 @@ __all__ = [
     "format_default",
     "get_setting_use",
     "is_secret",
+    "list_secret_values",
     "list_tokens",
     "load_settings",
     "load_usable_settings",

@@ -32,7 +32,7 @@ def cost(bot: Bot) -> tuple[int, int]:
     return bot.calls()
 
 
-def kept(bot: Bot) -> list[tuple[bytes, bytes]]:
+def kept(bot: Bot) -> list[tuple[bytes, bytes | None]]:
     """What the store keeps for good."""
     names = ("subscriptions", "votes", "decisions", "attention")
     found = sorted(key for name in names for key in bot.store.scan_iter(f"{name}*"))
