@@ -18,7 +18,7 @@ from bot.cli.logs import configure_logging
 from bot.domain.errors import ConfigurationError, UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import parse_zone
-from bot.settings import Settings, load_settings
+from bot.settings import Settings, list_secret_values, load_settings
 
 if TYPE_CHECKING:
     from bot.container import Foundation
@@ -74,7 +74,8 @@ def open_command_foundation(level: str = "WARNING") -> Iterator[Foundation]:
 
     with _point_to_doctor():
         settings = load_settings()
-        configure_logging(settings.prdigest_log_level or level, settings.prdigest_log_format)
+        secrets = list_secret_values(settings)
+        configure_logging(settings.prdigest_log_level or level, settings.prdigest_log_format, secrets)
         with (
             open_foundation(settings, get_current_time, deadlines.sleep) as base,
             billing.bill_to(billing.OPERATOR),

@@ -48,20 +48,32 @@ class World:
         return leads[0], self.slack.list_replies(CHANNEL, leads[0]["ts"])
 
 
+@dataclass(frozen=True)
+class Tokens:
+    """What the services ask for: each its own."""
+
+    github: str = "ghp_test"
+    claude: str = "sk-ant-test"
+    slack: str = "xoxb-test"
+
+
+USUAL = Tokens()
+
+
 @contextmanager
-def world(store_url: str, team: str = "T0TEAM") -> Iterator[World]:
+def world(store_url: str, team: str = "T0TEAM", tokens: Tokens = USUAL) -> Iterator[World]:
     """Start the emulators; the store is the one given, ``team`` the id of the workspace."""
     with ExitStack() as stack:
-        github = stack.enter_context(GitHubEmulator())
-        claude = stack.enter_context(ClaudeEmulator())
-        slack = stack.enter_context(SlackEmulator(now=time.time, team_id=team))
+        github = stack.enter_context(GitHubEmulator(tokens.github))
+        claude = stack.enter_context(ClaudeEmulator(tokens.claude))
+        slack = stack.enter_context(SlackEmulator(tokens.slack, now=time.time, team_id=team))
         settings = {
             "GITHUB_API_URL": github.url,
             "GITHUB_TOKEN": github.token,
             "ANTHROPIC_BASE_URL": claude.url,
             "ANTHROPIC_API_KEY": claude.api_key,
             "SLACK_API_URL": slack.url,
-            "SLACK_BOT_TOKEN": "xoxb-test",
+            "SLACK_BOT_TOKEN": slack.token,
             "REDIS_URL": store_url,
         }
         yield World(github, claude, slack, settings)
