@@ -12,13 +12,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.faults.cases import CASES
+from tests.faults.kills import run_kills
 from tests.faults.table import format_table
 from tests.faults.trial import Outcome, run_case
 
 
 def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
-    parser.add_argument("--only", default="", help="cases whose name has this text")
+    parser.add_argument("--only", default="", help="cases whose name has this text, or kills")
     parser.add_argument("--rounds", type=int, default=200, help="how often a process is killed (default: 200)")
     parser.add_argument("--seed", type=int, default=1, help="the seed of all that is random (default: 1)")
     parser.add_argument("--lanes", type=int, default=4, help="how many bots are tried at once (default: 4)")
@@ -28,18 +29,26 @@ def _parse_arguments() -> argparse.Namespace:
 
 def _report(outcome: Outcome) -> Outcome:
     verdict = outcome.skipped or "; ".join(outcome.problems) or "held"
-    print(f"{outcome.name}: {verdict}", file=sys.stderr, flush=True)
+    _say(f"{outcome.name}: {verdict}")
     return outcome
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
 
 
 def main() -> int:
     """Run the chosen cases; return the exit code."""
     arguments, began = _parse_arguments(), time.monotonic()
     chosen = [case for case in CASES if arguments.only in case.name]
+    if arguments.only == "kills":
+        chosen = []
     with ThreadPoolExecutor(arguments.lanes) as pool:
         outcomes = list(pool.map(lambda case: _report(run_case(case, arguments.seed)), chosen))
+    if arguments.rounds and arguments.only in ("", "kills"):
+        outcomes += run_kills(arguments.rounds, arguments.seed, arguments.lanes, _say)
     table = format_table(outcomes, arguments.seed, time.monotonic() - began)
-    print(table)
+    sys.stdout.write(table)
     if arguments.out:
         arguments.out.write_text(table)
     return int(any(outcome.problems for outcome in outcomes))

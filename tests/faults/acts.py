@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 from collections.abc import Callable, Iterator
@@ -157,7 +156,9 @@ def terminate_under_load(stage: Stage, choice: random.Random) -> Iterator[None]:
     with ExitStack() as stack:
         pool = stack.enter_context(ThreadPoolExecutor(LOAD))
         asked = [
-            pool.submit(ada.send_command, "/prsummary", f"octo/part-{choice.randrange(2)}#10{1 + number % 3} private")
+            pool.submit(
+                ada.send_command, "/prsummary", f"octo/part-{choice.randrange(2)}#10{1 + number % 3} private"
+            )
             for number in range(LOAD)
         ]
         for name in PROCESSES:
@@ -168,7 +169,9 @@ def terminate_under_load(stage: Stage, choice: random.Random) -> Iterator[None]:
             stage.start(name)
         stage.await_web()
         yield
-    taken = [found.result() for found in asked if (found.result().ack.status, found.result().ack.text) == (200, "")]
+    taken = [
+        found.result() for found in asked if (found.result().ack.status, found.result().ack.text) == (200, "")
+    ]
     eventually(lambda: all(map(stage.site.answers, taken)), 60.0)
 
 
@@ -182,8 +185,3 @@ def kill_process(name: str) -> Act:
         yield
 
     return act
-
-
-def kill_embedded_store(stage: Stage) -> None:
-    """Kill the embedded store; the bot starts it again."""
-    os.kill(server_of(stage.store), signal.SIGKILL)

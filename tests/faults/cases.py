@@ -36,7 +36,9 @@ HOURS = 3.0
 
 @dataclass(frozen=True)
 class FaultCase:
-    """A fault of a ``part`` that begins ``after`` so many requests and lasts ``seconds``, or ``hours`` put forward.
+    """A fault of a ``part`` that begins ``after`` so many requests and lasts ``seconds``, or some ``hours``.
+
+    The hours are put forward.
 
     ``said`` is what ``prdigest doctor`` has to say meanwhile; ``excuses`` are parts of the findings that the
     fault makes unavoidable. ``is_on_disk``: the store is the embedded one, on a small disk.

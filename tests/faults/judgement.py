@@ -43,7 +43,8 @@ def _read_resident(pid: int) -> float:
 def _measure_store(store: Redis) -> float:
     used = cast("dict[str, int]", store.info("memory"))["used_memory"]
     keys = cast("list[bytes]", store.keys("*"))
-    kept = sum(cast("int | None", store.memory_usage(key, samples=0)) or 0 for key in keys)
+    sizes: list[int | None] = [store.memory_usage(key, samples=0) for key in keys]
+    kept = sum(size or 0 for size in sizes)
     return (used - kept) / _MEGABYTE
 
 
@@ -86,7 +87,7 @@ def _judge_digest(work: Work) -> Iterator[str]:
 
 
 def _judge_request(work: Work, request: Request) -> Iterator[str]:
-    answers, ack = work.stage.site.answers(request.delivery), request.delivery.ack
+    answers, ack = work.find_answers(request), request.delivery.ack
     if request.is_taken and not answers:
         yield "it was acknowledged and has no answer"
     if ack.status == 200 and ack.text and "try again" not in ack.text:
@@ -103,7 +104,7 @@ def judge_keys(store: Redis) -> Iterator[str]:
             if not name.startswith(f"{JOBS_NAMESPACE}:"):
                 yield f"the key {name} is of no family"
             continue
-        kind, left = cast("bytes", store.type(name)).decode(), cast("int", store.pttl(name))
+        kind, left = cast("bytes", store.type(name)).decode(), store.pttl(name)
         if left == -2:
             continue
         if kind != family.type:

@@ -13,8 +13,8 @@ from tests.faults.clocks import can_shift
 from tests.faults.stage import Stage
 from tests.faults.work import Work
 
-# seconds in which nothing may move before time is put forward: a job of a process that was killed is taken up after
-# ten, a failed one tried again after some fifteen
+# seconds in which nothing may move before time is put forward: a job of a process that was killed is taken up
+# after ten, a failed one tried again after some fifteen
 _STILL = 4.0
 _LONGEST_STILL = 18.0
 # what a digest that failed is tried again after, and one with gaps repaired
@@ -48,4 +48,5 @@ def settle(stage: Stage, works: Sequence[Work], seconds: float) -> bool:
 def _list_jobs(stage: Stage) -> list[bytes]:
     """The queues that hold jobs, with how many; what was given up stays there for a week, to be looked at."""
     found = cast("list[bytes]", stage.store.keys(stage.site.keys.add_prefix("dramatiq:*.msgs")))
-    return [key + b"%d" % cast("int", stage.store.hlen(key)) for key in sorted(found) if not key.endswith(b".XQ.msgs")]
+    kept = [key for key in sorted(found) if not key.endswith(b".XQ.msgs")]
+    return [key + b"%d" % stage.store.hlen(key) for key in kept]

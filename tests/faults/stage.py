@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import time
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -30,11 +30,11 @@ from tests.helpers.command import Process
 from tests.helpers.world import world_of
 from tests.scenarios import noon_zone
 
-# so many repositories may be asked about; each piece of work has its own
-MOST_WORKS = 260
+# so many pieces of work does a trial have, each about a repository of its own
+WORKS = 3
 PROCESSES = ("web", "worker", "clock")
 # seconds that each service takes for an answer, so that there is time in which to fail
-_LATENCIES = {ServiceName.SLACK: 0.01, ServiceName.GITHUB: 0.03, ServiceName.CLAUDE: 0.15}
+_GITHUB_LATENCY, _CLAUDE_LATENCY, _SLACK_LATENCY = 0.03, 0.15, 0.01
 
 
 class _FrontedGitHub(GitHubEmulator):
@@ -83,6 +83,8 @@ class Stage:
     state: Path | None
     zone: ZoneInfo = field(default_factory=noon_zone)
     staff: dict[str, Process] = field(default_factory=dict)
+    # held by who ends a process and starts another in its place
+    lock: threading.RLock = field(default_factory=threading.RLock)
 
     @property
     def store(self) -> Redis:
@@ -107,9 +109,10 @@ class Stage:
 
     def restart(self, name: str) -> int:
         """End a process by SIGTERM and start it again; return how it ended."""
-        self.staff[name].terminate()
-        code = self.staff[name].wait(timeout=30)
-        self.start(name)
+        with self.lock:
+            self.staff[name].terminate()
+            code = self.staff[name].wait(timeout=30)
+            self.start(name)
         return code
 
     def kill(self, name: str) -> None:
@@ -133,34 +136,34 @@ class Stage:
         self.clocks.advance(seconds)
         tries = cast("list[bytes]", self.store.keys(self.site.keys.add_prefix(f"{DIGEST_ATTEMPT.prefix}*")))
         for key in tries:
-            left = cast("int", self.store.pttl(key))
+            left = self.store.pttl(key)
             self.store.pexpire(key, max(1, left - int(seconds * 1_000)))
         self.restart("clock")
 
 
 @contextmanager
-def open_stage(folder: Path, *, is_embedded: bool = False, state: Path | None = None) -> Iterator[Stage]:
-    """Yield a bot that runs and is ready. ``state`` is the folder of an embedded store."""
+def open_stage(folder: Path, *, works: int = WORKS, state: Path | None = None) -> Iterator[Stage]:
+    """Yield a bot that runs and is ready. With ``state`` it has the embedded store of that folder."""
     with ExitStack() as stack:
         clocks = Clocks(folder)
         proxies = {name: stack.enter_context(FaultProxy(name)) for name in ServiceName}
         github = stack.enter_context(_FrontedGitHub(proxies[ServiceName.GITHUB].url))
         claude = stack.enter_context(ClaudeEmulator())
         slack = stack.enter_context(_FrontedSlack(proxies[ServiceName.SLACK].url, now=clocks.now))
-        targets = {ServiceName.GITHUB: github.own_url, ServiceName.CLAUDE: claude.url, ServiceName.SLACK: slack.own_url}
-        for name, target in targets.items():
-            proxies[name].target = target
-        for emulator, name in ((slack, ServiceName.SLACK), (github, ServiceName.GITHUB), (claude, ServiceName.CLAUDE)):
-            emulator.latency = _LATENCIES[name]
+        proxies[ServiceName.GITHUB].target = github.own_url
+        proxies[ServiceName.CLAUDE].target = claude.url
+        proxies[ServiceName.SLACK].target = slack.own_url
+        github.latency, claude.latency, slack.latency = _GITHUB_LATENCY, _CLAUDE_LATENCY, _SLACK_LATENCY
         server: ValkeyServer | None = None
-        if is_embedded:
-            state = state or folder / "state"
+        if state:
             url = start_embedded_url(state)
             stack.callback(stop_embedded, state)
         else:
             url, server = stack.enter_context(own_server())
         there = world_of(github, claude, slack, url)
-        github.add("octo/engine")
+        repositories = [f"octo/part-{number}" for number in range(works)]
+        for each in ("octo/engine", *repositories):
+            github.add(each)
         store = stack.enter_context(connect_server(url))
         store.ping()
         site = Site(there, store, folder, launch=start_shifted)
@@ -168,7 +171,7 @@ def open_stage(folder: Path, *, is_embedded: bool = False, state: Path | None = 
         there.settings.update(
             ANTHROPIC_BASE_URL=proxies[ServiceName.CLAUDE].url,
             PRDIGEST_REPO="octo/engine",
-            PRDIGEST_REPOS=",".join(f"octo/part-{number}" for number in range(MOST_WORKS)),
+            PRDIGEST_REPOS=",".join(repositories),
             PRDIGEST_TIMEZONE=str(stage.zone),
             PRDIGEST_USER_LIMIT="1000",
             SLACK_SIGNING_SECRET=SECRET,
@@ -195,8 +198,3 @@ def short_folder() -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def pause(seconds: float) -> None:
-    """Wait while a fault is on."""
-    time.sleep(seconds)

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from tests.faults.trial import Outcome
 
 _HEAD = (
-    "| part | fault | when | lasts | taken / refused / not acknowledged | quiet after | web / worker / store, MB | held |",
+    "| part | fault | when | lasts | taken / refused / lost | quiet after | web / worker / store, MB | held |",
     "|---|---|---|---|---|---|---|---|",
 )
 
 
 def format_table(outcomes: Sequence[Outcome], seed: int, seconds: float) -> str:
-    """Format a table with a row for each trial, and what did not hold below it."""
+    """Format a table with a row for each trial, and what did not hold below it.
+
+    Requests were taken, refused with a sentence, or lost before they were acknowledged.
+    """
     rows = [_format_row(outcome) for outcome in outcomes]
     held = sum(not outcome.problems and not outcome.skipped for outcome in outcomes)
     skipped = sum(bool(outcome.skipped) for outcome in outcomes)

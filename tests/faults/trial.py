@@ -31,7 +31,7 @@ _MOMENT_SECONDS = 6.0
 _QUIET_SECONDS = 150.0
 _DISK = "12m"
 # how often and by how much time is put forward while a fault lasts for hours
-_HOUR_STEPS, _STEP_SECONDS = 6, 4.0
+_HOUR_STEPS, _STEP_SECONDS = 45, 1.0
 
 
 class NotHere(Exception):
@@ -58,12 +58,12 @@ class Outcome:
     skipped: str = ""
 
 
-def run_case(case: FaultCase, seed: int, *, with_doctor: bool = True) -> Outcome:
+def run_case(case: FaultCase, seed: int) -> Outcome:
     """Run the trial of a case on a bot of its own."""
     outcome = Outcome(case.name, case.part, case.fault, case.when, case.lasts)
     try:
         with short_folder() as folder, _open_case_stage(case, folder) as stage:
-            _run_trial(case, stage, random.Random(f"{seed} {case.name}"), outcome, with_doctor=with_doctor)
+            _run_trial(case, stage, random.Random(f"{seed} {case.name}"), outcome)  # noqa: S311 (no secret)
     except NotHere as reason:
         outcome.skipped = str(reason)
     except Exception as error:
@@ -77,7 +77,7 @@ def _open_case_stage(case: FaultCase, folder: Path) -> Iterator[Stage]:
     with ExitStack() as stack:
         if case.is_on_disk:
             disk = stack.enter_context(small_disk(folder))
-            yield stack.enter_context(open_stage(folder, state=disk / "state", is_embedded=True))
+            yield stack.enter_context(open_stage(folder, state=disk / "state"))
         else:
             yield stack.enter_context(open_stage(folder))
 
@@ -93,12 +93,11 @@ def small_disk(folder: Path) -> Iterator[Path]:
     try:
         yield place
     finally:
-        subprocess.run(["umount", "-l", str(place)], capture_output=True, check=False, timeout=20)
+        unmount = ["umount", "-l", str(place)]
+        subprocess.run(unmount, capture_output=True, check=False, timeout=20)
 
 
-def _run_trial(
-    case: FaultCase, stage: Stage, choice: random.Random, outcome: Outcome, *, with_doctor: bool
-) -> None:
+def _run_trial(case: FaultCase, stage: Stage, choice: random.Random, outcome: Outcome) -> None:
     before = Work(stage, 0)
     before.prepare()
     before.begin()
@@ -112,12 +111,12 @@ def _run_trial(
     if not case.after:
         with case.act(stage, choice):
             _begin(work, thread)
-            _let_last(case, stage, outcome, with_doctor=with_doctor)
+            _let_last(case, stage, outcome)
     else:
         work.begin(thread)
         _await_moment(stage, seen + case.after)
         with case.act(stage, choice):
-            _let_last(case, stage, outcome, with_doctor=with_doctor)
+            _let_last(case, stage, outcome)
 
     healed = time.monotonic()
     stage.await_web()
@@ -143,17 +142,17 @@ def _await_moment(stage: Stage, requests: int) -> None:
         time.sleep(0.005)
 
 
-def _let_last(case: FaultCase, stage: Stage, outcome: Outcome, *, with_doctor: bool) -> None:
+def _let_last(case: FaultCase, stage: Stage, outcome: Outcome) -> None:
     """Let a fault last, and ask the doctor meanwhile."""
     until = time.monotonic() + case.seconds
-    if case.said or (with_doctor and case.seconds):
+    if case.said:
         outcome.said = ask_doctor(stage)
         if case.said not in outcome.said:
             outcome.problems.append(f"the doctor does not say {case.said!r}: {outcome.said}")
     if case.hours:
         for _ in range(_HOUR_STEPS):
             time.sleep(_STEP_SECONDS)
-            stage.advance(case.hours * 3_600 / _HOUR_STEPS)
+            stage.clocks.advance(case.hours * 3_600 / _HOUR_STEPS)
     time.sleep(max(0.0, until - time.monotonic()))
 
 

@@ -12,6 +12,7 @@ from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionStore
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
+from bot.render.conversations.sentences import NOT_POSTED_YET, STILL_WORKING
 from bot.services.digest.posted_digest import PostedDigest
 from tests.emulators.github.store import changed_file, pull
 from tests.faults.stage import Stage
@@ -20,6 +21,8 @@ from tests.helpers.world import CHANNEL
 
 PULLS = (101, 102, 103)
 TEAM = "T0TEAM"
+# what an asker reads while there is no answer
+_NOTICES = (STILL_WORKING, NOT_POSTED_YET, "Looking at ")
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,11 @@ class Work:
     stage: Stage
     number: int
     requests: list[Request] = field(default_factory=list)
+    due: datetime = field(init=False)
+
+    def __post_init__(self) -> None:
+        now = datetime.fromtimestamp(self.stage.clocks.now(), self.stage.zone)
+        self.due = self.timing.find_first_from(now.date())
 
     @property
     def channel(self) -> str:
@@ -62,11 +70,6 @@ class Work:
     @property
     def subscription(self) -> Subscription:
         return Subscription(self.channel, self.repository, self.timing, by="U0ADA")
-
-    @property
-    def due(self) -> datetime:
-        now = datetime.fromtimestamp(self.stage.clocks.now(), self.stage.zone)
-        return self.timing.find_first_from(now.date())
 
     def prepare(self) -> None:
         """Merge pull requests yesterday, and subscribe a channel to them: its digest was due this morning."""
@@ -86,24 +89,37 @@ class Work:
         self.ask(thread)
 
     def ask(self, thread: str | None = None) -> None:
-        """Ask for all that people ask for, at the same time."""
-        ada = self.stage.site.person(self.stage.web)
+        """Ask for all that people ask for, at the same time; each of them asks once."""
         name = str(self.repository)
-        with ThreadPoolExecutor(4) as pool:
+        people = [self.stage.site.person(self.stage.web, f"U0W{self.number}N{place}") for place in range(4)]
+        ada, bob, cy, dee = people
+        with ThreadPoolExecutor(len(people)) as pool:
             asked = [
                 ("command", 1, pool.submit(ada.send_command, "/prsummary", f"{name}#101")),
-                ("private command", 2, pool.submit(ada.send_command, "/prsummary", f"{name}#102 private")),
-                ("list", 1, pool.submit(ada.send_command, "/prrisks", f"7d repo:{name}")),
-                ("question", 1, pool.submit(ada.mention, f"Why was {name}#103 merged?", CHANNEL, thread)),
+                ("private command", 2, pool.submit(bob.send_command, "/prsummary", f"{name}#102 private")),
+                ("list", 1, pool.submit(cy.send_command, "/prrisks", f"7d repo:{name}")),
+                ("question", 1, pool.submit(dee.mention, f"Why was {name}#103 merged?", CHANNEL, thread)),
             ]
         self.requests += [Request(what, found.result(), most) for what, most, found in asked]
 
+    def find_answers(self, request: Request) -> list[str]:
+        """The texts of what came of a request: its answer, or why there is none; notices do not count."""
+        payload, site = request.delivery.payload, self.stage.site
+        user = payload.get("user_id") or payload["event"]["user"]
+        others = [
+            shown["text"]
+            for shown in site.world.slack.ephemerals
+            if shown["user"] == user and shown.get("response_url", "") != payload.get("response_url")
+        ]
+        found = [*site.answers(request.delivery), *others]
+        return [text for text in found if not any(notice in text for notice in _NOTICES)]
+
     def redeliver(self) -> None:
         """Deliver again what was not acknowledged, as Slack does with messages; a command is never sent twice."""
-        ada = self.stage.site.person(self.stage.web)
+        slack = self.stage.site.person(self.stage.web)
         for place, request in enumerate(self.requests):
             if request.delivery.kind == "events_api" and request.delivery.ack.status != 200:
-                again = ada.redeliver(request.delivery)
+                again = slack.redeliver(request.delivery)
                 self.requests[place] = Request(request.name, again, request.most)
 
     @property
@@ -127,4 +143,4 @@ class Work:
 
     def has_answers(self) -> bool:
         """Whether all that was taken has an answer."""
-        return all(self.stage.site.answers(each.delivery) for each in self.requests if each.is_taken)
+        return all(self.find_answers(each) for each in self.requests if each.is_taken)

@@ -1,4 +1,4 @@
-"""Deliveries that can't be taken: Slack gets no acknowledgement, and the log says why, at the length it deserves."""
+"""Deliveries that can not be taken: Slack gets no acknowledgement, and the log says why in one record."""
 
 from __future__ import annotations
 
