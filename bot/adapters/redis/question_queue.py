@@ -7,6 +7,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import timedelta
 from itertools import chain
 from typing import cast
 
@@ -22,6 +23,8 @@ from bot.domain.operations.budget import BudgetHold
 
 log = logging.getLogger(__name__)
 
+# a question may wait for a worker over a weekend
+_LONGEST_WAIT = timedelta(days=3)
 _MICRODOLLARS = 1_000_000
 # the end of the mark that a reservation was settled, which counts as no dollars
 _SETTLED = ":settled:0"
@@ -83,11 +86,13 @@ class RedisQuestionQueue:
         self._keys = keys
 
     def add_question(self, place: str, question: Question) -> None:
-        """Add a question."""
-        key = self._keys.add_prefix(_build_queue_name(place))
+        """Add a question, and remove those that have waited for days: nobody expects their answer any more."""
+        key, asked = self._keys.add_prefix(_build_queue_name(place)), float(question.ts)
         with translate_redis_errors(), self._client.pipeline() as pipeline:
-            pipeline.zadd(key, {_dump_question(question): float(question.ts)})
-            pipeline.expire(key, QUESTION_QUEUE.lifetime)
+            pipeline.zremrangebyscore(key, "-inf", asked - _LONGEST_WAIT.total_seconds())
+            pipeline.zadd(key, {_dump_question(question): asked})
+            # an earlier version let it expire
+            pipeline.persist(key)
             pipeline.execute()
 
     def get_first(self, place: str) -> Question | None:
