@@ -23,13 +23,18 @@ def _parse_arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=200, help="how often a process is killed (default: 200)")
     parser.add_argument("--seed", type=int, default=1, help="the seed of all that is random (default: 1)")
     parser.add_argument("--lanes", type=int, default=4, help="how many bots are tried at once (default: 4)")
+    parser.add_argument(
+        "--logs", type=Path, help="a folder for the logs of trials in which something did not hold"
+    )
     parser.add_argument("--out", type=Path, help="write the table there, too")
     return parser.parse_args()
 
 
-def _report(outcome: Outcome) -> Outcome:
+def _report(outcome: Outcome, logs: Path | None) -> Outcome:
     verdict = outcome.skipped or "; ".join(outcome.problems) or "held"
     _say(f"{outcome.name}: {verdict}")
+    if logs and outcome.log:
+        (logs / f"{outcome.name}.log").write_text(outcome.log)
     return outcome
 
 
@@ -44,7 +49,7 @@ def main() -> int:
     if arguments.only == "kills":
         chosen = []
     with ThreadPoolExecutor(arguments.lanes) as pool:
-        outcomes = list(pool.map(lambda case: _report(run_case(case, arguments.seed)), chosen))
+        outcomes = list(pool.map(lambda case: _report(run_case(case, arguments.seed), arguments.logs), chosen))
     if arguments.rounds and arguments.only in ("", "kills"):
         outcomes += run_kills(arguments.rounds, arguments.seed, arguments.lanes, _say)
     table = format_table(outcomes, arguments.seed, time.monotonic() - began)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -56,6 +57,7 @@ class Outcome:
     growth: str = ""
     said: str = ""
     skipped: str = ""
+    log: str = ""
 
 
 def run_case(case: FaultCase, seed: int) -> Outcome:
@@ -67,8 +69,8 @@ def run_case(case: FaultCase, seed: int) -> Outcome:
     except NotHere as reason:
         outcome.skipped = str(reason)
     except Exception as error:
-        notes = "".join(getattr(error, "__notes__", ()))
-        outcome.problems.append(f"the trial ended with {type(error).__name__}: {error} {notes}")
+        outcome.problems.append(f"the trial ended with {type(error).__name__}: {error}")
+        outcome.log = "".join(getattr(error, "__notes__", ()))
     return outcome
 
 
@@ -169,11 +171,12 @@ def _judge(case: FaultCase, stage: Stage, works: list[Work], level: MemoryLevel,
     found = [problem for work in works for problem in judge_work(work)]
     found += [*judge_keys(stage.store), *judge_processes(stage), *judge_memory(level, after)]
     for problem in found:
-        is_excused = any(excuse in problem for excuse in case.excuses)
+        is_excused = any(re.search(excuse, problem) for excuse in case.excuses)
         (outcome.excused if is_excused else outcome.problems).append(problem)
     requests = works[1].requests
     outcome.taken = sum(each.is_taken for each in requests)
     outcome.lost = sum(each.delivery.ack.status == 0 for each in requests)
     outcome.refused = len(requests) - outcome.taken - outcome.lost
+    outcome.log = stage.log if outcome.problems else ""
     grown = [after.resident[name] - level.resident[name] for name in ("web", "worker")]
     outcome.growth = "/".join(f"{each:+.1f}" for each in (*grown, after.store - level.store))
