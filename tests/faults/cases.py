@@ -72,8 +72,14 @@ class FaultCase:
 
 # Slack does what it is asked, and its answer is lost. What only one person saw can't be looked for afterwards, so
 # the bot sends it again: better several times than never
-_EFFECTIVE = (ServiceFault.SLOW, ServiceFault.CUT, ServiceFault.GARBAGE)
-_REPEATED = r"private command \d+: \d+ answers"
+_REPEATED = (r"private command \d+: \d+ answers",)
+_SLACK_EXCUSES = {
+    ServiceFault.SLOW: _REPEATED,
+    ServiceFault.CUT: _REPEATED,
+    ServiceFault.GARBAGE: _REPEATED,
+    # to a bot that was removed from the workspace nothing is left but the addresses that commands came with
+    ServiceFault.REFUSING: (r"question \d+: it was acknowledged and has no answer",),
+}
 
 
 def _list_service_cases() -> list[FaultCase]:
@@ -82,8 +88,7 @@ def _list_service_cases() -> list[FaultCase]:
         is_slow = fault is ServiceFault.SLOW
         act = fail_service(service, fault, SLOW)
         seconds = SLOW_LASTING if is_slow else LASTING
-        is_unknown = service is ServiceName.SLACK and fault in _EFFECTIVE
-        excuses = (_REPEATED,) if is_unknown else ()
+        excuses = _SLACK_EXCUSES.get(fault, ()) if service is ServiceName.SLACK else ()
         cases.append(FaultCase(service, fault, act, after, seconds, excuses=excuses))
     for service in ServiceName:
         act = fail_service(service, ServiceFault.DOWN)

@@ -79,7 +79,9 @@ def _judge_digest(work: Work) -> Iterator[str]:
         times = parts.count(f"'text': '#{number}'")
         if times != 1:
             yield f"#{number} stands in it {times} times"
-    files = [file["thread_ts"] for file in slack.files if work.channel in file["channels"]]
+    # the report of a digest that was repaired comes again, under another name: Slack edits no file
+    reports = [file for file in slack.files if work.channel in file["channels"]]
+    files = [file["thread_ts"] for file in reports if "-corrected" not in file["name"]]
     if files != [lead["ts"]]:
         yield f"{len(files)} reports"
     if not work.is_posted:
