@@ -9,7 +9,6 @@ from typing import Any
 from urllib.error import HTTPError
 
 import pytest
-from localslack.loopback import Loopback, Request, Response
 from slack_sdk import WebClient
 
 from bot.adapters.slack.errors import translate_slack_errors
@@ -17,7 +16,7 @@ from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.transport import send_to_hook
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable
 from bot.ports import Attachment
-from tests.adapters.worlds import WebPage
+from tests.adapters.worlds import Garbage, WebPage
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.checks import closed_port, is_one_sentence
 
@@ -149,17 +148,6 @@ def test_a_web_page_in_place_of_an_answer_is_unavailable_and_not_shown() -> None
         error = failure(ACTS["chat.postMessage"], SlackMessenger(make_slack_client("xoxb-test", world.url)))
     assert isinstance(error, SlackUnavailable)
     assert "html" not in str(error)
-
-
-class Garbage(Loopback):
-    """Answers every request with the same bytes and with success."""
-
-    def __init__(self, body: bytes) -> None:
-        super().__init__()
-        self._body = body
-
-    def handle(self, request: Request) -> Response:
-        return Response(200, self._body, {"Content-Type": "application/json"})
 
 
 @pytest.mark.parametrize("body", [b"\xff\xfe", b'{"ok": true, "ts', b"[]", b'"ok"', b"7", b"null", b""], ids=repr)
