@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import mmap
 import shutil
 import struct
@@ -29,7 +30,9 @@ def can_shift() -> bool:
 @cache
 def _shifting_forks() -> Forks:
     """A server of forks whose clocks can be shifted; the library lies in a folder until this process ends."""
-    library = Path(tempfile.mkdtemp(prefix="prdigest-")) / "shifted_clock.so"
+    folder = Path(tempfile.mkdtemp(prefix="prdigest-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    library = folder / "shifted_clock.so"
     line = ["cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(_SOURCE), "-ldl"]
     subprocess.run(line, check=True, timeout=60)
     return Forks(ROOT, environment(dramatiq_restart_delay="200", LD_PRELOAD=str(library)))
