@@ -22,8 +22,7 @@ from tests.faults.trial import Outcome
 from tests.faults.work import Work
 
 # Most of the work is the worker's. It is killed after so many requests to outside services, of which a piece of
-# work makes about forty. What the others do is over within these seconds, from when people ask or from when a clock
-# is started.
+# work makes about forty. What the others do is over within these seconds, from when people ask or a clock starts.
 _WEIGHTS = {"web": 1, "worker": 3, "clock": 1}
 _MOST_REQUESTS = 45
 _MOST_SECONDS = {"web": 0.15, "clock": 1.5}
