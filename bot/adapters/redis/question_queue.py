@@ -112,11 +112,11 @@ class RedisQuestionQueue:
             self._client.zremrangebyscore(self._keys.add_prefix(_build_queue_name(place)), ts, ts)
 
     @contextmanager
-    def try_lock(self, place: str) -> Iterator[bool]:
-        """Lock the queue of a thread, and yield whether that succeeded."""
+    def try_lock(self, place: str, seconds: float = 0.0) -> Iterator[bool]:
+        """Lock the queue of a thread, and yield whether that succeeded within ``seconds``."""
         with (
             translate_redis_errors(),
-            hold_lease(self._client, self._keys, _build_queue_name(place), timeout=0) as is_held,
+            hold_lease(self._client, self._keys, _build_queue_name(place), timeout=seconds) as is_held,
         ):
             yield is_held
 
