@@ -33,9 +33,13 @@ def _parse_arguments() -> argparse.Namespace:
 def _report(outcome: Outcome, logs: Path | None) -> Outcome:
     verdict = outcome.skipped or "; ".join(outcome.problems) or "held"
     _say(f"{outcome.name}: {verdict}")
+    _keep_log(outcome, logs)
+    return outcome
+
+
+def _keep_log(outcome: Outcome, logs: Path | None) -> None:
     if logs and outcome.log:
         (logs / f"{outcome.name}.log").write_text(outcome.log)
-    return outcome
 
 
 def _say(line: str) -> None:
@@ -51,7 +55,10 @@ def main() -> int:
     with ThreadPoolExecutor(arguments.lanes) as pool:
         outcomes = list(pool.map(lambda case: _report(run_case(case, arguments.seed), arguments.logs), chosen))
     if arguments.rounds and arguments.only in ("", "kills"):
-        outcomes += run_kills(arguments.rounds, arguments.seed, arguments.lanes, _say)
+        kills = run_kills(arguments.rounds, arguments.seed, arguments.lanes, _say)
+        for outcome in kills:
+            _keep_log(outcome, arguments.logs)
+        outcomes += kills
     table = format_table(outcomes, arguments.seed, time.monotonic() - began)
     sys.stdout.write(table)
     if arguments.out:

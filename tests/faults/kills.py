@@ -69,6 +69,7 @@ class _Tally:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, kill: Kill, work: Work, quiet: float, problems: Sequence[str]) -> None:
+        """Add a round; of one in which something did not hold, the log too."""
         with self.lock:
             outcome = self.outcomes[kill.victim]
             self.rounds[kill.victim] += 1
@@ -77,6 +78,7 @@ class _Tally:
             outcome.lost += sum(each.delivery.ack.status == 0 for each in work.requests)
             outcome.refused = 4 * self.rounds[kill.victim] - outcome.taken - outcome.lost
             outcome.problems += [f"{kill}: {problem}" for problem in problems]
+            outcome.log += work.stage.log if problems else ""
 
 
 def run_kills(rounds: int, seed: int, lanes: int, report: Callable[[str], None]) -> list[Outcome]:
