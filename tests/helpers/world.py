@@ -67,16 +67,21 @@ def world(store_url: str, team: str = "T0TEAM", tokens: Tokens = USUAL) -> Itera
         github = stack.enter_context(GitHubEmulator(tokens.github))
         claude = stack.enter_context(ClaudeEmulator(tokens.claude))
         slack = stack.enter_context(SlackEmulator(tokens.slack, now=time.time, team_id=team))
-        settings = {
-            "GITHUB_API_URL": github.url,
-            "GITHUB_TOKEN": github.token,
-            "ANTHROPIC_BASE_URL": claude.url,
-            "ANTHROPIC_API_KEY": claude.api_key,
-            "SLACK_API_URL": slack.url,
-            "SLACK_BOT_TOKEN": slack.token,
-            "REDIS_URL": store_url,
-        }
-        yield World(github, claude, slack, settings)
+        yield world_of(github, claude, slack, store_url)
+
+
+def world_of(github: GitHubEmulator, claude: ClaudeEmulator, slack: SlackEmulator, store_url: str) -> World:
+    """A world of emulators that have been started."""
+    settings = {
+        "GITHUB_API_URL": github.url,
+        "GITHUB_TOKEN": github.token,
+        "ANTHROPIC_BASE_URL": claude.url,
+        "ANTHROPIC_API_KEY": claude.api_key,
+        "SLACK_API_URL": slack.url,
+        "SLACK_BOT_TOKEN": slack.token,
+        "REDIS_URL": store_url,
+    }
+    return World(github, claude, slack, settings)
 
 
 def add_small_day(github: GitHubEmulator, count: int = 3) -> None:
