@@ -20,7 +20,7 @@ from bot.domain.profile.file_uses import scan_file
 from bot.domain.profile.linking import link_profile
 from bot.domain.profile.models import Profile
 from bot.domain.profile.scan import build_profile
-from bot.domain.profile.upstream_index import UpstreamIndex
+from bot.domain.profile.upstream.index import UpstreamIndex
 from bot.domain.pull_requests.models import Repository
 from bot.domain.python.models import Signature
 from bot.domain.text.strings import truncate_text

@@ -12,7 +12,7 @@ from bot.domain.profile.linking import link_profile
 from bot.domain.profile.models import Use
 from bot.domain.profile.scan import build_profile
 from bot.domain.profile.scanned import FileUses
-from bot.domain.profile.upstream_index import UpstreamIndex
+from bot.domain.profile.upstream.index import UpstreamIndex
 from bot.domain.source.models import SourceFile
 from bot.domain.source.trees import BlobVersion
 from bot.domain.text.redaction import redact_text

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from bot.domain.profile.models import Use, UseKind
 from bot.domain.touches.models import TouchLevel
-from bot.domain.touches.possible_calls import list_possible_calls
 from bot.domain.touches.profile_index import ProfileIndex
-from bot.domain.touches.verdicts import Verdict
+from bot.domain.touches.rules.possible_calls import list_possible_calls
+from bot.domain.touches.rules.verdicts import Verdict
 
 _MEMBERS = frozenset({ContractClass.METHOD, ContractClass.ATTRIBUTE})
 # a definition of the team's own that upstream no longer calls: nothing fails, and nothing works either

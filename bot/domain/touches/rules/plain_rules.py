@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from bot.domain.touches.models import TouchLevel
 from bot.domain.touches.profile_index import ProfileIndex, split_field
-from bot.domain.touches.verdicts import Verdict
+from bot.domain.touches.rules.verdicts import Verdict
 
 _LOST = frozenset({ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.MOVED})
 _GONE = (TouchLevel.BREAKS, 0.85, "it is gone")

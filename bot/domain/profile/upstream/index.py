@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.domain.profile.ancestors import merge_lines
 from bot.domain.profile.symbols import SUPER, follow_part, is_container
-from bot.domain.profile.upstream_values import list_value_texts, read_value
+from bot.domain.profile.upstream.ancestors import merge_lines
+from bot.domain.profile.upstream.values import list_value_texts, read_value
 from bot.domain.python.models import Definition, DefinitionKind, ModuleOutline
 
 # re-exports, aliases and values from one name to what it is in the end; more are a circle

@@ -8,7 +8,7 @@ from bot.domain.contract.models import ContractChange, MergeContract
 from bot.domain.profile.models import Use, UseKind
 from bot.domain.touches.models import TouchLevel
 from bot.domain.touches.profile_index import ProfileIndex
-from bot.domain.touches.verdicts import Verdict
+from bot.domain.touches.rules.verdicts import Verdict
 
 # how likely another body concerns a use, by what the use does with it
 _BEHAVIOUR = {

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bot.domain.profile.models import Profile, Use, UseKind
 from bot.domain.profile.scanners.sketch import MIN_LIKENESS, measure_likeness
-from bot.domain.profile.upstream_index import UpstreamIndex
+from bot.domain.profile.upstream.index import UpstreamIndex
 from bot.domain.python.models import DefinitionKind
 from bot.domain.python.module_names import get_owner
 

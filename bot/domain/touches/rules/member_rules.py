@@ -8,7 +8,7 @@ from bot.domain.contract.models import ContractChange, ContractClass, MergeContr
 from bot.domain.profile.models import DerivedClass
 from bot.domain.touches.models import TouchLevel
 from bot.domain.touches.profile_index import ProfileIndex
-from bot.domain.touches.verdicts import Verdict, use_derived_class
+from bot.domain.touches.rules.verdicts import Verdict, use_derived_class
 
 
 def judge_abstract_member(

@@ -10,9 +10,9 @@ from bot.domain.profile.models import Use, UseKind
 from bot.domain.python.binding import can_bind, drop_receiver, find_binding_problem, list_required
 from bot.domain.python.models import CallShape, ParameterKind, Signature
 from bot.domain.touches.models import TouchLevel
-from bot.domain.touches.possible_calls import list_possible_calls
 from bot.domain.touches.profile_index import ProfileIndex
-from bot.domain.touches.verdicts import Verdict
+from bot.domain.touches.rules.possible_calls import list_possible_calls
+from bot.domain.touches.rules.verdicts import Verdict
 
 _CALLS = frozenset({UseKind.CALL, UseKind.INHERITED, UseKind.NAMED, UseKind.POSSIBLE_CALL})
 _REPLACEMENTS = frozenset({UseKind.OVERRIDE, UseKind.PATCH})
