@@ -18,9 +18,9 @@ from bot.domain.evaluation.touch_evaluation import TouchEvaluation, evaluate_cas
 from bot.domain.pull_requests.models import Repository
 from bot.ports.clone_trees import CloneTrees, TreesOpener
 from bot.services.operations.worker_threads import iterate_results
-from bot.services.touches.replay import Replay, WindowResult, WindowTask
-from bot.services.touches.upstream_line import UpstreamLine, read_upstream
-from bot.services.touches.windows import (
+from bot.services.touches.clones.replay import Replay, WindowResult, WindowTask
+from bot.services.touches.clones.upstream_line import UpstreamLine, read_upstream
+from bot.services.touches.clones.windows import (
     Lines,
     PinChange,
     ReplayWindow,

@@ -13,17 +13,17 @@ from bot.domain.source.models import SourceFile
 from bot.domain.source.trees import BlobVersion
 from bot.domain.touches.profile_index import ProfileIndex
 from bot.ports.clone_trees import CloneTrees
-from bot.services.touches.line_changes import LineChanges
-from bot.services.touches.profile_judge import (
+from bot.services.touches.clones.line_changes import LineChanges
+from bot.services.touches.clones.profile_judge import (
     DownstreamCommit,
     ProfileJudge,
     describe_change,
     describe_use,
     list_hit_uses,
 )
-from bot.services.touches.replay_cache import FileCache
-from bot.services.touches.upstream_line import CloneMerge
-from bot.services.touches.windows import ReplayWindow
+from bot.services.touches.clones.replay_cache import FileCache
+from bot.services.touches.clones.upstream_line import CloneMerge
+from bot.services.touches.clones.windows import ReplayWindow
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from bot.domain.touches.judgement import judge_merge
 from bot.domain.touches.models import MergeTouches, Touch, TouchLevel
 from bot.domain.touches.profile_index import ProfileIndex
 from bot.ports.clone_trees import CloneTrees
-from bot.services.touches.clone_contracts import ContractExtractor
-from bot.services.touches.replay_cache import FileCache
-from bot.services.touches.upstream_line import CloneMerge, is_relevant
+from bot.services.touches.clones.clone_contracts import ContractExtractor
+from bot.services.touches.clones.replay_cache import FileCache
+from bot.services.touches.clones.upstream_line import CloneMerge, is_relevant
 
 # characters of a change or a use in a line of a table
 _MAX_TEXT = 200

@@ -19,8 +19,8 @@ from bot.domain.python.module_names import is_python
 from bot.domain.python.outline import build_outline
 from bot.domain.source.trees import TreeCommit
 from bot.ports.clone_trees import CloneTrees
-from bot.services.touches.replay_cache import UpstreamTree
-from bot.services.touches.upstream_line import (
+from bot.services.touches.clones.replay_cache import UpstreamTree
+from bot.services.touches.clones.upstream_line import (
     UNKNOWN_REPOSITORY,
     CloneMerge,
     read_upstream,

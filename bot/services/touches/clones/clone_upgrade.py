@@ -23,8 +23,8 @@ from bot.domain.source.trees import BlobVersion, LineCommit, TreeCommit
 from bot.domain.text.strings import quote_input
 from bot.domain.touches.upgrade import UpgradeRange
 from bot.ports.clone_trees import CloneTrees
-from bot.services.touches.clone_contracts import ContractExtractor
-from bot.services.touches.upstream_line import CloneMerge, detect_upstream
+from bot.services.touches.clones.clone_contracts import ContractExtractor
+from bot.services.touches.clones.upstream_line import CloneMerge, detect_upstream
 
 ProgressCallback = Callable[[int, int], None]
 HEAD = "HEAD"
