@@ -13,7 +13,8 @@ from bot.cli.base import get_current_time
 from bot.cli.logs import configure_logging
 from bot.container import open_foundation
 from bot.processes import run_all
-from bot.services.operations import billing, deadlines
+from bot.services.costs import billing
+from bot.services.operations import deadlines
 from bot.services.slack.asker_notices import ResponseTimes
 from bot.settings import list_secret_values, load_settings
 

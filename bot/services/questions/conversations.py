@@ -17,8 +17,8 @@ from bot.render.blocks.sanitize import sanitize_text
 from bot.render.conversations.answers import render_private_answer
 from bot.render.conversations.notices import describe_error
 from bot.render.conversations.sentences import GAVE_UP
+from bot.services.costs.billing import bill_to, name_payer
 from bot.services.operations import deadlines
-from bot.services.operations.billing import bill_to, name_payer
 from bot.services.operations.correlation import identify_request
 from bot.services.questions.answer_writer import AnswerDraft, AnswerWriter
 from bot.services.questions.feedback import AnswerFeedback

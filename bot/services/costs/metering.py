@@ -13,10 +13,10 @@ from bot.domain.operations.budget import TOO_MANY_CALLS, BudgetHold, CallPurpose
 from bot.domain.operations.ledger import CallKind, CallOrigin, Expense, build_call_entry
 from bot.domain.operations.usage import NO_USAGE, PriceList, Usage
 from bot.ports import Chat, ChatEvent, ChatModel, Completion, Model, Prompt, RateLimiter, TurnUsage
+from bot.services.costs.billing import OPERATOR, BillingAccount, get_account
+from bot.services.costs.budget import Budget
+from bot.services.costs.cost_tally import note_expense
 from bot.services.operations import deadlines
-from bot.services.operations.billing import OPERATOR, BillingAccount, get_account
-from bot.services.operations.budget import Budget
-from bot.services.operations.cost_tally import note_expense
 
 log = logging.getLogger(__name__)
 

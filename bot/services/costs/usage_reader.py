@@ -11,8 +11,8 @@ from bot.domain.operations.run import RunOutcome
 from bot.domain.operations.usage_report import LastDigest, UsageReport, build_spendings
 from bot.domain.time.day import LocalDay
 from bot.ports import CostLedger, RunLog
+from bot.services.costs.budget import Budget
 from bot.services.digest.records import DigestRecords
-from bot.services.operations.budget import Budget
 
 _MAX_RUNS = 50
 

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 
 from bot.domain.errors import StoreUnavailable
 from bot.domain.operations.ledger import Expense, WorkKind, build_work_entry
-from bot.services.operations.budget import Budget
+from bot.services.costs.budget import Budget
 
 log = logging.getLogger(__name__)
 

@@ -29,11 +29,11 @@ from bot.domain.operations.ledger import CallKind, CallOrigin, CostTotals, sum_d
 from bot.domain.operations.usage import Usage
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.ports import Chat, ChatEvent, Completion, Prompt, TextDelta, TextPart, Turn, TurnEnd, TurnUsage
+from bot.services.costs.billing import OPERATOR, bill_to
+from bot.services.costs.budget import Budget
+from bot.services.costs.cost_tally import tally_costs
+from bot.services.costs.metering import CallMeter, MeteredChat, MeteredModel
 from bot.services.operations import deadlines
-from bot.services.operations.billing import OPERATOR, bill_to
-from bot.services.operations.budget import Budget
-from bot.services.operations.cost_tally import tally_costs
-from bot.services.operations.metering import CallMeter, MeteredChat, MeteredModel
 from bot.services.operations.worker_threads import DeadlineExecutor
 from tests.helpers.talks import converse
 from tests.services.doubles import CountingLimiter, Sleeps

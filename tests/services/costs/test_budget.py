@@ -14,8 +14,8 @@ from bot.domain.errors import BudgetExceeded, StoreUnavailable
 from bot.domain.operations.budget import PEOPLE_SHARE, BudgetHold, CallPurpose
 from bot.domain.operations.ledger import LedgerEntry
 from bot.domain.time.day import LocalDay, get_today, parse_zone
-from bot.services.operations.billing import name_payer
-from bot.services.operations.budget import Budget
+from bot.services.costs.billing import name_payer
+from bot.services.costs.budget import Budget
 from tests.helpers.checks import is_one_sentence
 from tests.services.doubles import slack_request
 

@@ -26,7 +26,7 @@ from bot.domain.operations.budget import (
 from bot.domain.operations.ledger import LedgerEntry
 from bot.domain.time.day import LocalDay
 from bot.ports import SpendingStore
-from bot.services.operations.billing import name_payer
+from bot.services.costs.billing import name_payer
 
 log = logging.getLogger(__name__)
 
