@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.day import WITHOUT_REVIEWS
 from benchmarks.peers.measurements import Run, Series, run_all
 from benchmarks.peers.stage import Stage, load_material, open_stage
-from benchmarks.peers.tables import format_comparison, format_pulls
+from benchmarks.peers.tables import SUMS, format_comparison, format_pulls
 from benchmarks.peers.tools import (
     MODEL,
     PEER_PYTHON,
@@ -57,7 +57,7 @@ def compare_peers(arguments: Sequence[str]) -> int:
     print(f"PR-Agent {PEER_VERSION}, {MODEL}, {len(material.pulls)} pull requests: {material.name}")
     _print_table("First run", format_comparison(first[0], [first[1], published]))
     _print_table("Second run", format_comparison(again[0], [again[1]]))
-    _print_table("The same pull requests as one digest", format_comparison(digest, [first[1]]))
+    _print_table("The same pull requests as one digest", format_comparison(digest, [first[1]], SUMS))
     _print_table("Each pull request, first run", format_pulls(material.pulls, *first))
     return 0
 
@@ -81,7 +81,8 @@ def _run_both(stage: Stage, venv: Path) -> tuple[Series, Series]:
 def _run_published(stage: Stage, venv: Path) -> Series:
     """Run the peer as it may be set up besides. Its time says nothing: the emulators answer at once."""
     stage.meter.github.latency = stage.meter.claude.latency = 0.0
-    return _run_series(stage, _make_peer(stage, venv, CACHED_AND_PUBLISHED))
+    series = _run_series(stage, _make_peer(stage, venv, CACHED_AND_PUBLISHED))
+    return replace(series, name="PR-Agent, published")
 
 
 def _run_series(stage: Stage, tool: Tool) -> Series:

@@ -41,13 +41,18 @@ FIGURES = (
     Figure("seconds of the processor, median", lambda run: run.processor, is_total=False, form="{:.2f}"),
     Figure("megabytes of memory at the peak, median", lambda run: run.megabytes, is_total=False),
 )
+# of runs of different extent only sums can be compared
+SUMS = (
+    *(figure for figure in FIGURES if figure.is_total),
+    Figure("seconds", lambda run: run.seconds, form="{:.2f}"),
+)
 
 
-def format_comparison(ours: Series, peers: Sequence[Series]) -> Iterator[str]:
+def format_comparison(ours: Series, peers: Sequence[Series], figures: Sequence[Figure] = FIGURES) -> Iterator[str]:
     """Yield a table with a column for each series, and how many times ours the first of the peers is."""
     names = [ours.name, *(each.name for each in peers), f"{peers[0].name} / {ours.name}"]
     yield from _format_head(["", *names])
-    for figure in FIGURES:
+    for figure in figures:
         values = [figure.of(each) for each in (ours, *peers)]
         cells = [figure.form.format(value) for value in values]
         yield _format_row([figure.name, *cells, format_ratio(values[1], values[0])])
