@@ -4,7 +4,7 @@ Each measurement is printed beside its bound. All but the clock, the patch and t
 against loopback emulators with fixed latencies, on an empty embedded store. The exit code is 1 if a bound is
 missed. ``python -m benchmarks day``, ``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``, ``starts``,
 ``patch`` or ``outlines`` runs one part; ``trace`` counts what three requests cross in our code and has no
-bounds.
+bounds. ``peers`` compares with another tool and has options of its own: ``python -m benchmarks peers --help``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from benchmarks.demo import time_the_demo
 from benchmarks.evaluate import time_evaluate
 from benchmarks.outlines import time_outlines
 from benchmarks.patch import measure_a_large_patch
+from benchmarks.peers.command import compare_peers
 from benchmarks.questions import price_questions, time_threads
 from benchmarks.reviews import price_reviews, time_reviews
 from benchmarks.starts import time_the_starts
@@ -40,6 +41,8 @@ PARTS = {
 
 def main() -> int:
     """Run the parts that are named on the command line, or all; return the exit code."""
+    if sys.argv[1:2] == ["peers"]:
+        return compare_peers(sys.argv[2:])
     table = Table()
     for part in sys.argv[1:] or PARTS:
         for measure in PARTS[part]:

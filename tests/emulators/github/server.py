@@ -21,6 +21,7 @@ from typing import Any, Literal, get_args
 
 from localslack.loopback import Loopback, Request, Response
 
+from tests.emulators.github.contents import Contents
 from tests.emulators.github.documents import bare_json, problem, user
 from tests.emulators.github.faults import FailureKind, Fault, failure
 from tests.emulators.github.graphql import GraphQL
@@ -79,6 +80,7 @@ class GitHubEmulator(Loopback):
         self._state = State({token})
         self._lock = threading.Lock()
         self._rest = Rest(self.store, self.url, lambda: set(self.search_hides))
+        self._contents = Contents(self.store, self.url)
         self._odd: dict[int, Any] = {}
         self._graphql = GraphQL(self.store, lambda: set(self.search_hides), self._graphql_rate_limit, self._odd)
 
@@ -173,6 +175,16 @@ class GitHubEmulator(Loopback):
             ("GET", repo, self._rest.repository),
             ("GET", rf"{repo}/pulls/(\d+)", self._rest.pull),
             ("GET", rf"{repo}/pulls/(\d+)/files", self._rest.files),
+            ("PATCH", rf"{repo}/pulls/(\d+)", self._contents.update),
+            ("GET", rf"{repo}/pulls/(\d+)/commits", self._contents.commits),
+            ("GET", rf"{repo}/commits/([^/]+)", self._contents.commit),
+            ("GET", rf"{repo}/branches/([^/]+)", self._contents.branch),
+            ("GET", rf"{repo}/compare/([0-9a-f]+)\.\.\.([0-9a-f]+)", self._contents.compare),
+            ("GET", rf"{repo}/contents/(.+)", self._contents.file),
+            ("GET", rf"{repo}/languages", self._contents.languages),
+            ("POST", rf"{repo}/issues/(\d+)/comments", self._contents.comment),
+            ("PATCH", rf"{repo}/issues/comments/(\d+)", self._contents.edit_comment),
+            ("DELETE", rf"{repo}/issues/comments/(\d+)", self._contents.delete_comment),
             ("GET", rf"{repo}/git/trees/([0-9a-f]+)", self._rest.tree),
             ("GET", "/search/issues", self._rest.search),
             ("GET", "/rate_limit", self._rate_limit),
