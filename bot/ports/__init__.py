@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.ports.deprecations import DeprecationStore
+from bot.ports.eraser import Eraser, ErasureCount
 from bot.ports.github import DayMerges, PullRequestBackground, PullRequests
 from bot.ports.llm import (
     Chat,
@@ -68,6 +69,8 @@ __all__ = [
     "DeprecationStore",
     "DueQueue",
     "EphemeralMessenger",
+    "Eraser",
+    "ErasureCount",
     "FeedbackStore",
     "HistoryStore",
     "LostJobStore",
