@@ -51,7 +51,7 @@ def test_a_decision_a_run_and_an_incident_keep_what_is_not_hers(store: Redis, ke
     assert journal == [f'{{"key":"other","detail":"<@UFORGOTTEN> {LONG}"}}', '{"key":"last"}']
     trouble = keys.add_prefix("trouble:x")
     assert unpack_value(cast("bytes", store.get(trouble))) == '{"to":"","key":"x"}'
-    assert 900 < cast("int", store.ttl(trouble)) <= 1_000
+    assert 900 < store.ttl(trouble) <= 1_000
     assert eraser.erase(ADA) == {}
 
 
@@ -103,7 +103,7 @@ class Busy(Redis):
 
     has_voted = False
 
-    def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Pipeline:  # noqa: FBT001, FBT002
+    def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Pipeline:
         return BusyPipeline(self, self.connection_pool, self.response_callbacks, transaction, shard_hint)
 
 
@@ -112,7 +112,7 @@ class BusyPipeline(Pipeline):
         super().__init__(*arguments)
         self._owner = owner
 
-    def execute(self, raise_on_error: bool = True) -> list[Any]:  # noqa: FBT001, FBT002
+    def execute(self, raise_on_error: bool = True) -> list[Any]:
         if not self._owner.has_voted:
             self._owner.has_voted = True
             self._owner.hset("votes", "C0DEV:2.5:U0ADA", cast("str", pack_value('{"user":"U0ADA"}')))
