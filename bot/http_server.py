@@ -186,15 +186,27 @@ class _LimitedServer(TcpWSGIServer):  # type: ignore[misc]
 
 @contextmanager
 def serve_app(
-    app: Flask, host: str, port: int, most_bytes: int, bounds: ConnectionLimits = ConnectionLimits()
+    app: Flask,
+    host: str,
+    port: int,
+    most_bytes: int,
+    bounds: ConnectionLimits = ConnectionLimits(),
+    variable: str = "PORT",
 ) -> Iterator[int]:
     """Serve an application until the end of the block; yield its port. A body has fewer than ``most_bytes``.
+
+    ``variable`` is the setting that names the port.
 
     Raises:
         ConfigurationError: the port can't be used.
     """
     sockets: dict[int, wasyncore.dispatcher] = {}
-    server = _create_server(app, host, port, most_bytes, bounds, sockets)
+    try:
+        server = _create_server(app, host, port, most_bytes, bounds, sockets)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{variable} {port} can't be used ({error.strerror}): set another one."
+        ) from error
     loop = threading.Thread(target=server.run, daemon=True, name="web")
     loop.start()
     log.info("listening on port %s", server.effective_port)
@@ -216,7 +228,7 @@ def _create_server(
     bounds: ConnectionLimits,
     sockets: dict[int, wasyncore.dispatcher],
 ) -> _LimitedServer:
-    """Create the server, listening but not yet running. Raises ConfigurationError if the port can't be used."""
+    """Create the server, listening but not yet running. Raises OSError if the port can't be used."""
     settings = Adjustments(
         host=host,
         port=port,
@@ -232,9 +244,9 @@ def _create_server(
         return _LimitedServer(
             app, sockets, dispatcher=dispatcher, adj=settings, sockinfo=settings.listen[0], bounds=bounds
         )
-    except OSError as error:
+    except OSError:
         dispatcher.shutdown(timeout=_THREAD_GRACE)
-        raise ConfigurationError(f"PORT {port} can't be used ({error.strerror}): set another one.") from error
+        raise
 
 
 def _finish_requests(dispatcher: ThreadedTaskDispatcher) -> None:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from bot.adapters.tracing import JobTracing
 from bot.clock import Clock
 from bot.container import Foundation, require_secret
 from bot.container.access import build_allowed_repositories
@@ -18,11 +19,19 @@ from bot.container.web import WebServices, build_web_services
 from bot.container.worker import build_worker_services
 from bot.domain.errors import SlackUnavailable
 from bot.http_server import serve_app
-from bot.jobs import DramatiqJobQueue
+from bot.jobs import DramatiqJobQueue, JobMetrics
+from bot.monitoring import monitor_process
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
 from bot.services.operations.ownership import StoreOwnership
-from bot.web import MAX_REQUEST_BYTES, add_events_route, connect_socket_mode, create_bolt_app, create_web_app
+from bot.settings import Process
+from bot.web import (
+    MAX_REQUEST_BYTES,
+    add_events_route,
+    connect_socket_mode,
+    create_bolt_app,
+    create_web_app,
+)
 from handlers import COMMANDS, CommandRegistry, RequestIntake
 
 log = logging.getLogger(__name__)
@@ -43,7 +52,7 @@ def run_clock(base: Foundation) -> None:
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event) as ending:
         _claim_store(base, stop_event)
-        with _start_clock(base, ending):
+        with monitor_process(base, Process.CLOCK), _start_clock(base, ending):
             _wait_for_stop("clock", stop_event)
 
 
@@ -55,7 +64,7 @@ def run_worker(base: Foundation) -> None:
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event) as ending:
         _claim_store(base, stop_event)
-        with _start_workers(base, ending):
+        with monitor_process(base, Process.WORKER), _start_workers(base, ending):
             _wait_for_stop("worker", stop_event)
 
 
@@ -64,7 +73,7 @@ def run_web(base: Foundation) -> None:
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event):
         _claim_store(base, stop_event, base.settings.port)
-        with _serve_web(base):
+        with monitor_process(base, Process.WEB), _serve_web(base):
             _wait_for_stop("web", stop_event)
 
 
@@ -73,7 +82,7 @@ def run_all(base: Foundation) -> None:
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event) as ending:
         _claim_store(base, stop_event, base.settings.port)
-        with run_processes(base, ending):
+        with monitor_process(base, Process.WEB), run_processes(base, ending):
             _wait_for_stop("prdigest", stop_event)
 
 
@@ -164,7 +173,7 @@ def _start_clock(base: Foundation, ending: ShutdownSignal) -> Iterator[None]:
     """Run the clock until the end of the block."""
     build_allowed_repositories(base.settings)
     scheduler = build_scheduler(base, build_schedule_services(base))
-    jobs = DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)
+    jobs = DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs, observers=(JobTracing(),))
     clock = Clock(scheduler, jobs, base.now, ending)
     ticking = clock.start()
     try:
@@ -184,7 +193,14 @@ def _start_workers(
     # the first job would wait for it
     base.sources.open_sources()
     services = build_worker_services(base)
-    jobs = DramatiqJobQueue(base.store, base.keyspace, commands.jobs, services, ending)
+    jobs = DramatiqJobQueue(
+        base.store,
+        base.keyspace,
+        commands.jobs,
+        services,
+        ending,
+        observers=(JobTracing(), JobMetrics(base.instruments)),
+    )
     workers = jobs.make_workers(base.settings.prdigest_worker_threads)
     for worker in workers:
         worker.start()
@@ -210,12 +226,16 @@ def _serve_web(
     if settings.slack_app_token is None:
         app = create_web_app(services.is_store_writable)
         add_events_route(
-            app, bolt, require_secret(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SIGNING_SECRET_HINT)
+            app,
+            bolt,
+            require_secret(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SIGNING_SECRET_HINT),
+            base.instruments,
         )
         with serve_app(app, host, settings.port, MAX_REQUEST_BYTES) as port:
             yield port
         return
-    with connect_socket_mode(bolt, settings.slack_app_token.get_secret_value()) as is_connected:
+    token = settings.slack_app_token.get_secret_value()
+    with connect_socket_mode(bolt, token, base.instruments) as is_connected:
         log.info("connected in Socket Mode")
         app = create_web_app(lambda: is_connected() and services.is_store_writable())
         with serve_app(app, host, settings.port, MAX_REQUEST_BYTES) as port:
@@ -224,7 +244,7 @@ def _serve_web(
 
 def _build_intake(base: Foundation, services: WebServices, commands: CommandRegistry) -> RequestIntake:
     return RequestIntake(
-        jobs=DramatiqJobQueue(base.hurried_store, base.keyspace, commands.jobs),
+        jobs=DramatiqJobQueue(base.hurried_store, base.keyspace, commands.jobs, observers=(JobTracing(),)),
         access_control=services.access_control,
         repositories=services.repositories,
         cache=services.cache,

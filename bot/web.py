@@ -7,8 +7,9 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from flask import Flask, Request, request
+from flask import Flask, Request, Response, make_response, request
 from flask.typing import ResponseReturnValue
 from slack_bolt import App
 from slack_bolt.adapter.flask.handler import to_bolt_request, to_flask_response
@@ -21,7 +22,9 @@ from slack_sdk.socket_mode.builtin import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
+from bot.adapters.metrics import Instruments, RequestRecord, count_request
 from bot.adapters.slack import translate_slack_errors
+from bot.adapters.tracing import trace_request
 from handlers import CommandRegistry, RequestIntake, register_listeners
 from handlers.payloads import PARSE_ERRORS, PayloadError, check_payload, describe_parse_error
 
@@ -75,7 +78,7 @@ def create_web_app(is_ready: Callable[[], bool]) -> Flask:
     return app
 
 
-def add_events_route(app: Flask, bolt: App, signing_secret: str) -> None:
+def add_events_route(app: Flask, bolt: App, signing_secret: str, instruments: Instruments) -> None:
     """Add the route ``/slack/events`` for requests that Slack has signed.
 
     A request with a valid signature that is no request of Slack gets a 400, and a line in the log.
@@ -84,14 +87,24 @@ def add_events_route(app: Flask, bolt: App, signing_secret: str) -> None:
 
     @app.post("/slack/events")
     def events() -> ResponseReturnValue:
-        try:
-            _require_utf8(request.get_data())
-            if not _is_from_slack(request, verifier):
-                return "", 401
-            return to_flask_response(bolt.dispatch(_parse_request(lambda: to_bolt_request(request))))
-        except PayloadError as error:
-            log.warning(_REFUSED_REQUEST_MESSAGE, error)
-            return "", 400
+        with trace_request("http"), count_request(instruments, "http") as record:
+            response = _handle_event_request(bolt, verifier, record)
+            record.note_status(response.status_code)
+        return response
+
+
+def _handle_event_request(bolt: App, verifier: SignatureVerifier, record: RequestRecord) -> Response:
+    """Return the response to the current request over HTTP."""
+    try:
+        _require_utf8(request.get_data())
+        if not _is_from_slack(request, verifier):
+            return make_response("", 401)
+        bolt_request = _parse_request(lambda: to_bolt_request(request))
+        record.note_payload(bolt_request.body)
+        return to_flask_response(bolt.dispatch(bolt_request))
+    except PayloadError as error:
+        log.warning(_REFUSED_REQUEST_MESSAGE, error)
+        return make_response("", 400)
 
 
 def _require_utf8(body: bytes) -> None:
@@ -133,8 +146,16 @@ def _is_from_slack(received: Request, verifier: SignatureVerifier) -> bool:
 class _ValidatingSocketModeHandler(SocketModeHandler):
     """A Socket Mode handler that acknowledges requests that can't be used, and drops them."""
 
+    def __init__(self, *arguments: Any, instruments: Instruments, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._instruments = instruments
+
     def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]
         """Handle one request from the connection."""
+        with trace_request("socket"), count_request(self._instruments, "socket") as record:
+            self._handle_request(client, req, record)
+
+    def _handle_request(self, client: SocketModeClient, req: SocketModeRequest, record: RequestRecord) -> None:
         start = time.time()
         try:
             bolt_request = _parse_request(
@@ -143,12 +164,16 @@ class _ValidatingSocketModeHandler(SocketModeHandler):
         except PayloadError as error:
             log.warning(_REFUSED_REQUEST_MESSAGE, error)
             client.send_socket_mode_response(SocketModeResponse(envelope_id=req.envelope_id))
+            record.result = "refused"
         else:
-            send_response(client, req, self.app.dispatch(bolt_request), start)
+            record.note_payload(bolt_request.body)
+            response = self.app.dispatch(bolt_request)
+            send_response(client, req, response, start)
+            record.note_status(response.status)
 
 
 @contextmanager
-def connect_socket_mode(bolt: App, app_token: str) -> Iterator[Callable[[], bool]]:
+def connect_socket_mode(bolt: App, app_token: str, instruments: Instruments) -> Iterator[Callable[[], bool]]:
     """Open the connection for requests without a public address. Yield a function that says whether it is open.
 
     The connection reopens by itself when Slack closes it.
@@ -157,7 +182,11 @@ def connect_socket_mode(bolt: App, app_token: str) -> Iterator[Callable[[], bool
         SlackCallRefused, SlackUnavailable: it can't be opened.
     """
     handler = _ValidatingSocketModeHandler(
-        bolt, app_token, concurrency=_LISTENER_THREADS, ping_interval=_PING_INTERVAL
+        bolt,
+        app_token,
+        concurrency=_LISTENER_THREADS,
+        ping_interval=_PING_INTERVAL,
+        instruments=instruments,
     )
     try:
         with translate_slack_errors(token=_APP_TOKEN_HINT):

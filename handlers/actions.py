@@ -88,7 +88,8 @@ def _enqueue_vote(intake: RequestIntake, asker: SlackRequest, value: str) -> Non
 def _enqueue_hit_vote(intake: RequestIntake, asker: SlackRequest, body: Mapping[str, Any]) -> None:
     """Enqueue the job for what somebody says about a hit. Raises UsageError if the value is none."""
     vote = read_hit_vote(_get_value(body), intake.repositories)
-    intake.jobs.send(RECORD_HIT_VOTE, HitVotePayload(asker, vote, requests.parse_action_time(body)))
+    blocks = requests.read_blocks(body)
+    intake.jobs.send(RECORD_HIT_VOTE, HitVotePayload(asker, vote, requests.parse_action_time(body), blocks))
 
 
 def _make_share_handler(command: Command[Any]) -> ClickHandler:

@@ -19,6 +19,7 @@ from bot.render.conversations.notices import describe_error, render_error
 from bot.services.jobs.declaration import JobQueue
 from bot.services.jobs.job_types import SEND_PRIVATE_NOTICE
 from bot.services.jobs.payloads import NoticePayload
+from bot.services.operations.correlation import identify_request
 from bot.services.questions.thread_muting import ThreadMuting
 from bot.services.slack.access_control import AccessControl
 from bot.services.slack.welcome_log import WelcomeLog
@@ -56,6 +57,11 @@ class RequestIntake:
         This is the result of ``accept``, which enqueues the work, or the reason why it failed. If Slack delivers a
         request again, the asker gets the same reply and the work is not enqueued again.
         """
+        with identify_request(request.reference):
+            return self._reply_to_command(request, accept)
+
+    def _reply_to_command(self, request: SlackRequest, accept: Callable[[], str]) -> str:
+        """Return the reply to a command, or the reason why it failed."""
         try:
             reply = self.cache.get(_build_cache_key(request))
             if reply is None:
@@ -81,6 +87,11 @@ class RequestIntake:
         Raises:
             StoreUnavailable: nothing was enqueued. Slack gets no acknowledgement and delivers the event again.
         """
+        with identify_request(request.reference):
+            self._take_event(request, accept, is_named=is_named)
+
+    def _take_event(self, request: SlackRequest, accept: Callable[[], str | None], *, is_named: bool) -> None:
+        """Accept an event that is not known yet. Raises StoreUnavailable."""
         if not is_named and self.access_control.explain_exclusion(request):
             return
         if self.cache.get(_build_cache_key(request)) is None:

@@ -5,6 +5,7 @@ Payloads are signed; their texts are not trusted.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -99,6 +100,14 @@ def parse_action_time(body: Payload) -> datetime:
         return datetime.fromtimestamp(float(_get_text(body["actions"][0], "action_ts")), UTC)
     except (ValueError, OverflowError, OSError) as error:
         raise UsageError(UNKNOWN_BUTTON) from error
+
+
+def read_blocks(body: Payload) -> str:
+    """Return the blocks of a button's message as JSON; empty if only its user sees the message."""
+    container, message = body.get("container") or {}, body.get("message") or {}
+    if container.get("is_ephemeral") or not isinstance(message.get("blocks"), list):
+        return ""
+    return json.dumps(message["blocks"])
 
 
 def parse_single_action(body: Payload) -> SlackRequest:

@@ -9,21 +9,22 @@ import click
 
 from bot.cli.backfill import backfill_command
 from bot.cli.base import open_command_foundation
-from bot.cli.broke import broke_command
-from bot.cli.contract import contract_command
 from bot.cli.demo import demo_command
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
 from bot.cli.forget import forget_command
 from bot.cli.grouped_help import CommandSection, GroupedHelp, format_example
-from bot.cli.plans import deprecations_command, since_command
 from bot.cli.processes import clock_command, run_command, web_command, worker_command
-from bot.cli.profile import profile_group
+from bot.cli.profile.scan import profile_group
 from bot.cli.risks import risks_group
 from bot.cli.shipped import env_command, manifest_command
 from bot.cli.store import export_command, import_command
-from bot.cli.touches import touches_group
-from bot.cli.upgrade import upgrade_command
+from bot.cli.touches.broke import broke_command
+from bot.cli.touches.contract import contract_command
+from bot.cli.touches.evaluation import touches_group
+from bot.cli.touches.plans import deprecations_command, since_command
+from bot.cli.touches.upgrade import upgrade_command
+from bot.cli.usage import usage_command
 
 _SECTIONS = (
     CommandSection("Try", "prdigest demo --open", ("demo",)),
@@ -48,7 +49,7 @@ _SECTIONS = (
     CommandSection(
         "Maintain",
         "prdigest doctor",
-        ("doctor", "env", "manifest", "profile", "backfill", "export", "import", "forget"),
+        ("doctor", "usage", "env", "manifest", "profile", "backfill", "export", "import", "forget"),
     ),
 )
 _NO_VOTES_SENTENCE = "No votes yet: the thumbs below answers in Slack collect them."
@@ -108,6 +109,7 @@ for command in (
     upgrade_command,
     since_command,
     deprecations_command,
+    usage_command,
 ):
     cli.add_command(command)
 

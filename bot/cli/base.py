@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -15,18 +14,14 @@ from zoneinfo import ZoneInfo
 import click
 from tqdm import tqdm
 
+from bot.cli.logs import configure_logging
 from bot.domain.errors import ConfigurationError, UsageError
 from bot.domain.pull_requests.models import Repository
-from bot.domain.text.redaction import redact_text
 from bot.domain.time.day import parse_zone
 from bot.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from bot.container import Foundation
-
-_OWN_PACKAGES = ("bot", "handlers")
-# characters: a traceback of ours has some 3,000
-_MAX_RECORD_LENGTH = 20_000
 
 repo_option = click.option("--repo", metavar="OWNER/NAME", help="Repository. Default: PRDIGEST_REPO.")
 date_option = click.option(
@@ -61,34 +56,6 @@ def choose_zone(settings: Settings, timezone: str | None) -> ZoneInfo:
     return parse_zone(timezone) if timezone else settings.prdigest_timezone
 
 
-class _RedactingFormatter(logging.Formatter):
-    """A formatter that removes credentials and limits the length: an error may quote the data that it is about."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the line of a record."""
-        text = redact_text(super().format(record))
-        return text if len(text) <= _MAX_RECORD_LENGTH else f"{text[:_MAX_RECORD_LENGTH]}… [cut]"
-
-
-def _is_own_or_important(record: logging.LogRecord) -> bool:
-    """Return whether to log a record. The details of libraries hold whole prompts, messages and headers."""
-    return record.levelno >= logging.INFO or record.name.partition(".")[0] in _OWN_PACKAGES
-
-
-def configure_logging(level: str) -> None:
-    """Send the log of this process to stderr, from ``level`` on."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(_RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    handler.addFilter(_is_own_or_important)
-    logging.basicConfig(level=level, handlers=[handler])
-    # they report each failed attempt; the result appears in our error or in the coverage line
-    for name in ("urllib3", "slack_sdk"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    # they report each call, each tick and each request that waits a moment
-    for name in ("httpx2", "httpx", "apscheduler", "waitress.queue"):
-        logging.getLogger(name).setLevel(logging.ERROR)
-
-
 @contextmanager
 def _point_to_doctor() -> Iterator[None]:
     """Say after an error in the settings how to see all of them. Raises ConfigurationError."""
@@ -107,7 +74,7 @@ def open_command_foundation(level: str = "WARNING") -> Iterator[Foundation]:
 
     with _point_to_doctor():
         settings = load_settings()
-        configure_logging(settings.prdigest_log_level or level)
+        configure_logging(settings.prdigest_log_level or level, settings.prdigest_log_format)
         with (
             open_foundation(settings, get_current_time, deadlines.sleep) as base,
             billing.bill_to(billing.OPERATOR),

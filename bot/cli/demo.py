@@ -9,8 +9,9 @@ from contextlib import suppress
 
 import click
 
-from bot.cli.base import configure_logging, get_current_time, repo_option, require_repository
+from bot.cli.base import get_current_time, repo_option, require_repository
 from bot.cli.grouped_help import format_example
+from bot.cli.logs import configure_logging
 from bot.demo.text_demo import render_demo
 from bot.domain.errors import UsageError
 from bot.render.blocks.terminal import wrap_text

@@ -176,7 +176,7 @@ def _post_digest(base: Foundation, channel: str, selection: _DigestSelection) ->
     from bot.container.digests import build_digest_services  # noqa: PLC0415
     from bot.container.foundation import build_ownership  # noqa: PLC0415
     from bot.container.schedule import build_schedule_services  # noqa: PLC0415
-    from bot.container.touches import build_touch_services  # noqa: PLC0415
+    from bot.container.touches.services import build_touch_services  # noqa: PLC0415
 
     build_ownership(base).claim_store()
     digests = build_digest_services(base)

@@ -20,6 +20,7 @@ from bot.cli.base import (
     timezone_option,
     write_text,
 )
+from bot.cli.clone_options import json_option, make_clone_option, make_dates_options, parse_dates
 from bot.cli.grouped_help import format_example
 from bot.cli.risk_reading import ReadingOptions, measure_reading
 from bot.domain.conversations.commands import DEFAULT_SCORE_SPAN, AllowedRepositories, ScoreRequest
@@ -47,15 +48,8 @@ def risks_group() -> None:
     short_help="Measure the risk list on past merges of a clone.",
     epilog=format_example("prdigest risks evaluate --clone ../vllm --since 2025-10-01 --until 2025-12-31"),
 )
-@click.option(
-    "--clone",
-    metavar="PATH",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="A local git clone. It is only read.",
-)
-@click.option("--since", metavar="YYYY-MM-DD", required=True, help="First date (UTC) to measure.")
-@click.option("--until", metavar="YYYY-MM-DD", required=True, help="Last date (UTC) to measure.")
+@make_clone_option("--clone", "", "PATH")
+@make_dates_options("to measure")
 @click.option(
     "--scores",
     metavar="FILE",
@@ -70,7 +64,7 @@ def risks_group() -> None:
     metavar="YYYY-MM-DD",
     help=("First date (UTC) of the history. Default: a year before --since."),
 )
-@click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
+@json_option
 @click.option("--reading", is_flag=True, help="Measure the second reading instead: ask the model about pairs.")
 @click.option("--pairs", type=click.IntRange(1), help="How many pairs are read; 30 if not given.")
 @click.option("--seed", type=int, help="Which pairs; 1 if not given.")
@@ -109,7 +103,7 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     options.require_reading(is_reading=reading)
     settings = load_settings()
     repository = Repository.parse(repo, settings.github_web_url) if repo else None
-    window = EvaluationWindow(parse_date(since), parse_date(until), choose_zone(settings, timezone))
+    window = parse_dates(since, until, choose_zone(settings, timezone))
     begin = _choose_history_start(window, history_from)
     if scores and reading:
         raise UsageError("--scores belongs to the risk list: leave it out, or leave out --reading.")
@@ -151,8 +145,6 @@ def score_command(days: str, repo: str | None, timezone: str | None) -> None:
 
 def _choose_history_start(window: EvaluationWindow, history_from: str | None) -> dt.date:
     """Return the first date (UTC) of the history to read. Raises UsageError."""
-    if window.until < window.since:
-        raise UsageError(f"--until {window.until} is before --since {window.since}: exchange the dates.")
     if history_from is None:
         return window.since - _HISTORY_LENGTH
     begin = parse_date(history_from)

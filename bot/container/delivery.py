@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot.adapters.redis import RedisPostedDigestIndex
+from bot.adapters.slack import SlackThreads
 from bot.container.digests import DigestServices, build_digest_builder, build_preview_builder
 from bot.container.foundation import Foundation
 from bot.container.from_settings import get_display_name
@@ -18,9 +19,10 @@ from bot.services.digest.hit_votes import HitVotes, list_decisions_of
 from bot.services.digest.poster import DigestPoster
 from bot.services.history.outcome_checks import OutcomeCheckPlanner
 from bot.services.history.outcome_watcher import OutcomeWatcher
-from bot.services.subscriptions.delivery import DigestDelivery
+from bot.services.subscriptions.delivery import DeliveryLogs, DigestDelivery
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.touches.decisions import TouchDecisions
+from bot.services.touches.vote_marks import VoteMarks
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class DeliveryServices:
     outcome_watcher: OutcomeWatcher
     delivery: DigestDelivery
     hit_votes: HitVotes
+    vote_marks: VoteMarks
 
 
 def build_delivery_services(
@@ -68,7 +71,7 @@ def build_delivery_services(
         composer,
         schedule.digest_records,
         schedule.due_queue,
-        schedule.run_log,
+        DeliveryLogs(schedule.run_log, digests.costs.works),
         schedule.incident_reporter,
         base.now,
     )
@@ -76,7 +79,8 @@ def build_delivery_services(
         base, build_preview_builder(base, digests, digests.day_lists), schedule.subscription_repository
     )
     hit_votes = HitVotes(decisions, digests.profiles, index, schedule.digest_records, outcome_watcher, base.now)
-    return DeliveryServices(composer, previews, poster, outcome_watcher, delivery, hit_votes)
+    marks = VoteMarks(base.messenger, SlackThreads(base.messenger), decisions)
+    return DeliveryServices(composer, previews, poster, outcome_watcher, delivery, hit_votes, marks)
 
 
 def build_composer(

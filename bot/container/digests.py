@@ -21,7 +21,14 @@ from bot.services.digest.builder import (
     OverviewBuilder,
 )
 from bot.services.digest.overview_writer import OverviewWriter, skip_overview
-from bot.services.digest.touched_day import StepLister, TouchReader, skip_steps, skip_touches
+from bot.services.digest.touched_day import (
+    MoveLister,
+    StepLister,
+    TouchReader,
+    skip_moves,
+    skip_steps,
+    skip_touches,
+)
 from bot.services.profile.known_profiles import NO_PROFILES, KnownProfiles
 from bot.services.questions.background import ProfileLookup, find_no_profile
 from bot.services.review.day_reviewer import DayReviewer, KeptReviewer
@@ -42,7 +49,8 @@ class DigestServices:
     ``pulls`` reads pull requests, their files through the cache; ``day_lists`` takes the lists of past days from
     the cache, too. ``entries`` keeps what ``reader`` makes of single pull requests. ``reviews`` keeps the reviews
     for bugs; None if there are none. ``profiles`` are those that merges may be checked against by
-    ``read_touches``; ``list_steps`` says what became of the deprecations that they use.
+    ``read_touches``; ``list_steps`` says what became of the deprecations that they use, and
+    ``list_moves`` how they moved.
     """
 
     pulls: PullRequests
@@ -57,6 +65,7 @@ class DigestServices:
     profiles: KnownProfiles = NO_PROFILES
     read_touches: TouchReader = skip_touches
     list_steps: StepLister = skip_steps
+    list_moves: MoveLister = skip_moves
     get_profile: ProfileLookup = find_no_profile
 
 
@@ -85,6 +94,13 @@ def build_digest_services(base: Foundation) -> DigestServices:
         entries=_build_entries(base, pulls, reader, history, paths, _build_review_lookup(base, reviews)),
         reviews=reviews,
     )
+
+
+def build_entries_for(base: Foundation, digests: DigestServices, completion: StructuredCompletion) -> EntryCache:
+    """Build the cache of pull requests whose summaries come from another completion, without reviews."""
+    summariser = _build_summariser(base, completion, digests.paths)
+    reader = PullRequestReader(digests.pulls, summariser.summarise_pull_request, digests.paths.get_path_classes)
+    return _build_entries(base, digests.pulls, reader, digests.history, digests.paths, lambda pull: None)
 
 
 def build_pull_requests(base: Foundation) -> PullRequests:
@@ -127,6 +143,7 @@ def _build_builder(
         reviews,
         digests.read_touches,
         digests.list_steps,
+        digests.list_moves,
     )
     return DigestBuilder(
         pulls,

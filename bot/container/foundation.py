@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from redis import Redis
 from slack_sdk import WebClient
 
+from bot.adapters.metrics import Instruments, ObservedCache
 from bot.adapters.redis import (
     SHORT_TIMEOUTS,
     Keyspace,
@@ -41,7 +42,7 @@ class Foundation:
     Clients are opened when they are first used, for two reasons: a command needs the settings of what it uses
     alone, and nothing in the store may be migrated before the store was claimed. ``closing`` closes each that was
     opened. ``now`` returns the current aware time, ``sleep`` waits so many seconds. ``response_times`` says when
-    an asker gets a response, ``throttle`` limits the posts to Slack.
+    an asker gets a response, ``throttle`` limits the posts to Slack. ``instruments`` count what this process does.
     """
 
     settings: Settings
@@ -51,6 +52,7 @@ class Foundation:
     sources: Sources
     response_times: ResponseTimes
     throttle: PostThrottle
+    instruments: Instruments
     closing: ExitStack
 
     def get_today(self, zone: ZoneInfo | None = None) -> LocalDay:
@@ -85,18 +87,27 @@ class Foundation:
     @cached_property
     def cache(self) -> Cache:
         """The cache, for what is remembered for a while."""
-        return RedisCache(self.expiring_store, self.keyspace)
+        return self.observe_cache(RedisCache(self.expiring_store, self.keyspace))
 
     @cached_property
     def slack(self) -> WebClient:
         """The client of Slack: one for all services, as it limits their posts together."""
         token = require_secret(self.settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
-        return make_slack_client(token, self.settings.slack_api_url, throttle=self.throttle)
+        return make_slack_client(
+            token,
+            self.settings.slack_api_url,
+            throttle=self.throttle,
+            watch=self.instruments.watch_slack_call,
+        )
 
     @cached_property
     def messenger(self) -> SlackMessenger:
         """Slack as the services know it."""
         return SlackMessenger(self.slack)
+
+    def observe_cache(self, cache: Cache) -> Cache:
+        """Return the cache with a count of its lookups."""
+        return ObservedCache(cache, self.instruments)
 
     def _connect_store(self, timeouts: RedisTimeouts) -> Redis:
         client = connect_store(self.settings, timeouts)
@@ -127,12 +138,12 @@ def open_foundation(
     Raises:
         ConfigurationError: a setting that the chosen cloud needs is missing.
     """
-    provider = choose_provider(settings, providers)
+    provider, instruments = choose_provider(settings, providers), Instruments()
     if sources is None:
         # at the start of every process, not at the first prompt of one
         get_model_access(settings, provider)
     with ExitStack() as closing:
-        sources = sources or LiveSources(settings, now, provider)
+        sources = sources or LiveSources(settings, now, provider, instruments.watch_github_call)
         closing.callback(sources.close)
         yield Foundation(
             settings=settings,
@@ -142,6 +153,7 @@ def open_foundation(
             sources=sources,
             response_times=response_times or ResponseTimes(),
             throttle=throttle or PostThrottle(),
+            instruments=instruments,
             closing=closing,
         )
 

@@ -61,12 +61,18 @@ def build_backfill(base: Foundation, pulls: PullRequests, entries: EntryCache) -
     settings, model = base.settings, base.settings.prdigest_summary_model
     # a diff and an answer of full length
     max_cost = base.provider.prices.cautious_cost(model, Usage(input=settings.prdigest_diff_tokens, output=6_000))
+    summaries = SummaryService(entries.refresh_summary, model, max_cost) if base.sources.has_model else None
+    return build_backfill_for(base, pulls, summaries)
+
+
+def build_backfill_for(base: Foundation, pulls: PullRequests, summaries: SummaryService | None) -> Backfill:
+    """Build the same with other summaries. Raises StoreUnavailable."""
     return Backfill(
         pulls,
-        SummaryService(entries.refresh_summary, model, max_cost) if base.sources.has_model else None,
+        summaries,
         build_merge_history(base),
         RedisBackfillLog(base.store, base.keyspace),
         Throttle(base.sources.list_allowances, base.now, base.sleep),
         base.now,
-        min(settings.prdigest_concurrency, _MAX_PARALLEL_READS),
+        min(base.settings.prdigest_concurrency, _MAX_PARALLEL_READS),
     )

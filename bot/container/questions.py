@@ -22,7 +22,8 @@ from bot.services.questions.background import BackgroundSources
 from bot.services.questions.conversations import ConversationService
 from bot.services.questions.feedback import AnswerFeedback
 from bot.services.questions.thread_memory import ThreadMemories, describe_post
-from bot.services.slack.replies import Answer, ReplySender
+from bot.services.slack.answer import Answer
+from bot.services.slack.replies import ReplySender
 from bot.services.slack.welcome_log import WelcomeLog
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
+from bot.adapters.metrics import ObservedRunLog
 from bot.adapters.redis import RedisDueQueue, RedisRunLog
 from bot.container.foundation import Foundation
 from bot.container.records import build_digest_records, build_incident_reports, build_subscription_repository
@@ -32,7 +33,7 @@ def build_schedule_services(base: Foundation) -> ScheduleServices:
     return ScheduleServices(
         subscription_repository=build_subscription_repository(base),
         due_queue=due_queue,
-        run_log=RedisRunLog(base.store, base.keyspace),
+        run_log=ObservedRunLog(RedisRunLog(base.store, base.keyspace), base.instruments),
         digest_records=records,
         incident_reporter=_build_incident_reporter(base, due_queue, records),
     )

@@ -22,6 +22,7 @@ from bot.container.providers import get_model_access
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.models import PullRequest
 from bot.ports import (
+    CallWatch,
     Chat,
     ChatEvent,
     ChatModel,
@@ -38,6 +39,7 @@ from bot.ports import (
     SourceSearch,
     SourceTrees,
     SourceVersionReader,
+    watch_nothing,
 )
 from bot.settings import Settings
 
@@ -45,10 +47,18 @@ from bot.settings import Settings
 class LiveSources:
     """:class:`bot.ports.Sources` over the network; each client is opened when it is first used."""
 
-    def __init__(self, settings: Settings, now: Callable[[], datetime], provider: ModelProvider) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        now: Callable[[], datetime],
+        provider: ModelProvider,
+        watch_github: CallWatch = watch_nothing,
+    ) -> None:
+        """Build them; ``watch_github`` watches each call to GitHub."""
         self._settings = settings
         self._provider = provider
         self._now = now
+        self._watch_github = watch_github
 
     @cached_property
     def pulls(self) -> PullRequests:
@@ -129,7 +139,9 @@ class LiveSources:
 
     @cached_property
     def _client(self) -> GitHubClient:
-        return GitHubClient(self._settings.github_api_url, create_github_auth(self._settings))
+        return GitHubClient(
+            self._settings.github_api_url, create_github_auth(self._settings), watch=self._watch_github
+        )
 
     @cached_property
     def _rate_limits(self) -> GitHubRateLimits:

@@ -53,7 +53,7 @@ def build_web_services(base: Foundation) -> WebServices:
     return WebServices(
         access_control=build_access_control(base),
         repositories=build_allowed_repositories(base.settings),
-        cache=RedisCache(store, keyspace),
+        cache=base.observe_cache(RedisCache(store, keyspace)),
         question_queue=RedisQuestionQueue(store, keyspace),
         thread_muting=ThreadMuting(RedisThreadStateStore(store, keyspace)),
         welcomes=build_welcome_log(base),

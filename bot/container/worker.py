@@ -8,6 +8,7 @@ from functools import partial
 from bot.adapters.redis import RedisLostJobStore
 from bot.adapters.slack import SlackEphemeralMessenger, SlackViews
 from bot.container.access import build_allowed_repositories
+from bot.container.costs import build_usage_reader
 from bot.container.delivery import DeliveryServices, build_delivery_services
 from bot.container.digests import DigestServices, build_digest_services
 from bot.container.foundation import Foundation
@@ -21,11 +22,12 @@ from bot.container.questions import (
 from bot.container.records import build_answered_requests, build_earlier_answers
 from bot.container.schedule import ScheduleServices, build_schedule_services
 from bot.container.subscriptions import SubscriptionServices, build_subscription_services
-from bot.container.touches import TouchServices, build_touch_services
+from bot.container.touches.services import TouchServices, build_touch_services
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.time.day import TodayProvider
 from bot.services.digest.composer import DigestComposer
 from bot.services.operations.lost_jobs import LostJobReporter
+from bot.services.operations.usage_reader import UsageReader
 from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.questions.thread_memory import ThreadMemories
 from bot.services.risk.risk_lister import RiskLister, RiskLookups
@@ -52,6 +54,7 @@ class WorkerServices:
     questions: QuestionServices
     lost_jobs: LostJobReporter
     touches: TouchServices
+    usage: UsageReader
 
 
 def build_worker_services(base: Foundation) -> WorkerServices:
@@ -89,6 +92,7 @@ def build_worker_services(base: Foundation) -> WorkerServices:
             schedule.incident_reporter,
         ),
         touches=touches,
+        usage=build_usage_reader(base, digests.costs),
     )
 
 

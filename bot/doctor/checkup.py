@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -15,6 +15,7 @@ from bot.doctor.checks.failures import describe_failure
 from bot.doctor.checks.github import check_github
 from bot.doctor.checks.mirror import MIRROR, check_mirror
 from bot.doctor.checks.model import check_models
+from bot.doctor.checks.monitoring import MonitoringPlan, check_monitoring
 from bot.doctor.checks.paths import PATHS, check_paths
 from bot.doctor.checks.processes import check_clock_skew, check_processes
 from bot.doctor.checks.runs import check_runs
@@ -45,6 +46,7 @@ class CheckPlan:
     ``models`` and ``channels`` map to the settings that name each of them. ``provider`` is the provider of the
     models, ``store_address`` the place of the store, ``key_prefix`` the prefix of its keys, ``fixed_subscription``
     the one of the settings. ``read_path_settings`` reads the file of the path classes, if there is one.
+    ``monitoring`` says where metrics and traces go.
     """
 
     snapshot: SettingsSnapshot
@@ -57,6 +59,7 @@ class CheckPlan:
     fixed_subscription: Subscription | None = None
     read_path_settings: Callable[[], PathSettings] = PathSettings
     key_prefix: str = ""
+    monitoring: MonitoringPlan = field(default_factory=MonitoringPlan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,7 @@ class Doctor:
             "Slack": self._check_slack,
             "Slack app token": lambda: check_app_token(self._probes.app, self._slack),
             "Channels": self._check_channels,
+            "Monitoring": lambda: check_monitoring(self._plan.monitoring),
             "Time": lambda: check_clock_skew(self._clock_skews),
             "Processes": lambda: check_processes(self._records, self._now, self._sleep),
             "Runs": self._check_runs,

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
+from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
@@ -25,6 +26,7 @@ from bot.adapters.redis import (
     redact_address,
 )
 from bot.adapters.slack.probe import SlackBotProbe, SocketModeProbe
+from bot.adapters.tracing import EXTRA_HINT, has_exporter
 from bot.container.credentials import create_github_auth, require_secret
 from bot.container.from_settings import (
     build_fixed_subscription,
@@ -33,6 +35,7 @@ from bot.container.from_settings import (
     load_path_settings,
 )
 from bot.container.providers import PROVIDERS, choose_provider, get_model_access
+from bot.doctor.checks.monitoring import MonitoringPlan
 from bot.doctor.checks.settings import SettingsSnapshot, find_faults
 from bot.doctor.checkup import CheckPlan, Doctor, ServiceProbes
 from bot.ports import ModelProvider
@@ -100,7 +103,20 @@ def build_plan(settings: Settings, snapshot: SettingsSnapshot, provider: ModelPr
         fixed_subscription=build_fixed_subscription(settings),
         read_path_settings=lambda: load_path_settings(settings),
         key_prefix=settings.prdigest_store_prefix,
+        monitoring=MonitoringPlan(
+            str(settings.prdigest_metrics_address or ""),
+            _describe_host(settings.otel_exporter_otlp_endpoint),
+            "" if has_exporter() else EXTRA_HINT,
+        ),
     )
+
+
+def _describe_host(address: str | None) -> str:
+    """Return the host and port of an address, without a password or a path; empty without an address."""
+    if not address:
+        return ""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 def _describe_store_address(settings: Settings) -> str:

@@ -6,6 +6,7 @@ run finds the work of the first one done.
 
 from __future__ import annotations
 
+from bot.jobs.job_metrics import JobMetrics
 from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
 
-__all__ = ["DramatiqJobQueue", "JobTimeLimits"]
+__all__ = ["DramatiqJobQueue", "JobMetrics", "JobTimeLimits"]

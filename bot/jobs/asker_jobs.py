@@ -34,7 +34,7 @@ from bot.services.jobs.payloads import (
     ThreadPayload,
     VotePayload,
 )
-from bot.services.slack.replies import Answer
+from bot.services.slack.answer import Answer
 
 _GOOD_VOTE_RECORDED = "Thanks, saved for the people who run this bot."
 _BAD_VOTE_RECORDED = f"{_GOOD_VOTE_RECORDED} What was wrong? Reply here, and I answer again."
@@ -97,7 +97,7 @@ def record_vote(services: WorkerServices, payload: VotePayload) -> None:
 
 
 def record_hit_vote(services: WorkerServices, payload: HitVotePayload) -> None:
-    """Record what the asker said about a hit, and show it in the digests that have the hit."""
+    """Record what the asker said about a hit, and show it in the digests and the answer that have the hit."""
     votes, vote = services.deliveries.hit_votes, payload.vote
     try:
         votes.record_vote(vote, payload.asker.user, payload.at)
@@ -105,6 +105,7 @@ def record_hit_vote(services: WorkerServices, payload: HitVotePayload) -> None:
         services.replies.tell_asker(payload.asker, str(error))
         return
     votes.show_vote(vote)
+    services.deliveries.vote_marks.show_vote(payload.asker, vote, payload.blocks_json)
     services.replies.tell_asker(payload.asker, format_noted(vote.verdict))
 
 

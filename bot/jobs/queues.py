@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 from dramatiq import Actor, BrokerError, MessageProxy, Worker
+from dramatiq.middleware import Middleware
 from redis import Redis
 
 from bot.adapters.redis import Keyspace, make_broker, translate_redis_errors, wrap_job
@@ -17,6 +18,7 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.operations.lane import QueueName
 from bot.domain.operations.lost_job import LossReason
 from bot.jobs import asker_jobs, lost_jobs, schedule_jobs, subscription_jobs
+from bot.jobs.correlation import JobCorrelation
 from bot.jobs.job_runner import JobHandler, JobRunner
 from bot.services.jobs.command_jobs import CommandJobs
 from bot.services.jobs.declaration import JobType
@@ -59,14 +61,17 @@ class DramatiqJobQueue:
         services: WorkerServices | None = None,
         shutdown: ShutdownSignal | None = None,
         times: JobTimeLimits = JobTimeLimits(),
+        observers: Sequence[Middleware] = (),
     ) -> None:
         """Create the actors. ``services`` do the jobs; a process that only sends has none.
 
-        ``shutdown`` interrupts running jobs, which go back to their queues.
+        ``shutdown`` interrupts running jobs, which go back to their queues. ``observers`` hear of each job.
         """
         self._shutdown = shutdown or ShutdownSignal()
         self._times = times
-        self._brokers = {lane: make_broker(store, self._report_loss, keyspace) for lane in QueueName}
+        # the id comes first, so that all others know it
+        watching = (JobCorrelation(), *observers)
+        self._brokers = {lane: make_broker(store, self._report_loss, keyspace, watching) for lane in QueueName}
         runner = JobRunner(services) if services else None
         self._actors = {job.type.name: self._make_actor(runner, job) for job in self._list_jobs(commands)}
 

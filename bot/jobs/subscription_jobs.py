@@ -13,7 +13,7 @@ from bot.render.conversations.notices import describe_error
 from bot.render.subscriptions import sentences
 from bot.services.jobs.job_types import CHANGE_SUBSCRIPTION, SHOW_FORM, SHOW_HOME, SHOW_PREVIEW
 from bot.services.jobs.payloads import AskerPayload, FormPayload, PreviewPayload, SubscriptionPayload
-from bot.services.slack.replies import Answer
+from bot.services.slack.answer import Answer
 
 log = logging.getLogger(__name__)
 

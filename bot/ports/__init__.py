@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bot.ports.batches import BatchResult, BatchStatus, BatchStore, ModelBatches
+from bot.ports.calls import CallWatch, watch_nothing
 from bot.ports.deprecations import DeprecationStore
 from bot.ports.eraser import Eraser, ErasureCount
 from bot.ports.github import DayMerges, PullRequestBackground, PullRequests
@@ -39,6 +41,7 @@ from bot.ports.sources import Sources
 from bot.ports.store import (
     BackfillLog,
     Cache,
+    CostLedger,
     DueQueue,
     FeedbackStore,
     HistoryStore,
@@ -60,11 +63,16 @@ __all__ = [
     "AnswerDisplays",
     "Attachment",
     "BackfillLog",
+    "BatchResult",
+    "BatchStatus",
+    "BatchStore",
     "Cache",
+    "CallWatch",
     "Chat",
     "ChatEvent",
     "ChatModel",
     "Completion",
+    "CostLedger",
     "DayMerges",
     "DeprecationStore",
     "DueQueue",
@@ -77,6 +85,7 @@ __all__ = [
     "Messenger",
     "Model",
     "ModelAccess",
+    "ModelBatches",
     "ModelConnection",
     "ModelProvider",
     "Post",
@@ -111,4 +120,5 @@ __all__ = [
     "TurnUsage",
     "Views",
     "WorkspaceOwner",
+    "watch_nothing",
 ]

@@ -24,6 +24,9 @@ class CloneTrees(Protocol):
     def find_commit(self, revision: str) -> str:
         """Return the full hash of a commit by its hash, which may be short; empty if there is none."""
 
+    def find_tag(self, tag: str) -> str:
+        """Return the last commit of the branch that a tag holds, as a full hash; empty if there is none."""
+
     def iterate_commits(self, line: Sequence[LineCommit]) -> Iterator[TreeCommit]:
         """Yield some commits of the line with what each changed, in their order."""
 

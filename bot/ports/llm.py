@@ -31,8 +31,13 @@ class Prompt:
     @property
     def key(self) -> str:
         """Address of the answer by content: equal for equal model, version, schema and rendered input."""
+        return COMPLETION.build_key(self.fingerprint)
+
+    @property
+    def fingerprint(self) -> str:
+        """The content in 64 hexadecimal digits."""
         parts = [self.model, self.version, self.system, self.user, self.schema]
-        return COMPLETION.build_key(hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest())
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,6 +159,9 @@ class StoreProbe(Protocol):
     def count_waiting_jobs(self) -> Mapping[str, int]:
         """Return, by queue, how many jobs no worker has started yet."""
 
+    def count_delayed_jobs(self) -> Mapping[str, int]:
+        """Return, by queue, how many jobs wait for the time of their next attempt."""
+
 
 @dataclass(frozen=True, slots=True)
 class StoreRecords:

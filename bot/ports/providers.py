@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.domain.operations.usage import PriceList
+from bot.ports.batches import ModelBatches
 from bot.ports.llm import ChatModel, Model
 from bot.ports.probes import ModelProbe
 
@@ -39,7 +40,8 @@ class ModelProvider:
     hold its key and its address; the provider is in use if the key is set. ``prices`` has at least one model; the
     most expensive one stands for models that it does not list. ``connect`` opens a connection. ``probe`` creates
     the doctor's check, with the seconds that one call may take. Both import what they need when they are called,
-    because SDKs take long to import.
+    because SDKs take long to import. ``connect_batches`` opens a connection for message batches; None if the
+    provider has none.
 
     A cloud has no key. ``cloud`` is the value of PRDIGEST_MODEL_PROVIDER that chooses it, and ``place_variables``
     are the settings that it then needs, each with an example.
@@ -51,6 +53,7 @@ class ModelProvider:
     prices: PriceList
     connect: Callable[[ModelAccess], ModelConnection]
     probe: Callable[[ModelAccess, float], ModelProbe]
+    connect_batches: Callable[[ModelAccess], ModelBatches] | None = None
     cloud: str = ""
     place_variables: Mapping[str, str] = field(default_factory=dict)
 

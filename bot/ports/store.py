@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
@@ -10,6 +11,7 @@ from typing import Protocol, TypeVar
 from bot.domain.conversations.thread import Question
 from bot.domain.history.backfill import BackfillRecord
 from bot.domain.operations.budget import BudgetHold
+from bot.domain.operations.ledger import LedgerEntry
 from bot.domain.operations.lost_job import LostJob
 from bot.domain.operations.run import Run
 from bot.domain.pull_requests.models import PullRequest, Repository
@@ -138,11 +140,18 @@ class SpendingStore(Protocol):
         is reserved. A reservation that is not settled expires after some minutes.
         """
 
-    def settle_hold(self, hold: BudgetHold, dollars: float) -> None:
-        """Replace a reservation by the dollars that were really spent.
+    def settle_hold(self, hold: BudgetHold, dollars: float, entry: LedgerEntry | None = None) -> None:
+        """Replace a reservation by the dollars that were really spent, and add to the ledger, in one step.
 
         Settling a reservation again changes nothing.
         """
+
+
+class CostLedger(Protocol):
+    """The ledger of costs by local date, kept for 13 months. Every method may raise StoreUnavailable."""
+
+    def read_days(self, dates: Sequence[dt.date]) -> Sequence[Mapping[str, int]]:
+        """Return the amounts of each date by name, in their order, in one call; none for a date without any."""
 
 
 class SubscriptionStore(Protocol):

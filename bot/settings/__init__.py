@@ -16,10 +16,14 @@ from bot.settings.description import (
 )
 from bot.settings.loading import UsableSettings, load_settings, load_usable_settings
 from bot.settings.model import GROUPS, Settings
+from bot.settings.runtime import LogFormat
+from bot.settings.values import ListenAddress
 
 __all__ = [
     "DOTENV",
     "GROUPS",
+    "ListenAddress",
+    "LogFormat",
     "Process",
     "SettingUse",
     "Settings",

@@ -10,8 +10,11 @@ from bot.settings.description import Process, SettingsGroup, SettingUse
 from bot.settings.values import SlackIds
 
 _ADMISSION_PROCESSES = (Process.WEB, Process.WORKER)
+# the metrics of each process show it; commands print it
+_SPENDING_PROCESSES = (Process.WEB, Process.WORKER, Process.CLOCK, Process.COMMANDS)
 _BUDGET_PROCESSES = (Process.WORKER,)
-_REVIEW_PROCESSES = (Process.WORKER, Process.COMMANDS)
+# commands have a second reading too, and print the limits
+_LIMIT_PROCESSES = (Process.WORKER, Process.COMMANDS)
 
 
 class AccessSettings(SettingsGroup):
@@ -47,18 +50,29 @@ class AccessSettings(SettingsGroup):
             "time, and otherwise answers with facts only."
         ),
     )
-    prdigest_daily_budget: Annotated[float, Field(ge=0, allow_inf_nan=False), SettingUse(_BUDGET_PROCESSES)] = (
+    prdigest_daily_budget: Annotated[float, Field(ge=0, allow_inf_nan=False), SettingUse(_SPENDING_PROCESSES)] = (
         Field(
             default=10.0,
             description=(
                 "Maximum US dollars for all model calls of a day in PRDIGEST_TIMEZONE. A quarter is reserved for "
-                "scheduled digests. When the budget runs low, the bot first leaves out overviews. Then it "
+                "scheduled digests. When the budget runs low, the bot first leaves out the second reading, then "
+                "overviews. Then it "
                 "summarizes small pull requests from facts only, then all; posts say so. Commands in a terminal "
                 "don't count."
             ),
         )
     )
-    prdigest_review_budget: Annotated[float, Field(ge=0, allow_inf_nan=False), SettingUse(_REVIEW_PROCESSES)] = (
+    prdigest_monthly_budget: Annotated[
+        Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, SettingUse(_LIMIT_PROCESSES)
+    ] = Field(
+        default=None,
+        description=(
+            "Maximum US dollars for all model calls of a calendar month in PRDIGEST_TIMEZONE. Empty means that "
+            "only the days are limited. A month that runs low leaves out the same things as a day, in the same "
+            "order."
+        ),
+    )
+    prdigest_review_budget: Annotated[float, Field(ge=0, allow_inf_nan=False), SettingUse(_LIMIT_PROCESSES)] = (
         Field(
             default=1.0,
             description=(

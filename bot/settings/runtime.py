@@ -9,9 +9,12 @@ from platformdirs import user_state_path
 from pydantic import Field
 
 from bot.settings.description import Process, SettingsGroup, SettingUse
-from bot.settings.values import StorePrefix
+from bot.settings.values import Address, MetricsAddress, StorePrefix
 
 _ALL_PROCESSES = tuple(Process)
+_LONG_PROCESSES = (Process.WEB, Process.WORKER, Process.CLOCK)
+
+LogFormat = Literal["text", "json"]
 
 
 class RuntimeSettings(SettingsGroup):
@@ -83,4 +86,29 @@ class RuntimeSettings(SettingsGroup):
             "DEBUG, INFO, WARNING or ERROR. The log goes to stderr. If empty, processes log from INFO on, single "
             "commands from WARNING on."
         ),
+    )
+    prdigest_log_format: Annotated[LogFormat, SettingUse(_ALL_PROCESSES)] = Field(
+        default="text",
+        description=(
+            "text or json: lines for people, or one JSON object a line for a program that collects them. "
+            "docs/monitoring.md names the fields."
+        ),
+    )
+    prdigest_metrics_address: Annotated[MetricsAddress, SettingUse(_LONG_PROCESSES)] = Field(
+        default=None,
+        description=(
+            "Where Prometheus reads /metrics: a port on this machine alone, or HOST:PORT. `run` and `web` use "
+            "that port, `worker` the next one and `clock` the one after it. If empty, there are no metrics. "
+            "Anybody who reaches the port reads them, so never make it public."
+        ),
+        examples=["9464", "10.0.0.5:9464"],
+    )
+    otel_exporter_otlp_endpoint: Annotated[Address | None, SettingUse(_LONG_PROCESSES)] = Field(
+        default=None,
+        description=(
+            "The address of an OpenTelemetry collector (OTLP over HTTP). The bot then sends it traces of "
+            "requests, jobs and calls. It needs the extra `otel`: `uv sync --no-dev --extra otel`. The other "
+            "OTEL_ variables count too, but only those of the environment."
+        ),
+        examples=["http://127.0.0.1:4318"],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import time
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -24,6 +25,10 @@ _CLOUD_NAME_PATTERN = re.compile(r"[a-z][a-z0-9-]{1,62}")
 
 # the prefix of keys, without colon and slash, which are separators
 _PREFIX_PATTERN = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_PORT_PATTERN = re.compile(r"[0-9]{1,5}")
+# two more than the port of the first process are needed for the others
+_MAX_PORT = 65_533
+LOOPBACK = "127.0.0.1"
 
 
 def split_list(value: str) -> list[str]:
@@ -99,9 +104,32 @@ def _check_cloud_name(value: str | None) -> str | None:
     return value
 
 
+@dataclass(frozen=True, slots=True)
+class ListenAddress:
+    """A host and a port to listen on; port 0 takes any free one."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        # an IPv6 address has colons of its own
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def _parse_listen_address(value: object) -> object:
+    """Parse ``HOST:PORT``, or a port of this machine alone. Raises ValueError with advice."""
+    if not isinstance(value, str):
+        return value
+    host, _, port = value.strip().rpartition(":")
+    if not _PORT_PATTERN.fullmatch(port) or int(port) > _MAX_PORT:
+        raise ValueError("write a port, such as 9464, or HOST:PORT")
+    return ListenAddress(host.strip("[]") or LOOPBACK, int(port))
+
+
 Address = Annotated[str, AfterValidator(_check_address)]
 SlackId = Annotated[str | None, AfterValidator(_check_slack_id)]
 SlackIds = Annotated[frozenset[str], NoDecode, BeforeValidator(_parse_slack_ids)]
+MetricsAddress = Annotated[ListenAddress | None, NoDecode, BeforeValidator(_parse_listen_address)]
 ChannelId = Annotated[str | None, AfterValidator(check_channel_id)]
 TimeOfDay = Annotated[time, BeforeValidator(_parse_time)]
 CloudName = Annotated[str | None, AfterValidator(_check_cloud_name)]

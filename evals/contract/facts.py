@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,8 @@ PYTHON = (
     ContractClass.ATTRIBUTE,
     ContractClass.CONSTANT,
 )
+# of the names of classes in a table
+_WIDTH = max(len(each) for each in ContractClass)
 # class, kind and name of a row
 Key = tuple[str, str, str]
 
@@ -82,12 +84,17 @@ def read_facts(path: Path) -> dict[int, tuple[Fact, ...]]:
     return {number: tuple(own) for number, own in facts.items()}
 
 
-def score_merge(number: int, facts: Iterable[Fact], changes: Iterable[ContractChange]) -> MergeScore:
-    """Compare the rows about Python names with the facts. Rows about bodies alone count neither way."""
+def score_merge(
+    number: int,
+    facts: Iterable[Fact],
+    changes: Iterable[ContractChange],
+    subjects: Collection[ContractClass] = PYTHON,
+) -> MergeScore:
+    """Compare the rows of some classes with the facts. Rows about bodies alone count neither way."""
     rows = {
         (str(each.subject), str(each.kind), each.name)
         for each in changes
-        if each.subject in PYTHON and each.kind is not ChangeKind.BEHAVIOUR
+        if each.subject in subjects and each.kind is not ChangeKind.BEHAVIOUR
     }
     known = list(facts)
     right = frozenset(key for fact in known for key in fact.keys)
@@ -100,10 +107,10 @@ def score_merge(number: int, facts: Iterable[Fact], changes: Iterable[ContractCh
     )
 
 
-def sum_scores(scores: Iterable[MergeScore]) -> Iterator[ClassScore]:
+def sum_scores(scores: Iterable[MergeScore], subjects: Iterable[ContractClass] = PYTHON) -> Iterator[ClassScore]:
     """Yield the figures of each class."""
     merges = list(scores)
-    for subject in PYTHON:
+    for subject in subjects:
         yield ClassScore(
             str(subject),
             sum(fact.classes[0] == subject for each in merges for fact in each.found),
@@ -112,13 +119,27 @@ def sum_scores(scores: Iterable[MergeScore]) -> Iterator[ClassScore]:
         )
 
 
-def format_scores(scores: Mapping[int, MergeScore]) -> Iterator[str]:
+def format_scores(
+    title: str, scores: Mapping[int, MergeScore], subjects: Iterable[ContractClass] = PYTHON
+) -> Iterator[str]:
     """Yield the lines of the table: the figures, then what is missed, then what is no fact."""
-    yield f"{len(scores)} merges\n{'class':<10} facts found extra precision recall"
-    for each in sum_scores(scores.values()):
+    yield f"{title}: {len(scores)} merges\n{'class':<{_WIDTH}} facts found extra precision recall"
+    figures = list(sum_scores(scores.values(), subjects))
+    for each in (*figures, _join_scores(figures)):
         facts, found = each.found + each.missed, each.found
         shares = f"{each.precision:>9.2f} {each.recall:>6.2f}"
-        yield f"{each.subject:<10} {facts:>5} {found:>5} {each.extra:>5} {shares}"
+        yield f"{each.subject:<{_WIDTH}} {facts:>5} {found:>5} {each.extra:>5} {shares}"
     for number, score in scores.items():
         yield from (f"missed {number} {'|'.join(fact.kinds)} {fact.name}" for fact in score.missed)
         yield from (f"extra  {number} {key[0]} {key[1]} {key[2]}" for key in score.extra)
+
+
+def _join_scores(scores: Iterable[ClassScore]) -> ClassScore:
+    """Return the figures of all classes together."""
+    figures = list(scores)
+    return ClassScore(
+        "all",
+        sum(each.found for each in figures),
+        sum(each.missed for each in figures),
+        sum(each.extra for each in figures),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ class TreeNames:
     def __init__(self, read: Callable[[str], str | None]) -> None:
         self._read = read
         self._modules: dict[str, griffe.Module | None] = {}
+        self._texts: dict[str, str] = {}
 
     def has_name(self, change: ContractChange) -> bool:
         """Return whether the name of a change can be used."""
@@ -41,6 +43,7 @@ class TreeNames:
         for path in (f"{base}/__init__.py", f"{base}.py"):
             text = self._read(path)
             if text is not None:
+                self._texts[name] = text
                 return griffe.visit(name, Path("/tree") / path, text)
         return None
 
@@ -66,7 +69,12 @@ class TreeNames:
         for each in outline.members.values():
             if isinstance(each, griffe.Alias) and each.wildcard and self._find(each.wildcard, name, steps - 1):
                 return True
-        return "__getattr__" in outline.members or self._get_module(f"{module}.{name}") or None
+        is_given = "__getattr__" in outline.members and self._names(module, name)
+        return is_given or self._get_module(f"{module}.{name}") or None
+
+    def _names(self, module: str, name: str) -> bool:
+        """Return whether the text of a module has a name: its ``__getattr__`` gives no other."""
+        return re.search(rf"\b{re.escape(name)}\b", self._texts[module]) is not None
 
     def _has_member(self, owner: str, name: str, seen: set[str]) -> bool:
         """Return whether a class or one of its bases has a member."""

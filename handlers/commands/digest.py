@@ -17,6 +17,7 @@ from bot.domain.conversations.touch_requests import (
     TouchesRequest,
     TouchScoreRequest,
 )
+from bot.domain.conversations.usage_request import USAGE_WORD, UsageRequest
 from bot.domain.operations.lane import QueueName
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import DigestSpec
@@ -29,8 +30,8 @@ from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_o
 from bot.services.jobs.declaration import MINUTE, JobRetries, JobType
 from bot.services.jobs.job_types import LONG_RETRIES, read_slack_request
 from bot.services.jobs.payloads import CommandPayload
-from bot.services.slack.replies import Answer
-from handlers.commands import broke, contract, plans, subscriptions, touches
+from bot.services.slack.answer import Answer
+from handlers.commands import broke, contract, plans, subscriptions, touches, usage
 from handlers.commands.declaration import Command, choose_audience, enqueue_request
 from handlers.intake import RequestIntake
 
@@ -40,10 +41,16 @@ USAGE = (
     "another repository or `tz:Asia/Tokyo` for another time zone. `path:…`, `author:…`, `label:…` or "
     "`only:risky` show a part of it; `profile:NAME` begins with what touches your own code, `only:touching` shows "
     "nothing else. `private` keeps an overview to yourself.\n"
-    f"{contract.USAGE}\n{touches.USAGE}\n{broke.USAGE}\n{plans.USAGE}\n{subscriptions.USAGE}"
+    f"{contract.USAGE}\n{touches.USAGE}\n{broke.USAGE}\n{plans.USAGE}\n{subscriptions.USAGE}\n{usage.USAGE}"
 )
 AnyRequest: TypeAlias = (
-    DigestRequest | ContractRequest | TouchesRequest | TouchScoreRequest | BrokeRequest | plans.PlanRequest
+    DigestRequest
+    | ContractRequest
+    | TouchesRequest
+    | TouchScoreRequest
+    | BrokeRequest
+    | UsageRequest
+    | plans.PlanRequest
 )
 
 
@@ -83,6 +90,8 @@ def _parse_any(text: str, context: ParseContext) -> AnyRequest:
         return contract.parse_contract(text, context)
     if word == BROKE_WORD:
         return broke.parse_error(text, context)
+    if word == USAGE_WORD:
+        return usage.parse_usage(text, context)
     return touches.parse_touches(text, context) if word == TOUCHES_WORD else _parse_request(text, context)
 
 
@@ -95,6 +104,8 @@ def _enqueue_any(intake: RequestIntake, asker: SlackRequest, request: AnyRequest
             return contract.enqueue_contract(intake, asker, request, audience)
         case BrokeRequest():
             return broke.enqueue_suspects(intake, asker, request, audience)
+        case UsageRequest():
+            return usage.enqueue_usage(intake, asker, request, audience)
         case SinceRequest() | DeprecationsRequest() | UpgradeRequest():
             return plans.enqueue_plan(intake, asker, request, audience)
     return touches.enqueue_touches(intake, asker, request, audience)
@@ -145,7 +156,7 @@ def _post_digest(services: CommandServices, request: DigestRequest, asker: Slack
 COMMAND: Command[AnyRequest] = Command(
     name="/prdigest",
     description="Post the digest of a day, or subscribe to it",
-    hint="[2026-02-28 | 7d | contract | touches | broke | since | upgrade | subscribe | schedule | list | help]",
+    hint="[2026-02-28 | 7d | contract | touches | broke | since | upgrade | subscribe | list | usage | help]",
     usage=USAGE,
     trigger_words=("digest", "prdigest"),
     request_types=(
@@ -154,6 +165,7 @@ COMMAND: Command[AnyRequest] = Command(
         TouchesRequest,
         TouchScoreRequest,
         BrokeRequest,
+        UsageRequest,
         *plans.PLAN_REQUESTS,
     ),
     parse=_parse_any,
@@ -165,6 +177,7 @@ COMMAND: Command[AnyRequest] = Command(
         *touches.JOBS,
         *broke.JOBS,
         *plans.JOBS,
+        *usage.JOBS,
     ),
     examples=(
         HelpExample("digest 7d", "an overview of several days"),
@@ -173,8 +186,9 @@ COMMAND: Command[AnyRequest] = Command(
         broke.EXAMPLE,
         plans.EXAMPLE,
         subscriptions.EXAMPLE,
+        usage.EXAMPLE,
     ),
     share_action=SHARE_DIGEST,
     verbs=subscriptions.VERBS,
-    keywords=("today", "yesterday", CONTRACT_WORD, TOUCHES_WORD, BROKE_WORD, *plans.PLAN_WORDS),
+    keywords=("today", "yesterday", CONTRACT_WORD, TOUCHES_WORD, BROKE_WORD, USAGE_WORD, *plans.PLAN_WORDS),
 )

@@ -19,14 +19,14 @@ from bot.domain.operations.lane import QueueName
 from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
 from bot.services.jobs.job_types import LONG_RETRIES
-from bot.services.slack.replies import Answer
+from bot.services.slack.answer import Answer
 from handlers.commands.declaration import enqueue_request
 from handlers.intake import RequestIntake
 
 USAGE = (
     f"*Come back*: `/prdigest since 2026-11-01` is one page on all days since (up to {MAX_SINCE_DAYS}), from what "
     "was read before. *Move on*: `/prdigest deprecations` lists what will be removed, `/prdigest upgrade "
-    "from:COMMIT` what to adapt on the way from a pin to now. All take `profile:NAME`."
+    "v1.2.0` what to adapt on the way from a tag or commit to now. All take `profile:NAME`."
 )
 EXAMPLE = HelpExample("digest since 2026-11-01", "one page on all that was merged since a day")
 PlanRequest: TypeAlias = SinceRequest | DeprecationsRequest | UpgradeRequest

@@ -53,4 +53,4 @@ def test_deprecations_are_lines_with_our_places(there: World, store: Redis, call
     done = called("deprecations", *REPO, "--profile", "ours", settings=there.settings)
     assert done.stdout == "announced --old to go in v1.2, use --new #5 run.sh:4\n"
     other = called("deprecations", "--repo", "octo/other", settings=there.settings)
-    assert other.stdout.startswith("Nothing is deprecated")
+    assert other.stdout.startswith("No merge that I have read deprecates anything")

@@ -35,6 +35,10 @@ def clones(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, dict[s
         }
         shas = {name: builder.sha(mark) for name, mark in marks.items()}
     git(upstream, "remote", "add", "origin", "https://github.com/octo/engine.git")
+    # of a branch of the release, with a commit of its own
+    name = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    own = git(upstream, *name, "commit-tree", f"{shas['quiet']}^{{tree}}", "-p", shas["quiet"], "-m", "Cut it")
+    git(upstream, *name, "tag", "-a", "v1.0.0", "-m", "Out", own)
     with building(downstream) as builder:
         code = b"from engine.core import keep, run, walk\n\nprint(run(1), walk(2), keep(3))\n"
         builder.commit("Begin", {"ours/app.py": code})
@@ -65,6 +69,15 @@ def test_the_plan_says_what_is_left_to_do(clones: tuple[Path, Path, dict[str, st
     assert "Known regressions" not in called(*COMMAND, *options, settings={}).stdout
 
 
+def test_a_tag_of_a_release_branch_is_a_pin(clones: tuple[Path, Path, dict[str, str]], called: Call) -> None:
+    upstream, downstream, shas = clones
+    options = (f"--upstream={upstream}", "--from=v1.0.0", f"--profile={downstream}")
+    done = called(*COMMAND, *options, settings={})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"# Upgrade ours: v1.0.0 ({shas['quiet'][:10]}) to {shas['repair'][:10]}")
+    assert "**Breaks us**" in done.stdout
+
+
 def test_net_changes_leave_out_what_was_taken_back(
     clones: tuple[Path, Path, dict[str, str]], called: Call
 ) -> None:
@@ -80,6 +93,7 @@ def test_net_changes_leave_out_what_was_taken_back(
     "options",
     [
         ("--from=0123456789",),
+        ("--from=v9.9.9",),
         ("--from={break}", "--to={pin}"),
         ("--from={pin}", "--profile=nobody"),
         ("--from={pin}", "--profile=nobody", "--at={pin}"),

@@ -87,7 +87,7 @@ def names(lines: list[str]) -> list[str]:
 def test_the_checks_come_in_the_order_in_which_people_set_a_bot_up(store: Redis) -> None:
     found = list(dict.fromkeys(names(examined(worlds(store)))))
     assert found == ["Settings", "Paths", "GitHub", "Mirror", "Claude", "Model", "Store", "Slack", "Channel",
-                     "Time", "Clock", "Worker", "Jobs", "Runs", "Schedule"]  # fmt: skip
+                     "Metrics", "Traces", "Time", "Clock", "Worker", "Jobs", "Runs", "Schedule"]  # fmt: skip
 
 
 def test_channels_are_checked_once_with_all_that_they_are_for(store: Redis) -> None:

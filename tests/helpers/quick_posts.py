@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 
 from bot.adapters.slack import PostThrottle
-from bot.cli.base import configure_logging, get_current_time
+from bot.cli.base import get_current_time
+from bot.cli.logs import configure_logging
 from bot.container import open_foundation
 from bot.processes import run_all
 from bot.services.operations import billing, deadlines

@@ -17,6 +17,7 @@ CAPABILITIES = (
     "conversations",
     "digest",
     "history",
+    "operations",
     "profile",
     "review",
     "risk",

@@ -73,6 +73,7 @@ class Bots:
             "PRDIGEST_TIMEZONE": zone.key,
             "PRDIGEST_USER_LIMIT": "1000",
             "PORT": str(closed_port()),
+            "PRDIGEST_METRICS_ADDRESS": "0",
             "REDIS_URL": url,
         }
         own = replace(there, settings={**there.settings, **usual, **entrance, **settings})

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from prometheus_client import generate_latest
 from redis import Redis
 
 from bot import processes
@@ -18,6 +19,7 @@ from bot.container.from_settings import get_display_name
 from bot.container.schedule import build_schedule_services
 from bot.container.web import build_web_services
 from bot.container.worker import build_worker_services
+from bot.monitoring import monitor_process
 from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import Process, Settings, get_setting_use
 from tests.adapters.worlds import REPO, ScriptedGitHub
@@ -28,6 +30,7 @@ from tests.emulators.slack.server import SlackEmulator
 # chosen, before all else; by a cloud
 ELSEWHERE = {
     "prdigest_log_level",
+    "prdigest_log_format",
     "prdigest_state_dir",
     "github_app_id",
     "github_app_private_key",
@@ -69,6 +72,7 @@ def make_settings(
             "PORT": "0",
             "PRDIGEST_REPO": REPO,
             "PRDIGEST_CHANNEL": "C0DIGEST",
+            "PRDIGEST_METRICS_ADDRESS": "0",
         }.items():
             monkeypatch.setenv(name, value)
         yield RecordingSettings()
@@ -122,7 +126,8 @@ def test_a_process_reads_the_settings_that_say_so(process: Process, settings: Se
     with open_foundation(settings, now, time.sleep) as base:
         READ.clear()
         build_ownership(base).claim_store()
-        with start(base):
+        with monitor_process(base, process), start(base):
+            generate_latest(base.instruments.registry)
             use(base)
         # to close it, each process looks whether there is a model to close
         read = frozenset(READ)

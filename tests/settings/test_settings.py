@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.errors import UsageError
+from bot.domain.errors import ConfigurationError, UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.settings import load_settings
 
@@ -212,3 +212,26 @@ def test_a_list_that_names_nothing_does_not_allow_all(monkeypatch: Env, name: st
 
 def test_how_often_a_person_may_ask_has_a_default() -> None:
     assert load_settings().prdigest_user_limit == 20
+
+
+@pytest.mark.parametrize(
+    ("value", "address"),
+    [
+        ("9464", "127.0.0.1:9464"),
+        ("10.0.0.5:9464", "10.0.0.5:9464"),
+        ("localhost:0", "localhost:0"),
+        ("[::1]:9464", "[::1]:9464"),
+    ],
+)
+def test_metrics_are_on_this_machine_alone_unless_a_host_is_named(
+    monkeypatch: Env, value: str, address: str
+) -> None:
+    monkeypatch.setenv("PRDIGEST_METRICS_ADDRESS", value)
+    assert str(load_settings().prdigest_metrics_address) == address
+
+
+@pytest.mark.parametrize("value", ["host", "host:", "65534", "127.0.0.1:99999", "http://host:9464/metrics", "-1"])
+def test_an_address_of_metrics_that_is_none_is_refused_with_advice(monkeypatch: Env, value: str) -> None:
+    monkeypatch.setenv("PRDIGEST_METRICS_ADDRESS", value)
+    with pytest.raises(ConfigurationError, match="write a port, such as 9464, or HOST:PORT"):
+        load_settings()

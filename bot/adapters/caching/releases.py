@@ -1,4 +1,4 @@
-"""Cache for the releases of a repository, for a day."""
+"""Cache for the releases and tags of a repository, for a day."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime
 from pydantic import TypeAdapter
 
 from bot.domain.contract.releases import Release
-from bot.domain.keyspace.keys import RELEASES
+from bot.domain.keyspace.keys import RELEASES, TAG_COMMIT
 from bot.domain.pull_requests.models import Repository
 from bot.ports import Cache, Releases
 from bot.ports.cached_json import load_or_none
@@ -47,3 +47,11 @@ class ReleaseCache:
         fresh = _ReleaseList(self._now(), tuple(self._source.list_releases(repository)))
         self._cache.put(key, _RELEASES.dump_json(fresh).decode(), RELEASES.lifetime)
         return fresh.releases
+
+    def find_commit(self, repository: Repository, tag: str) -> str:
+        """Return the last merge that a tag holds, empty without one. That there is none is not kept."""
+        key = TAG_COMMIT.build_key(str(repository).lower(), tag)
+        commit = self._cache.get(key) or self._source.find_commit(repository, tag)
+        if commit:
+            self._cache.put(key, commit, TAG_COMMIT.lifetime)
+        return commit

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bot.adapters.claude.prices import BEDROCK_PRICES, CLAUDE_PRICES
-from bot.ports import ModelAccess, ModelConnection, ModelProvider
+from bot.ports import ModelAccess, ModelBatches, ModelConnection, ModelProvider
 from bot.ports.probes import ModelProbe
 
 
@@ -42,6 +42,14 @@ def _open_vertex(access: ModelAccess) -> ModelConnection:
         from bot.adapters.claude.errors import CLOUD_ADVICE  # noqa: PLC0415
 
         return ClaudeConnection(make_vertex_client(access), CLOUD_ADVICE, VERTEX_NAMING.name_model)
+
+
+def _open_batches(access: ModelAccess) -> ModelBatches:
+    """Open a connection for message batches. This imports the SDK."""
+    with _keep_objects():
+        from bot.adapters.claude.batches import ClaudeBatches  # noqa: PLC0415
+
+        return ClaudeBatches(access)
 
 
 @contextmanager
@@ -91,6 +99,7 @@ CLAUDE = ModelProvider(
     prices=CLAUDE_PRICES,
     connect=_open_connection,
     probe=_make_probe,
+    connect_batches=_open_batches,
 )
 
 BEDROCK = ModelProvider(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anthropic import Anthropic
 from anthropic.types import Message
+from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 
 from bot.adapters.claude.errors import (
     CALL_ERRORS,
@@ -36,6 +37,8 @@ def make_claude_client(api_key: str, base_url: str | None) -> Anthropic:
         timeout=SILENCE_SECONDS,
         max_retries=0,
         http_client=make_tracking_client(),
+        # spans without any text, whatever the environment says, and no header about them to the outside
+        open_telemetry={"traces": {"content_mode": "metadata_only"}, "propagation": False},
     )
 
 
@@ -59,20 +62,25 @@ class ClaudeModel:
             raise translate_claude_errors(error) from error
         if not isinstance(message, Message):
             raise self._advice.report_wrong_service()
-        return _parse_completion(message)
+        return parse_completion(message)
 
     def _send_prompt(self, prompt: Prompt) -> object:
         """Send a prompt, and return the SDK's answer, which may not be a message."""
-        return self._client.messages.create(
-            model=prompt.model,
-            max_tokens=prompt.max_tokens,
-            system=prompt.system,
-            messages=[{"role": "user", "content": prompt.user}],
-            output_config={"format": {"type": "json_schema", "schema": dict(prompt.schema)}, "effort": "low"},
-        )
+        return self._client.messages.create(**build_parameters(prompt))
 
 
-def _parse_completion(message: Message) -> Completion:
+def build_parameters(prompt: Prompt) -> MessageCreateParamsNonStreaming:
+    """Return what the service is asked for a prompt."""
+    return {
+        "model": prompt.model,
+        "max_tokens": prompt.max_tokens,
+        "system": prompt.system,
+        "messages": [{"role": "user", "content": prompt.user}],
+        "output_config": {"format": {"type": "json_schema", "schema": dict(prompt.schema)}, "effort": "low"},
+    }
+
+
+def parse_completion(message: Message) -> Completion:
     """Return the completion of a message.
 
     The stop reason is checked first, because a refused or cut answer may still look like JSON.

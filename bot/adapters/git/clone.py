@@ -125,6 +125,10 @@ class GitClone:
         """Return the full hash of a commit by its hash, which may be short; empty if there is none."""
         return self._query_git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
 
+    def find_merge_base(self, revision: str) -> str:
+        """Return the newest commit that a revision shares with the branch, as a full hash; empty without one."""
+        return self._query_git("merge-base", f"{revision}^{{commit}}", self._head[1])
+
     def list_files(self, commit: str) -> dict[str, str]:
         """Return the hash of each regular file of a commit by its path.
 

@@ -13,6 +13,7 @@ from bot.adapters.git.clone import GitClone
 from bot.adapters.git.diff_tree import parse_tree_commits
 from bot.domain.errors import PrdigestError
 from bot.domain.source.models import SourceFile
+from bot.domain.source.revisions import is_tag
 from bot.domain.source.trees import BlobVersion, LineCommit, TreeCommit
 from bot.ports.git import CloneFacts
 
@@ -40,6 +41,13 @@ class GitCloneTrees:
         """Return the full hash of a commit by its hash, which may be short; empty if there is none."""
         text = revision.strip().casefold()
         return self._clone.find_commit(text) if _HASH.fullmatch(text) else ""
+
+    def find_tag(self, tag: str) -> str:
+        """Return the last commit of the branch that a tag holds; empty if there is none.
+
+        Tags of versions are often on a branch of the release, with commits of its own.
+        """
+        return self._clone.find_merge_base(f"refs/tags/{tag}") if is_tag(tag) else ""
 
     def iterate_commits(self, line: Sequence[LineCommit]) -> Iterator[TreeCommit]:
         """Yield some commits of the line with what each changed, in their order.

@@ -16,6 +16,7 @@ from bot.adapters.github.transport import MAX_WAIT, REQUEST_SECONDS, BoundedRetr
 from bot.adapters.http.bounded_calls import bound_requests
 from bot.adapters.records.cleaning import parse_node
 from bot.domain.pull_requests.models import Repository, derive_web_address
+from bot.ports import CallWatch, watch_nothing
 
 # GitHub lists at most 3,000 files; the limit of pages stops a server that sends short pages without end
 _MAX_FILES, _MAX_PAGES = 3_000, 300
@@ -26,15 +27,22 @@ _SUBJECT_DEPTH = 2
 class GitHubClient:
     """Wrapper of PyGithub for many threads. A client shared by threads has been seen to mix up answers.
 
-    ``seconds`` is the time limit of one request. :attr:`web` is the address of this GitHub's pages. Each method
-    raises ``DeadlineExceeded`` besides what PyGithub raises.
+    ``seconds`` is the time limit of one request, ``watch`` watches each. :attr:`web` is the address of this
+    GitHub's pages. Each method raises ``DeadlineExceeded`` besides what PyGithub raises.
     """
 
-    def __init__(self, base_url: str, auth: Auth.Auth | None, seconds: float = REQUEST_SECONDS) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        auth: Auth.Auth | None,
+        seconds: float = REQUEST_SECONDS,
+        watch: CallWatch = watch_nothing,
+    ) -> None:
         self._base_url = base_url
         self.web = derive_web_address(base_url)
         self._auth = auth
         self._seconds = seconds
+        self._watch = watch
         self._clients = threading.local()
 
     def run_query(self, query: str, repository: Repository, variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,7 +67,7 @@ class GitHubClient:
             GraphQLError: the answer does not hold the repository.
         """
         all_variables = {"owner": repository.owner, "name": repository.name, **variables}
-        with bound_requests(self._seconds):
+        with self._watch("graphql"), bound_requests(self._seconds):
             data, errors = run_graphql_query(self._get_client().requester, query, all_variables)
         if not parse_node(data.get("repository")):
             raise GraphQLError(errors or [{"type": "NOT_FOUND", "message": "no repository"}])
@@ -74,7 +82,7 @@ class GitHubClient:
 
     def get_object(self, address: str, parameters: dict[str, Any]) -> dict[str, Any]:
         """Return the JSON object at an address of the REST API. Raises UnreadableResponse if it is none."""
-        with bound_requests(self._seconds):
+        with self._watch("rest"), bound_requests(self._seconds):
             _, answer = request_data(self._get_client().requester, "GET", address, parameters=parameters)
         if not isinstance(answer, dict):
             raise UnreadableResponse("no object")
@@ -84,7 +92,7 @@ class GitHubClient:
         """Yield the items of all pages of a listing. Raise UnreadableResponse for a page that is not a list."""
         parameters: dict[str, Any] = {"per_page": 100}
         for _ in range(_MAX_PAGES):
-            with bound_requests(self._seconds):
+            with self._watch("rest"), bound_requests(self._seconds):
                 headers, page = request_data(self._get_client().requester, "GET", address, parameters=parameters)
             if not isinstance(page, list):
                 raise UnreadableResponse("no list of files")

@@ -127,6 +127,34 @@ query Releases($owner: String!, $name: String!) {
     releases(first: 100, orderBy: {field: CREATED_AT, direction: DESC}) {
       nodes { tagName publishedAt isDraft isPrerelease }
     }
+    refs(refPrefix: "refs/tags/", first: 100, orderBy: {field: TAG_COMMIT_DATE, direction: DESC}) {
+      nodes {
+        name
+        target {
+          ... on Commit { committedDate }
+          ... on Tag { target { ... on Commit { committedDate } } }
+        }
+      }
+    }
+  }
+}
+"""
+
+# a release branch of vLLM has up to some 40 commits of its own
+TAG_QUERY = """
+query TagHistory($owner: String!, $name: String!, $tag: String!) {
+  repository(owner: $owner, name: $name) {
+    id
+    defaultBranchRef { name }
+    ref(qualifiedName: $tag) { target { ...History ... on Tag { target { ...History } } } }
+  }
+}
+fragment History on Commit {
+  history(first: 100) {
+    nodes {
+      oid
+      associatedPullRequests(first: 5) { nodes { baseRefName mergeCommit { oid } repository { id } } }
+    }
   }
 }
 """
@@ -223,6 +251,7 @@ ALL_QUERIES = {
     "one": SINGLE_QUERY,
     "head": HEAD_QUERY,
     "releases": RELEASES_QUERY,
+    "tag": TAG_QUERY,
     "files": build_source_query(2, 0),
     "files before": build_source_query(0, 2),
     "files before and after": build_source_query(2, 1),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.adapters.redis.batches import RedisBatchStore
 from bot.adapters.redis.connection import (
     SHORT_TIMEOUTS,
     RedisCache,
@@ -17,15 +18,16 @@ from bot.adapters.redis.feedback import RedisFeedbackStore
 from bot.adapters.redis.history import RedisBackfillLog, RedisHistoryStore
 from bot.adapters.redis.jobs.broker import make_broker
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
-from bot.adapters.redis.jobs.retries import wrap_job
+from bot.adapters.redis.jobs.retries import JobInterruption, JobPostponement, wrap_job
 from bot.adapters.redis.keyspace import Keyspace
 from bot.adapters.redis.owner import RedisWorkspaceOwner
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.probe import RedisProbe, redact_address
 from bot.adapters.redis.profiles import RedisProfileStore
-from bot.adapters.redis.question_queue import RedisQuestionQueue, RedisSpendingStore
+from bot.adapters.redis.question_queue import RedisQuestionQueue
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.adapters.redis.record_store import RedisRecordStore
+from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
 from bot.adapters.redis.thread_states import RedisThreadStateStore
 from bot.adapters.redis.touches import RedisTouchStore
 from bot.adapters.redis.transfer.erasure import StoreEraser
@@ -35,9 +37,13 @@ from bot.adapters.redis.transfer.transfer import StoreTransfer
 
 __all__ = [
     "SHORT_TIMEOUTS",
+    "JobInterruption",
+    "JobPostponement",
     "Keyspace",
     "RedisBackfillLog",
+    "RedisBatchStore",
     "RedisCache",
+    "RedisCostLedger",
     "RedisDeprecationStore",
     "RedisDueQueue",
     "RedisFeedbackStore",

@@ -84,6 +84,17 @@ class RedisProbe:
                 queue: self._client.llen(self._keys.add_prefix(build_jobs_key(queue))) for queue in QUEUE_NAMES
             }
 
+    def count_delayed_jobs(self) -> Mapping[str, int]:
+        """Return the number of jobs of every queue that wait for their time.
+
+        Workers hold most of them in memory, so their messages are counted.
+        """
+        with translate_redis_errors():
+            return {
+                queue: self._client.hlen(self._keys.add_prefix(build_jobs_key(f"{queue}.DQ.msgs")))
+                for queue in QUEUE_NAMES
+            }
+
     def _read_snapshot_setting(self) -> str | None:
         """Return "snapshots" if the server writes them, else an empty text.
 

@@ -15,7 +15,7 @@ from bot.adapters.slack.errors import translate_slack_errors
 from bot.adapters.slack.metadata import PostMetadata, read_metadata, write_metadata
 from bot.adapters.slack.post_throttle import PostThrottle
 from bot.adapters.slack.transport import BoundedWebClient, RateLimitRetryHandler
-from bot.ports import Attachment
+from bot.ports import Attachment, CallWatch, watch_nothing
 
 _PAGE_SIZE = 200
 # pages that are searched for a digest; no channel fills them in a day
@@ -25,16 +25,25 @@ _TIMEOUT = 30
 
 
 def make_slack_client(
-    token: str, base_url: str, seconds: float = _TIMEOUT, throttle: PostThrottle | None = None
+    token: str,
+    base_url: str,
+    seconds: float = _TIMEOUT,
+    throttle: PostThrottle | None = None,
+    watch: CallWatch = watch_nothing,
 ) -> WebClient:
     """Create a client that waits out short rate limits and repeats no call that may have had its effect.
 
     Neither server errors (the first call may have posted) nor lost connections lead to a retry. ``seconds`` is the
-    time limit of one request. ``throttle`` delays posts, if there is one.
+    time limit of one request. ``throttle`` delays posts, if there is one. ``watch`` watches each call.
     """
     wait_for_turn = throttle.wait_for_turn if throttle else None
     return BoundedWebClient(
-        token, wait_for_turn, base_url=base_url, timeout=seconds, retry_handlers=[RateLimitRetryHandler()]
+        token,
+        wait_for_turn,
+        watch,
+        base_url=base_url,
+        timeout=seconds,
+        retry_handlers=[RateLimitRetryHandler()],
     )
 
 

@@ -17,6 +17,7 @@ from bot.adapters.http import bounded_calls
 from bot.adapters.http.bounded_calls import bound_requests
 from bot.adapters.http.connections import make_tracking_opener
 from bot.adapters.http.retry_after import parse_retry_after
+from bot.ports import CallWatch, watch_nothing
 from bot.services.operations import deadlines
 
 log = logging.getLogger(__name__)
@@ -30,13 +31,19 @@ class BoundedWebClient(WebClient):
     """Web client with a time limit for each request, from its beginning to the last byte of its answer.
 
     ``timeout`` is that limit in seconds. ``turn`` waits, before each post, for the turn of its channel.
+    ``watch`` watches each call.
     """
 
     def __init__(
-        self, token: str | None = None, turn: Callable[[str], None] | None = None, **options: Any
+        self,
+        token: str | None = None,
+        turn: Callable[[str], None] | None = None,
+        watch: CallWatch = watch_nothing,
+        **options: Any,
     ) -> None:
         super().__init__(token=token, **options)
         self._turn = turn
+        self._watch = watch
         _install_opener(self.proxy)
         self.proxy = None
 
@@ -49,7 +56,7 @@ class BoundedWebClient(WebClient):
         """
         if self._turn and api_method == "chat.postMessage":
             self._turn(str(keywords["json"]["channel"]))
-        with bound_requests(self.timeout):
+        with self._watch(api_method), bound_requests(self.timeout):
             return super().api_call(api_method, **keywords)
 
     def files_upload_v2(self, **keywords: Any) -> SlackResponse:

@@ -7,7 +7,7 @@ from datetime import datetime
 from bot.adapters.redis import RedisDueQueue
 from bot.container import Foundation
 from bot.container.records import build_subscription_store
-from bot.container.touches import build_profile_store
+from bot.container.touches.profiles import build_profile_store
 from bot.demo.sample.sources import SampleSources
 from bot.demo.sample.team import PROFILE_NAME, build_sample_entry, load_contracts, load_profile
 from bot.domain.digest.view import DigestView

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -11,14 +10,16 @@ from bot.domain.errors import UsageError
 from bot.domain.profile.names import parse_profile_name
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.query_options import QueryOptions
+from bot.domain.source.revisions import is_hash, is_tag
 from bot.domain.text.strings import quote_input
 from bot.domain.time.date_range import Span, parse_day
 from bot.domain.time.day import LocalDay
 
 SINCE_WORD, DEPRECATIONS_WORD, UPGRADE_WORD = "since", "deprecations", "upgrade"
-# a summer; each day takes a call to GitHub, and no other work is done anew
+# a summer; each day takes a call to GitHub, and all else was read before
 MAX_SINCE_DAYS = 62
-_COMMIT = re.compile(r"[0-9a-f]{7,40}", re.A | re.I)
+# two releases of most projects; each day takes a call to GitHub, and each merge that nobody has read yet two
+MAX_UPGRADE_DAYS = 186
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +87,9 @@ class DeprecationsRequest:
 
 @dataclass(frozen=True, slots=True)
 class UpgradeRequest:
-    """A request for the way from a pin to now: ``upgrade from:97f2f160fd profile:ascend``.
+    """A request for the way from a pin to now: ``upgrade v0.13.0 profile:ascend``.
 
-    Without a ``start``, the pin in the profile is meant.
+    ``start`` is a hash, its beginning or a tag. Without one, the pin in the profile is meant.
     """
 
     kind: ClassVar[str] = UPGRADE_WORD
@@ -101,12 +102,17 @@ class UpgradeRequest:
         """Parse the text after the command, with or without its first word. Raises UsageError."""
         options = QueryOptions.parse(text, ("profile", "from"))
         rest = _drop_word(options.arguments, UPGRADE_WORD)
-        if rest:
-            raise UsageError(f"I don't understand {quote_input(' '.join(rest))}: write upgrade from:COMMIT.")
         start = options.get_last("from")
-        if start and not _COMMIT.fullmatch(start):
-            raise UsageError(f"{quote_input(start)} is no commit: write 7 to 40 digits of its hash.")
-        return cls(start.lower(), _parse_profile(options), options.is_private)
+        if len(rest) > 1 or (rest and start):
+            raise UsageError(
+                f"I don't understand {quote_input(' '.join(rest))}: write upgrade and one commit or tag."
+            )
+        start = start or "".join(rest)
+        if start and not (is_hash(start) or is_tag(start)):
+            raise UsageError(
+                f"{quote_input(start)} is no commit: write 7 to 40 digits of its hash, or a tag such as v1.2.0."
+            )
+        return cls(start.lower() if is_hash(start) else start, _parse_profile(options), options.is_private)
 
     def require_known(self, _: AllowedRepositories) -> Self:
         """Return the request: whether the bot may answer about its upstream is checked with the profile."""

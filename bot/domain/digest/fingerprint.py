@@ -75,6 +75,7 @@ def _collect_day(digest: Digest) -> dict[str, Any]:
         # nothing is added where nothing was reviewed, so that what is recorded still compares
         **({"reviewed": (coverage.eligible, coverage.reviewed, coverage.stop)} if coverage.eligible else {}),
         **({"touches": touches} if (touches := _collect_touches(digest)) else {}),
+        **({"moves": [str(move) for move in digest.moves]} if digest.moves else {}),
     }
 
 

@@ -11,6 +11,7 @@ from bot.domain.contract.models import MergeContract
 from bot.domain.digest.actions import changes_product, is_for_tests_only, rank_action
 from bot.domain.digest.view import FULL_VIEW, DigestView
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.profile.moves import ProfileMove
 from bot.domain.pull_requests.areas import OTHER_PRODUCT_AREA, build_area_sort_key, is_product_area
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClasses
@@ -131,7 +132,7 @@ class Digest:
     true if readers would assume another time zone, so that headings name it. ``path_classes`` are those of the
     repository. ``review_coverage`` says how many entries were read for bugs. ``touches`` says what the merges
     mean for the profile of the view, None without one; ``contracts`` are what they change for others, and
-    ``deprecations`` the steps of what the profile uses.
+    ``deprecations`` the steps of what the profile uses. ``moves`` are those of the profile on the day.
     """
 
     repository: Repository
@@ -151,6 +152,7 @@ class Digest:
     touches: TouchReport | None = None
     contracts: tuple[MergeContract, ...] = ()
     deprecations: tuple[DeprecationStep, ...] = ()
+    moves: tuple[ProfileMove, ...] = ()
 
     @property
     def zone_note(self) -> str:

@@ -69,6 +69,7 @@ class MultiDayDigest:
             touches=combine_reports(digest.touches for digest in self.digests if digest.touches),
             contracts=tuple(contract for digest in self.digests for contract in digest.contracts),
             deprecations=tuple(step for digest in self.digests for step in digest.deprecations),
+            moves=tuple(move for digest in self.digests for move in digest.moves),
         )
 
     @property

@@ -207,6 +207,14 @@ RELEASES = ExpiringFamily(
     lifetime=_DAY,
     survives_reset=True,
 )
+# a tag is moved now and then
+TAG_COMMIT = ExpiringFamily(
+    pattern="tag:{repository}:{tag}",
+    type="string",
+    content="the last merge that a tag holds",
+    lifetime=_DAY,
+    survives_reset=True,
+)
 # as long as the summaries that they stand beside
 MERGE_CONTRACT = ExpiringFamily(
     pattern="contract:{version}:{repository}:{commit}",
@@ -234,6 +242,30 @@ SPENDING = ExpiringFamily(
     type="string",
     content="millionths of a dollar of a day",
     lifetime=2 * _DAY,
+    survives_reset=True,
+)
+# a month and some days, so that it is there on its last day
+MONTHLY_SPENDING = ExpiringFamily(
+    pattern="month:{account}",
+    type="string",
+    content="millionths of a dollar of a month",
+    lifetime=40 * _DAY,
+    survives_reset=True,
+)
+# thirteen months, so that a month can be compared with that of a year before
+COST_LEDGER = ExpiringFamily(
+    pattern="cost:{date}",
+    type="hash",
+    content="calls, tokens and millionths of a dollar of a local date, by what they were for",
+    lifetime=400 * _DAY,
+    survives_reset=True,
+)
+# as long as the provider keeps the results
+MODEL_BATCH = ExpiringFamily(
+    pattern="batch:{repository}",
+    type="string",
+    content="the message batch whose results a backfill waits for",
+    lifetime=29 * _DAY,
     survives_reset=True,
 )
 # after this time, the reservation of a dead process is free again; no call takes half as long
@@ -308,10 +340,14 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     DISCUSSION,
     COMMIT_MERGE,
     RELEASES,
+    TAG_COMMIT,
     MERGE_CONTRACT,
     FILE_USES,
     MODULE_OUTLINE,
     SPENDING,
+    MONTHLY_SPENDING,
+    COST_LEDGER,
+    MODEL_BATCH,
     BUDGET_HOLDS,
     REQUEST_RATE,
     LEASE,

@@ -14,7 +14,7 @@ class BotHealth:
 
     ``last_tick`` is None if there was no tick in the last day. ``store`` describes the memory usage of the store,
     and ``is_full`` is true if it is nearly full. ``stand_in_note`` is a sentence about what writes the summaries
-    if there is no model.
+    if there is no model. ``monthly_budget`` is None if only days are limited.
     """
 
     last_tick: datetime | None
@@ -26,6 +26,8 @@ class BotHealth:
     store: str = ""
     is_full: bool = False
     stand_in_note: str = ""
+    cost_of_month: float = 0.0
+    monthly_budget: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

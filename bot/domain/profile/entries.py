@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.domain.profile.moves import ProfileMove
 from bot.domain.pull_requests.models import Repository
 
 
@@ -14,7 +15,8 @@ class ProfileEntry:
 
     ``upstream`` is the repository whose merges are judged by it. ``source`` is the repository that is scanned
     again each day; None for a profile that was read from a file. ``commit`` is what was scanned, empty before the
-    first scan. ``problem`` is why the last scan failed, as a sentence; empty if it did not.
+    first scan. ``problem`` is why the last scan failed, as a sentence; empty if it did not. ``moves`` are the last
+    moves to another commit with which earlier merges began or ceased to touch, oldest first.
     """
 
     name: str
@@ -27,3 +29,4 @@ class ProfileEntry:
     refreshed_at: datetime | None = None
     moved_at: datetime | None = None
     problem: str = ""
+    moves: tuple[ProfileMove, ...] = ()

@@ -18,6 +18,7 @@ _DIRECTIVE = re.compile(
 )
 _WARNINGS = frozenset({"DeprecationWarning", "PendingDeprecationWarning", "FutureWarning"})
 _LOGGED = ("warning", "warning_once", "warn")
+_THIS = re.compile(r"\bthis (?:function|method|class|module)\b", re.I)
 _MAX_MESSAGE = 400
 _MAX_NODES = 200
 
@@ -67,9 +68,24 @@ def _list_own(name: str, body: Sequence[ast.stmt]) -> Iterator[Deprecation]:
     match = _DIRECTIVE.search(_get_docstring(body))
     if match:
         yield Deprecation(name, body[0].lineno, match["text"].strip())
-    for statement, _ in walk_statements(body):
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and _warns(statement.value):
-            yield Deprecation(name, statement.lineno, _join_texts(statement.value))
+    for statement, is_conditional in walk_statements(body):
+        if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
+            continue
+        message = _join_texts(statement.value)
+        if _warns(statement.value) and (not is_conditional or _is_about(name, message)):
+            yield Deprecation(name, statement.lineno, message)
+
+
+def _is_about(name: str, message: str) -> bool:
+    """Return whether a warning under a condition is about the function that gives it.
+
+    Otherwise it is about an argument or a setting. A module's ``__getattr__`` warns of names of the module.
+    """
+    *owners, last = name.split(".")
+    own = owners[-1] if last == "__init__" and owners else last
+    if own in {"", "__getattr__"} or _THIS.search(message):
+        return True
+    return re.search(rf"\b{re.escape(own)}\b", message) is not None
 
 
 def _get_docstring(body: Sequence[ast.stmt]) -> str:

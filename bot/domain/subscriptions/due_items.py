@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TypeAlias
 
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 
 _VERSION_MARK = ";"
+# a digest of a busy repository takes minutes to build; longer times are reported
+LATE_AFTER = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,23 @@
-"""What the merges of some days do to a team's code, as a command lists it."""
+"""What the merges of some days do to a team's code, as digests and commands use it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from bot.domain.contract.models import MergeContract
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import TouchVerdict
 from bot.domain.touches.models import TouchReport
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedMerges:
+    """A report, and the contracts that it was made from, in the order of the merges."""
+
+    report: TouchReport
+    contracts: tuple[MergeContract, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

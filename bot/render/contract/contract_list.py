@@ -82,7 +82,7 @@ def _render_row(row: ContractRow, pull: PullRequest | None, limits: _Limits) -> 
     change = row.change
     return [
         *render_number(row.number, pull),
-        make_text(f" {format_kind(change.kind)} ", bold=True),
+        make_text(f" {format_kind(change)} ", bold=True),
         *make_code(shorten_name(change.name)),
         *_render_versions(row, limits),
         *render_line_link(change, pull),
@@ -95,7 +95,11 @@ def _render_versions(row: ContractRow, limits: _Limits) -> list[Element]:
         return [make_text(" → "), *make_code(shorten_name(change.new_name))]
     if not limits.words:
         return []
-    texts = (shorten_code(text, limits.words) for text in (change.before, change.after))
+    # a flag that nothing else is known of is its own line
+    told = [
+        text for text in (change.before, change.after) if text != change.name or (change.before and change.after)
+    ]
+    texts = (shorten_code(text, limits.words) for text in told)
     versions = [code for text in texts if (code := make_code(text))]
     elements: list[Element] = []
     for place, code in enumerate(versions):

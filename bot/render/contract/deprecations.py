@@ -34,8 +34,8 @@ _NEWS_WORDS = {
     DeprecationState.OVERDUE: "is overdue",
     DeprecationState.REMOVED: "was removed",
 }
-_READ_NOTE = "of the merges that were read; a state beyond announced needs the releases"
-_NOTHING = "Nothing is deprecated, as far as I have read."
+_READ_NOTE = "From the merges that I have read; due and overdue by the releases and tags of the repository"
+_NOTHING = "No merge that I have read deprecates anything."
 # in place of an empty text, which Slack refuses
 _UNNAMED = "(no name)"
 _MAX_NAME, _MAX_WHEN, _MAX_REPLACEMENT = 120, 40, 80
@@ -85,7 +85,7 @@ def _render_blocks(title: str, entries: Sequence[StatedDeprecation], url: str, m
             )
     if not entries:
         blocks.append(make_block(make_section([make_text(_NOTHING)])))
-    return [*blocks, make_context(_READ_NOTE)]
+    return [*blocks, *([make_context(_READ_NOTE)] if entries else [])]
 
 
 def _render_entry(used: UsedDeprecation, url: str) -> list[Element]:

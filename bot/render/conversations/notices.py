@@ -25,7 +25,7 @@ from bot.domain.errors import (
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.ports import Post
 from bot.render.blocks.mrkdwn import escape_mrkdwn
-from bot.render.blocks.rich_text import make_block, make_link, make_section, make_text
+from bot.render.blocks.rich_text import make_block, make_context, make_link, make_section, make_text
 from bot.render.conversations import sentences
 from bot.render.subscriptions.incidents import render_instant
 
@@ -89,6 +89,31 @@ def render_earlier_answer(address: str, title: str) -> Post:
     lead, label = sentences.ANSWERED_ALREADY, truncate_text(restore_bot_text(title), _MAX_TITLE_LENGTH)
     elements = [make_text(lead), make_link(address, label or sentences.OPEN_LINK)]
     return Post(lead + address, (make_block(make_section(elements)),))
+
+
+def add_file_note(post: Post, title: str) -> Post:
+    """Return a message with a line that names the file in its thread."""
+    return _add_note(post, sentences.format_file_note(_shorten_title(title)))
+
+
+def add_missing_file_note(post: Post, title: str) -> Post:
+    """Return a message for the asker alone, which can't have a file, with a line that says how to get it."""
+    return _add_note(post, sentences.format_missing_file(_shorten_title(title)))
+
+
+def render_missing_file(title: str) -> Post:
+    """Render that Slack refused a file."""
+    return render_notice(sentences.format_refused_file(_shorten_title(title)))
+
+
+def _add_note(post: Post, note: str) -> Post:
+    """Return a message with a line below the text and above the buttons."""
+    place = next((at for at, block in enumerate(post.blocks) if block["type"] == "actions"), len(post.blocks))
+    return Post(post.text, (*post.blocks[:place], make_context(note), *post.blocks[place:]))
+
+
+def _shorten_title(title: str) -> str:
+    return truncate_text(collapse_lines(title), _MAX_TITLE_LENGTH)
 
 
 def render_delay(service: str, then: datetime) -> Post:

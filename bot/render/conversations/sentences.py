@@ -201,3 +201,28 @@ MENTION_HINT = "In a channel, mention me first: "
 def format_mention(command: str) -> str:
     """Return what to type in a channel."""
     return f"@prdigest {command}"
+
+
+def format_still_working(done: int, total: int) -> str:
+    """Return that the work goes on, and how many merges of all are read; ``total`` is 0 if nobody knows."""
+    return (
+        f"{STILL_WORKING} So far I've read {done:,} of {format_count(total, 'merge')}." if total else STILL_WORKING
+    )
+
+
+def format_file_note(title: str) -> str:
+    """Return that the file of an answer is in its thread."""
+    return f"In the thread, as a file: {title}"
+
+
+def format_missing_file(title: str) -> str:
+    """Return how to get the file of an answer that only the asker sees."""
+    return (
+        f"{title}: Slack shows no file to one person alone. Share this answer in a channel that I am in, or ask "
+        "in a direct message to me."
+    )
+
+
+def format_refused_file(title: str) -> str:
+    """Return that Slack refused the file of an answer."""
+    return f"{title}: Slack refuses this file. Someone who runs this bot can give it the scope files:write."

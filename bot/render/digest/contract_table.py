@@ -47,7 +47,7 @@ def _render_row(row: ContractRow, pull: PullRequest | None) -> list[Element]:
         *render_number(row.number, pull),
         make_text(" "),
         *make_code(shorten_name(change.name)),
-        make_text(f" {sentences.format_kind(change.kind)}", bold=True),
+        make_text(f" {sentences.format_kind(change)}", bold=True),
         *_join_versions(versions),
         *render_line_link(change, pull),
     ]

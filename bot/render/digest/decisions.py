@@ -17,6 +17,7 @@ from bot.render.subscriptions.incidents import render_instant
 
 # Slack has refused messages from 11,300 characters on; what was posted has up to 9,000
 _MAX_CHARACTERS = MAX_CHARACTERS + 1_500
+_MARK = "said-"
 _NUMBER = re.compile(r"#(\d{1,9})\b")
 
 
@@ -34,10 +35,13 @@ def _amend_block(block: Block, decisions: Mapping[int, TouchDecision]) -> Iterat
     if block.get("block_id") == SECTION_ID:
         yield {**block, "elements": [_amend_list(part, decisions) for part in block["elements"]]}
         return
+    # what an earlier edit of this message added
+    if str(block.get("block_id", "")).startswith(_MARK):
+        return
     yield block
     for number, decision in decisions.items():
         if block.get("block_id") == name_verdict_row(number):
-            yield make_block(make_section(_render_decision(decision)))
+            yield {**make_block(make_section(_render_decision(decision))), "block_id": f"{_MARK}{number}"}
 
 
 def _amend_list(part: Element, decisions: Mapping[int, TouchDecision]) -> Element:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from bot.domain.digest.models import Digest
 from bot.domain.digest.touches import sort_hits
+from bot.domain.profile.moves import MovedHit
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.text.strings import collapse_lines, truncate_text
@@ -22,6 +23,7 @@ from bot.render.blocks.rich_text import (
     make_block,
     make_bullets,
     make_context,
+    make_link,
     make_section,
     make_text,
 )
@@ -35,6 +37,7 @@ from bot.render.digest.touches import (
     render_number,
     render_outcome_note,
     render_place,
+    shorten_name,
 )
 
 # more are counted: nobody decides about more in a day
@@ -43,6 +46,7 @@ _MAX_TOUCHES = 4
 _MAX_PLACES = 3
 _MAX_UNREAD = 5
 _MAX_NEWS = 4
+_MAX_MOVED = 4
 _MAX_TITLE_LENGTH = 120
 # a block for the hit, its buttons, and what was decided
 _BLOCKS_OF_HIT = 3
@@ -63,6 +67,8 @@ def render_hits(digest: Digest) -> tuple[Post, ...]:
     groups = [_render_hit(hit, report.profile, context) for hit in hits[:MAX_HITS]]
     if news := list(_render_news(digest)):
         groups.append(news)
+    if moved := list(_render_moves(digest)):
+        groups.append(moved)
     if notes := list(_render_notes(report, len(hits) - MAX_HITS)):
         groups.append(notes)
     text = escape_mrkdwn(sentences.format_hits_part(report.profile))
@@ -99,7 +105,7 @@ def _render_hit(hit: MergeTouches, profile: str, context: HitContext) -> list[Bl
     below = [make_bullets(lines, indent=1)] if lines else []
     return [
         make_block(make_bullets([heading]), *below),
-        *([_make_verdict_row(pull, profile)] if pull else []),
+        *([make_verdict_row(pull, profile)] if pull else []),
     ]
 
 
@@ -131,7 +137,7 @@ def _render_places(touch: Touch) -> list[Element]:
     return elements
 
 
-def _make_verdict_row(pull: PullRequest, profile: str) -> Block:
+def make_verdict_row(pull: PullRequest, profile: str) -> Block:
     """Return the buttons with which a team says what becomes of a hit."""
     reference = Reference(pull.repository, pull.number)
     row = [
@@ -151,6 +157,38 @@ def _render_news(digest: Digest) -> Iterator[Block]:
         lines.append([make_text(sentences.format_more_hits(len(steps) - _MAX_NEWS, ""))])
     if lines:
         yield make_block(make_section([make_text(sentences.NEWS_TITLE, bold=True)]), make_bullets(lines))
+
+
+def _render_moves(digest: Digest) -> Iterator[Block]:
+    """Yield one line with the earlier merges that touch since the profile moved, and those that no longer do."""
+    pull = next((entry.pull for entry in digest.entries), None)
+    url = f"{pull.web}/{digest.repository}" if pull else ""
+    began = list({hit.number: hit for move in digest.moves for hit in move.began}.values())
+    ended = list({hit.number: hit for move in digest.moves for hit in move.ended}.values())
+    parts = [
+        _render_moved(hits, url, sentences.describe_move(len(hits), has_begun=has_begun))
+        for hits, has_begun in ((began, True), (ended, False))
+        if hits
+    ]
+    if parts:
+        joined = [element for part in parts for element in (make_text("; "), *part)][1:]
+        yield make_block(make_section([make_text(sentences.MOVED_TITLE, bold=True), *joined, make_text(".")]))
+
+
+def _render_moved(hits: Sequence[MovedHit], url: str, words: str) -> list[Element]:
+    """Return merges with what they changed, and what became of them."""
+    elements: list[Element] = []
+    for hit in hits[:_MAX_MOVED]:
+        number = f"#{hit.number}"
+        elements += [
+            *([make_text(", ")] if elements else []),
+            make_link(f"{url}/pull/{hit.number}", number) if url else make_text(number),
+            *([make_text(" "), *make_code(shorten_name(hit.name))] if hit.name else []),
+        ]
+    more = (
+        [make_text(f" {sentences.format_more_hits(len(hits) - _MAX_MOVED, '')}")] if len(hits) > _MAX_MOVED else []
+    )
+    return [*elements, *more, make_text(f" {words}")]
 
 
 def name_verdict_row(number: int) -> str:

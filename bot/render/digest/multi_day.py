@@ -34,7 +34,8 @@ from bot.render.digest.shared_parts import (
     render_outcomes,
     render_risky_changes,
 )
-from bot.render.digest.touches import HitContext, render_touches
+from bot.render.digest.touch_sentences import BY_DEPRECATIONS
+from bot.render.digest.touches import HitContext, render_news_line, render_touches
 
 
 def render_catch_up(catch_up: MultiDayDigest) -> Post:
@@ -60,8 +61,17 @@ def _render_blocks(title: str, catch_up: MultiDayDigest, limit: int, *, links: b
     actions = render_actions(group_actions(whole), collect_urls(whole), urls)
     context = HitContext.build((entry.pull for entry in whole.entries), whole.outcomes)
     touches = render_touches(whole.touches, context) if whole.touches else ()
+    news = render_news_line(whole.deprecations, BY_DEPRECATIONS)
     what_matters = [*outcomes, *render_risky_changes(whole, urls), *actions]
-    return [make_header(title), *touches, days, *what_matters, *render_coverage(whole), *_render_caveats(catch_up)]
+    return [
+        make_header(title),
+        *touches,
+        *([news] if news else []),
+        days,
+        *what_matters,
+        *render_coverage(whole),
+        *_render_caveats(catch_up),
+    ]
 
 
 def _format_count(catch_up: MultiDayDigest) -> str:

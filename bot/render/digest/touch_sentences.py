@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.contract.models import ChangeKind, ContractClass
+from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
 from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.profile.models import UseKind
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
@@ -17,12 +17,21 @@ _LEVELS = {
     TouchLevel.MAY_BREAK: "may break us",
     TouchLevel.BREAKS: "breaks us",
 }
+# what callers see of a name besides it; of all other classes that is a type
+_SHAPES = {
+    ContractClass.FUNCTION: "other signature",
+    ContractClass.CLASS: "other signature",
+    ContractClass.METHOD: "other signature",
+    ContractClass.OP: "other signature",
+    ContractClass.FLAG: "other values",
+}
 _USES = {UseKind.NAMED: "names it in a string", UseKind.INHERITED: "uses it as inherited"}
 # between what changed upstream and where the team uses it
 OURS = ". Ours: "
 LINE_LABEL = "line"
 ALSO_AT = ", also at "
 IN_THREAD = ", in the thread"
+BY_DEPRECATIONS = ", with /prdigest deprecations"
 
 
 def name_level(level: TouchLevel) -> str:
@@ -80,7 +89,15 @@ def format_outcome_start(outcome: MergeOutcome) -> str:
 
 NEWS_LABEL = "Deprecated: "
 NEWS_TITLE = "Deprecated, and used by us"
+MOVED_TITLE = "Since your code moved: "
 UNREAD_TITLE = "Could not be read: "
+
+
+def describe_move(count: int, *, has_begun: bool) -> str:
+    """Return what became of earlier merges when the team's code moved, after their names."""
+    if has_begun:
+        return "now touches you" if count == 1 else "now touch you"
+    return "no longer does" if count == 1 else "no longer do"
 
 
 def format_hits_part(profile: str) -> str:
@@ -93,9 +110,11 @@ def format_hidden_hits(count: int, profile: str) -> str:
     return f"{format_more(count)}: /prdigest touches lists all that touches {_shorten_profile(profile)}"
 
 
-def format_kind(kind: ChangeKind) -> str:
+def format_kind(change: ContractChange) -> str:
     """Return what happened to a name, as the middle of a line."""
-    return {ChangeKind.SIGNATURE: "other signature", ChangeKind.DEFAULT: "other default"}.get(kind, str(kind))
+    if change.kind is ChangeKind.SIGNATURE:
+        return _SHAPES.get(change.subject, "other type")
+    return "other default" if change.kind is ChangeKind.DEFAULT else str(change.kind)
 
 
 def format_class_title(subject: ContractClass, count: int) -> str:
@@ -116,4 +135,4 @@ def label_verdict(verdict: TouchVerdict) -> str:
 
 def format_noted(verdict: TouchVerdict) -> str:
     """Return that a verdict was recorded, for who gave it."""
-    return f"Noted: {verdict}. The digest shows it in a moment."
+    return f"Noted: {verdict}. Digests and lists show it in a moment."

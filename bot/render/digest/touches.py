@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.domain.contract.deprecations import DeprecationState
-from bot.domain.contract.models import ContractChange
+from bot.domain.contract.models import ChangeKind, ContractChange
 from bot.domain.digest.touches import sort_hits
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.profile.models import Use
@@ -86,14 +86,20 @@ def render_touches(
         if report.merges:
             yield make_block(make_section([make_text(sentences.format_nothing(report))]))
         return
-    title = [
-        make_text(sentences.format_title(report.profile), bold=True),
-        make_text(sentences.format_count_note(report), italic=True),
-    ]
-    items = [_render_hit(hit, context, limits) for hit in hits[: limits.hits]]
+    items = [render_hit_line(hit, context, limits) for hit in hits[: limits.hits]]
     if len(hits) > limits.hits:
         items.append([make_text(sentences.format_more_hits(len(hits) - limits.hits, elsewhere))])
-    yield {**make_block(make_section(title), make_bullets(items)), "block_id": SECTION_ID}
+    yield {**make_block(make_title(report), make_bullets(items)), "block_id": SECTION_ID}
+
+
+def make_title(report: TouchReport) -> Element:
+    """Return the title of the section, with how many merges touch."""
+    return make_section(
+        [
+            make_text(sentences.format_title(report.profile), bold=True),
+            make_text(sentences.format_count_note(report), italic=True),
+        ]
+    )
 
 
 def render_news_line(steps: Sequence[DeprecationStep], elsewhere: str) -> Block | None:
@@ -113,7 +119,7 @@ def render_news_line(steps: Sequence[DeprecationStep], elsewhere: str) -> Block 
     return make_block(make_section(line))
 
 
-def _render_hit(hit: MergeTouches, context: HitContext, limits: TouchLimits) -> list[Element]:
+def render_hit_line(hit: MergeTouches, context: HitContext, limits: TouchLimits) -> list[Element]:
     """Return the line of a hit: how strong, what changed, where it is used, and what to do."""
     touch, pull = hit.touches[0] if hit.touches else None, context.pulls.get(hit.number)
     elements = [
@@ -126,12 +132,17 @@ def _render_hit(hit: MergeTouches, context: HitContext, limits: TouchLimits) -> 
     return [
         *elements,
         make_text(": "),
-        *render_change(touch, pull, limits),
+        *render_change(touch, pull, replace(limits, code=0) if _names_parameter(touch) else limits),
         make_text(sentences.OURS),
         *render_place(touch.use),
         *_render_rest(hit),
         *render_action(touch, limits.action),
     ]
+
+
+def _names_parameter(touch: Touch) -> bool:
+    """Return whether the reason names what differs between the signatures, which then say nothing more."""
+    return touch.change.kind is ChangeKind.SIGNATURE and "`" in touch.reason
 
 
 def render_number(number: int, pull: PullRequest | None) -> list[Element]:

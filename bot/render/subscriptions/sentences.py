@@ -214,8 +214,11 @@ def format_store_state(health: BotHealth) -> str:
 
 
 def format_budget(health: BotHealth) -> str:
-    """Return how much of today's budget is spent, in US dollars."""
-    return f"Model budget today: ${health.cost_today:.2f} of ${health.budget:.2f} used"
+    """Return how much of today's budget is spent, and of the month's if it has one, in US dollars."""
+    today = f"Model budget today: ${health.cost_today:.2f} of ${health.budget:.2f} used"
+    if health.monthly_budget is None:
+        return today
+    return f"{today}; this month: ${health.cost_of_month:.2f} of ${health.monthly_budget:.2f}"
 
 
 # incidents

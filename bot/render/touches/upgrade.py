@@ -11,6 +11,7 @@ from bot.domain.profile.models import Use
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.python.models import Parameter, Signature
 from bot.domain.source.models import SourceProblem
+from bot.domain.source.revisions import is_tag
 from bot.domain.text.strings import format_count, truncate_text
 from bot.domain.touches.deprecations import UsedDeprecation
 from bot.domain.touches.models import TouchLevel
@@ -38,10 +39,13 @@ _OUTCOME_WORDS = {
 }
 
 
-def render_upgrade(plan: UpgradePlan, url: str = "") -> str:
-    """Render a plan. ``url`` is the address of the upstream repository; without one, commits are not linked."""
+def render_upgrade(plan: UpgradePlan, url: str = "", pin: str = "") -> str:
+    """Render a plan. ``url`` is the address of the upstream repository; without one, commits are not linked.
+
+    ``pin`` is the name of the start, such as a tag.
+    """
     writer = _Writer(url)
-    parts = [_format_head(plan)]
+    parts = [_format_head(plan, pin)]
     if not plan.files:
         parts.append(_NOTHING.format(escape_line(plan.profile)))
     parts += writer.list_stops(plan)
@@ -55,7 +59,7 @@ def render_upgrade(plan: UpgradePlan, url: str = "") -> str:
     return "\n".join(parts) + "\n"
 
 
-def _format_head(plan: UpgradePlan) -> str:
+def _format_head(plan: UpgradePlan, pin: str) -> str:
     counts = ", ".join(
         f"{plan.count_changes(level)} {words}"
         for level, words in (
@@ -65,6 +69,8 @@ def _format_head(plan: UpgradePlan) -> str:
         )
     )
     merges = format_count(plan.merges, "merge")
+    short = plan.start[:_HASH_LENGTH]
+    start = f"{escape_line(pin)} ({short})" if is_tag(pin) else short
     undone = (
         f" Left out: {format_count(plan.undone, 'name')} that changed on the way: "
         "taken back, or in what is new or gone."
@@ -72,7 +78,7 @@ def _format_head(plan: UpgradePlan) -> str:
         else ""
     )
     return (
-        f"# Upgrade {escape_line(plan.profile)}: {plan.start[:_HASH_LENGTH]} to {plan.end[:_HASH_LENGTH]}\n\n"
+        f"# Upgrade {escape_line(plan.profile)}: {start} to {plan.end[:_HASH_LENGTH]}\n\n"
         f"{merges}, checked against {format_count(plan.uses, 'use')}. Net changes: {counts}.{undone}\n"
     )
 

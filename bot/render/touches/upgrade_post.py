@@ -1,4 +1,7 @@
-"""The way to a later commit as a message: where to stop, and what to adapt in each file."""
+"""The way to a later commit as a message: how much it is, where to stop, and what comes first.
+
+The file in its thread has the whole checklist.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bot.domain.contract.models import ChangeKind
+from bot.domain.source.revisions import is_tag
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.domain.text.words import truncate_words
 from bot.domain.touches.models import TouchLevel
 from bot.domain.touches.upgrade import FileWork, StoppingPoint, UpgradeItem, UpgradePlan
-from bot.ports import Post
+from bot.ports import Attachment, Post
 from bot.render.blocks.message_limits import choose_fitting_blocks
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.blocks.rich_text import (
@@ -25,13 +29,18 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
+from bot.render.digest.touch_sentences import format_kind
+from bot.render.digest.touches import shorten_name
+from bot.render.touches.upgrade import render_upgrade
 
 _HASH_LENGTH = 10
+# in place of an empty text, which Slack refuses
+_UNNAMED = "(no name)"
 _NOTHING = "Nothing on the way touches what {} uses."
-_STOPS_TITLE = "Stopping points: each is the last commit before something breaks"
+_STOPS_TITLE = ": the last commits before something breaks"
 _DEPRECATIONS_TITLE = "Deprecated, and used by us"
-_WHOLE_PLAN = "The whole checklist, with all lines: prdigest upgrade on a clone"
 _LEVELS = {TouchLevel.BREAKS: "breaks us", TouchLevel.MAY_BREAK: "may break us", TouchLevel.TOUCHES: "touches us"}
+_COUNTED = {TouchLevel.BREAKS: "break us", TouchLevel.MAY_BREAK: "may break us", TouchLevel.TOUCHES: "touch us"}
 _MAX_NAME, _MAX_PATH, _MAX_TITLE = 90, 90, 60
 
 
@@ -46,15 +55,27 @@ class _Limits:
 
 
 # what is tried until a message fits
-_VERSIONS = (_Limits(10, 15, 4, 14), _Limits(8, 10, 3, 10), _Limits(5, 6, 2, 8), _Limits(3, 3, 1, 6))
+_VERSIONS = (_Limits(4, 3, 2, 14), _Limits(3, 3, 1, 8), _Limits(2, 2, 1, 6))
 
 
-def render_upgrade_post(plan: UpgradePlan, url: str) -> Post:
-    """Render a plan as a message. ``url`` is the address of the upstream repository."""
-    profile = truncate_text(collapse_lines(plan.profile), 40)
-    title = f"Upgrade {profile} · {plan.start[:_HASH_LENGTH]} to {plan.end[:_HASH_LENGTH]}"
+def render_upgrade_post(plan: UpgradePlan, url: str, pin: str = "") -> Post:
+    """Render a plan as a message. ``url`` is the address of the upstream repository, ``pin`` the start's name."""
+    title = _format_title(plan, pin)
     blocks = choose_fitting_blocks(_render_blocks(title, plan, url, limits) for limits in _VERSIONS)
     return Post(escape_mrkdwn(title), tuple(blocks))
+
+
+def render_upgrade_file(plan: UpgradePlan, url: str, pin: str = "") -> Attachment:
+    """Render the whole checklist as Markdown."""
+    start, end = plan.start[:_HASH_LENGTH], plan.end[:_HASH_LENGTH]
+    title = f"Checklist: {_format_title(plan, pin)}"
+    return Attachment(f"upgrade-{plan.profile}-{start}-{end}.md", title, render_upgrade(plan, url, pin))
+
+
+def _format_title(plan: UpgradePlan, pin: str) -> str:
+    profile = truncate_text(collapse_lines(plan.profile), 40)
+    start = f"{pin} ({plan.start[:_HASH_LENGTH]})" if is_tag(pin) else plan.start[:_HASH_LENGTH]
+    return f"Upgrade {profile} · {start} to {plan.end[:_HASH_LENGTH]}"
 
 
 def _render_blocks(title: str, plan: UpgradePlan, url: str, limits: _Limits) -> list[Block]:
@@ -64,21 +85,28 @@ def _render_blocks(title: str, plan: UpgradePlan, url: str, limits: _Limits) -> 
         *_render_stops(plan, url, limits),
         *_render_files(plan, url, limits),
         *_render_deprecations(plan, url, limits),
-        make_context(_format_notes(plan)),
+        *([make_context(notes)] if (notes := _format_notes(plan)) else []),
     ]
 
 
 def _count(plan: UpgradePlan) -> str:
     if not plan.files:
         return f"{format_count(plan.merges, 'merge')}. {_NOTHING.format(collapse_lines(plan.profile))}"
-    parts = [f"{plan.count_changes(level)} {word}" for level, word in _LEVELS.items()]
-    return f"{format_count(plan.merges, 'merge')}; of what is different at their end, {', '.join(parts)}."
+    counts = {word: plan.count_changes(level) for level, word in _COUNTED.items()}
+    parts = [f"{count:,} {word}" for word, count in counts.items() if count]
+    files = sum(work.level > TouchLevel.TOUCHES for work in plan.files)
+    where = f" To adapt: {format_count(files, 'file')} of ours." if files else ""
+    return f"{format_count(plan.merges, 'merge')}. Of what they changed, {', '.join(parts)}.{where}"
 
 
 def _render_stops(plan: UpgradePlan, url: str, limits: _Limits) -> Iterator[Block]:
     if plan.stops:
         items = [_render_stop(stop, url) for stop in plan.stops[: limits.stops]]
-        yield _make_list(_STOPS_TITLE, items, len(plan.stops) - limits.stops)
+        yield _make_list(
+            f"{format_count(len(plan.stops), 'stopping point')}{_STOPS_TITLE}",
+            items,
+            len(plan.stops) - limits.stops,
+        )
 
 
 def _render_stop(stop: StoppingPoint, url: str) -> list[Element]:
@@ -92,9 +120,12 @@ def _render_stop(stop: StoppingPoint, url: str) -> list[Element]:
 
 
 def _render_files(plan: UpgradePlan, url: str, limits: _Limits) -> Iterator[Block]:
-    for work in plan.files[: limits.files]:
+    files = [work for work in plan.files if work.level > TouchLevel.TOUCHES] or list(plan.files)
+    for work in files[: limits.files]:
         items = [_render_item(item, url, limits) for item in work.items[: limits.items]]
         yield _make_list(_shorten_path(work), items, len(work.items) - limits.items)
+    if len(files) > limits.files:
+        yield make_block(make_section([make_text(f"and {format_count(len(files) - limits.files, 'more file')}")]))
 
 
 def _shorten_path(work: FileWork) -> str:
@@ -108,8 +139,8 @@ def _render_item(item: UpgradeItem, url: str, limits: _Limits) -> list[Element]:
     reason = truncate_words(collapse_lines(item.touch.action or item.touch.reason), limits.words)
     return [
         make_text(f"{_LEVELS[item.level]}, line {item.uses[0].line}: ", bold=item.level is TouchLevel.BREAKS),
-        make_text(truncate_text(collapse_lines(change.name), _MAX_NAME), code=True),
-        make_text(f" {change.kind}"),
+        make_text(truncate_text(shorten_name(change.name), _MAX_NAME) or _UNNAMED, code=True),
+        *([] if reason and not target else [make_text(f" {format_kind(change)}")]),
         *(
             [make_text(" to "), make_text(truncate_text(collapse_lines(target), _MAX_NAME), code=True)]
             if target
@@ -143,14 +174,9 @@ def _render_number(number: int, url: str) -> list[Element]:
 
 
 def _format_notes(plan: UpgradePlan) -> str:
-    notes = [_WHOLE_PLAN]
+    notes = [f"{format_count(len(plan.unread), 'file')} not read"] if plan.unread else []
     if plan.undone:
-        notes.insert(
-            0,
-            f"{format_count(plan.undone, 'name')} taken back on the way, or in what is new or gone",
-        )
-    if plan.unread:
-        notes.insert(0, f"{format_count(len(plan.unread), 'file')} not read")
+        notes.append(f"{format_count(plan.undone, 'name')} taken back on the way, or in what is new or gone")
     return " · ".join(notes)
 
 

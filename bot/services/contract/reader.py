@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from bot.domain.contract.models import FileVersions, MergeContract, UnreadFile
 from bot.domain.contract.selection import list_package_files, select_files
-from bot.domain.errors import PrdigestError, StoreUnavailable, UsageError
+from bot.domain.errors import PrdigestError, RateLimited, StoreUnavailable, TimeLimitExceeded, UsageError
 from bot.domain.keyspace.keys import MERGE_CONTRACT
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
 from bot.domain.source.models import SourceFile, SourceProblem, SourceVersions
@@ -27,6 +27,8 @@ _TOO_MANY = "the merge changes more files than are read"
 _NOT_LISTED = "its changed files could not be listed"
 _NO_SOURCE = "there is no source of files here"
 
+_PASSING = (RateLimited, TimeLimitExceeded)
+
 # returns what a merge changes from both versions of its files, and from package files that did not change
 ContractExtractor = Callable[[PullRequest, Sequence[FileVersions], Sequence[SourceFile]], MergeContract]
 
@@ -36,8 +38,8 @@ class ContractReader:
 
     ``load_files`` returns a pull request with its changed files. ``version`` names the extraction: what another
     one made is not used. At most ``max_files`` files are read on each side, with one call to GitHub. ``versions``
-    is None where there are no files, as in the demo. ``on_read`` is called with what was read anew; it raises
-    nothing.
+    is None where there are no files, as in the demo. ``on_read`` is called with what was not in the cache; it
+    raises nothing.
     """
 
     def __init__(
@@ -58,11 +60,14 @@ class ContractReader:
         self._max_files = max_files
         self._on_read = on_read
 
-    def read_merge(self, pull: PullRequest) -> MergeContract:
+    def read_merge(self, pull: PullRequest, *, must_wait: bool = False) -> MergeContract:
         """Return what a merged pull request changes for others. What could not be read is in ``unread``.
+
+        With ``must_wait``, a merge that can only be read later is an error.
 
         Raises:
             StoreUnavailable: the cache does not answer.
+            RateLimited, TimeLimitExceeded: it can be read later, and ``must_wait``.
             ValueError: the pull request is not merged.
         """
         kept = self.get_cached(pull)
@@ -73,7 +78,7 @@ class ContractReader:
             kept = self.get_cached(pull)
             if kept:
                 return kept
-            contract, is_final = self._read_now(pull)
+            contract, is_final = self._read_now(pull, _PASSING if must_wait else ())
             if is_final:
                 self.keep(pull, contract)
         self._on_read(pull.repository, contract)
@@ -93,13 +98,16 @@ class ContractReader:
         """Keep what a merge changes, so that it isn't read. Raises StoreUnavailable."""
         self._cache.put(self._build_key(pull), json.dumps(CONTRACT_JSON.dump(contract)), MERGE_CONTRACT.lifetime)
 
-    def _read_now(self, pull: PullRequest) -> tuple[MergeContract, bool]:
-        """Return what a merge changes, and whether another attempt would find the same."""
+    def _read_now(self, pull: PullRequest, passing: tuple[type[PrdigestError], ...]) -> tuple[MergeContract, bool]:
+        """Return what a merge changes, and whether another attempt would find the same.
+
+        Errors that are ``passing`` are raised.
+        """
         try:
             files = (pull if pull.files is not None else self._load_files(pull)).files
-        except StoreUnavailable:
-            raise
         except PrdigestError as error:
+            if isinstance(error, (StoreUnavailable, *passing)):
+                raise
             log.info("%s#%d: the files are not known: %s", pull.repository, pull.number, error)
             files = None
         if files is None:
@@ -110,6 +118,8 @@ class ContractReader:
         try:
             sources = self._read_sources(pull, plan)
         except PrdigestError as error:
+            if isinstance(error, passing):
+                raise
             log.info("%s#%d: its files are not read: %s", pull.repository, pull.number, error)
             reason = str(SourceProblem.UNAVAILABLE)
             return _build_unread(pull, [UnreadFile(file.path, reason) for file in plan.files]), False

@@ -16,7 +16,14 @@ from bot.domain.review.models import NO_REVIEWS, ReviewCoverage
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.domain.time.day import LocalDay
 from bot.ports import PullRequests
-from bot.services.digest.touched_day import StepLister, TouchReader, skip_steps, skip_touches
+from bot.services.digest.touched_day import (
+    MoveLister,
+    StepLister,
+    TouchReader,
+    skip_moves,
+    skip_steps,
+    skip_touches,
+)
 from bot.services.history.day_context import DayContext
 from bot.services.operations.model_slots import limit_model_calls
 from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results
@@ -54,7 +61,8 @@ class DigestDependencies:
     ``update_mirror`` is called before files are read, and raises nothing. ``review_entries`` adds the reviews to
     entries with patches, riskiest first within its budget, and says how many it read; it raises nothing that a
     digest can do without. ``read_touches`` says what merges mean for the profile of a name, and ``list_steps``
-    what became of the deprecations that it uses; neither raises PrdigestError.
+    what became of the deprecations that it uses; ``list_moves`` returns its moves to another commit. None of these
+    raises PrdigestError.
     """
 
     load_context: Callable[[Repository, LocalDay, Sequence[PullRequest]], DayContext] = build_isolated_context
@@ -64,6 +72,7 @@ class DigestDependencies:
     review_entries: EntryReviewer = skip_reviews
     read_touches: TouchReader = skip_touches
     list_steps: StepLister = skip_steps
+    list_moves: MoveLister = skip_moves
 
 
 class DigestBuilder:
@@ -146,6 +155,7 @@ class DigestBuilder:
             contracts=touched.select_contracts(entry.number for entry in entries),
             # after the contracts, which say what was announced and removed
             deprecations=self._dependencies.list_steps(view.profile, repository, day),
+            moves=self._dependencies.list_moves(view.profile, day),
         )
 
     def _select_pulls(

@@ -15,6 +15,7 @@ from bot.services.digest.records import DigestRecords
 from bot.services.history.outcome_watcher import WATCH_PERIOD, OutcomeWatcher
 from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.touches.decisions import TouchDecisions
+from bot.services.touches.vote_marks import select_decisions
 
 # what the outcomes of merges were an hour ago is still shown; the next check edits what is new
 _OUTCOMES_AGE = timedelta(hours=1)
@@ -72,8 +73,4 @@ class HitVotes:
 
 def list_decisions_of(decisions: TouchDecisions, spec: DigestSpec) -> Mapping[int, TouchDecision]:
     """Return the last decision about each merge of a digest, by its number. Raises StoreUnavailable."""
-    if not spec.view.profile:
-        return {}
-    made = decisions.list_decisions(spec.view.profile).values()
-    own = (each for each in made if each.key.reference.repository == spec.repository)
-    return {each.key.reference.number: each for each in sorted(own, key=lambda each: each.at)}
+    return select_decisions(decisions, spec.view.profile, spec.repository) if spec.view.profile else {}

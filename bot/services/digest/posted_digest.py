@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from pydantic import TypeAdapter
 
 from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.operations.ledger import Expense, to_microdollars
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span, parse_exact_span
 from bot.domain.track_record.posted_ratings import PostedRatings, merge_ratings
@@ -45,7 +46,8 @@ class PostedDigest(Record):
     were posted, kept as long as they may be amended. ``outcome_states`` are the states of the outcomes that the
     digest mentioned when it was posted, ``amended_states`` of those that were added since. ``payer`` pays for
     repairs, the bot if it is empty. ``rendering_fingerprint`` is from earlier versions, which had no
-    ``fingerprint`` of the data. ``skipped_days`` are the days before it that were never posted.
+    ``fingerprint`` of the data. ``skipped_days`` are the days before it that were never posted. ``tokens`` and
+    ``microdollars`` (millionths of a US dollar) are what all attempts and repairs took.
     """
 
     begun_at: datetime | None = declare_field("begun", INSTANT)
@@ -73,6 +75,8 @@ class PostedDigest(Record):
     must_be_fixed_by_person: bool = declare_field("person", FLAG)
     is_abandoned: bool = declare_field("hopeless", FLAG)
     skipped_days: str = declare_field("skipped", TEXT)
+    tokens: int = declare_field("tokens", COUNT)
+    microdollars: int = declare_field("cost", COUNT)
 
     @property
     def state(self) -> DigestState:
@@ -192,9 +196,24 @@ class PostedDigest(Record):
 
     # scheduling
 
-    def record_posting(self, spec: DigestSpec, payer: str) -> PostedDigest:
-        """Return the record after all consequences of a post. ``payer`` requested it; empty if nobody did."""
-        return replace(self, spec_json=_SPEC_ADAPTER.dump_json(spec).decode(), payer=payer)
+    def record_posting(self, spec: DigestSpec, payer: str, expense: Expense) -> PostedDigest:
+        """Return the record after all consequences of a post, which took ``expense``.
+
+        ``payer`` requested it; empty if nobody did.
+        """
+        return replace(
+            self,
+            spec_json=_SPEC_ADAPTER.dump_json(spec).decode(),
+            payer=payer,
+        ).add_expense(expense)
+
+    def add_expense(self, expense: Expense) -> PostedDigest:
+        """Return the record with what an attempt or a repair took."""
+        return replace(
+            self,
+            tokens=self.tokens + expense.tokens,
+            microdollars=self.microdollars + to_microdollars(expense.dollars),
+        )
 
     def bill_to_bot(self) -> PostedDigest:
         """Return the record of a digest whose repairs the bot pays for."""

@@ -10,10 +10,13 @@ from typing import Protocol
 
 from bot.domain.contract.models import MergeContract
 from bot.domain.errors import PrdigestError
+from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.models import Profile
+from bot.domain.profile.moves import ProfileMove
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.domain.touches.deprecations import DeprecationStep
+from bot.domain.touches.listing import JudgedMerges
 from bot.domain.touches.models import MergeTouches, TouchReport
 
 log = logging.getLogger(__name__)
@@ -22,7 +25,7 @@ log = logging.getLogger(__name__)
 class TouchReporter(Protocol):
     """Judge of merges by a profile."""
 
-    def build_report(self, profile_name: str, pulls: Sequence[PullRequest]) -> TouchReport:
+    def judge_merges(self, profile_name: str, pulls: Sequence[PullRequest]) -> JudgedMerges:
         """Return what the merges mean for a profile. Raises PrdigestError, such as for an unknown profile."""
 
 
@@ -55,18 +58,15 @@ class TouchedDay:
 class TouchedDayReader:
     """Reader of what touches.
 
-    ``read_contract`` returns what one merge changes, from the cache of the report. ``note_shown`` records the
-    hits of a profile that people are about to see.
+    ``note_shown`` records the hits of a profile that people are about to see.
     """
 
     def __init__(
         self,
         reporter: TouchReporter,
-        read_contract: Callable[[PullRequest], MergeContract],
         note_shown: Callable[[str, Repository, Sequence[MergeTouches]], None],
     ) -> None:
         self._reporter = reporter
-        self._read_contract = read_contract
         self._note_shown = note_shown
 
     def read_day(self, profile: str, pulls: Sequence[PullRequest]) -> TouchedDay:
@@ -74,14 +74,14 @@ class TouchedDayReader:
         if not profile:
             return TouchedDay()
         try:
-            report = self._reporter.build_report(profile, pulls)
-            contracts = tuple(map(self._read_contract, pulls))
+            judged = self._reporter.judge_merges(profile, pulls)
+            report = judged.report
             if pulls:
                 self._note_shown(report.profile, pulls[0].repository, report.touching)
         except PrdigestError as error:
             log.warning("what touches %s is not known: %s", profile, error)
             return TouchedDay(problem=f"what touches {profile} is not known: {str(error).rstrip('.')}")
-        return TouchedDay(report, contracts)
+        return TouchedDay(report, judged.contracts)
 
 
 # returns what merges mean for the profile of a name, which may be empty; never raises PrdigestError
@@ -112,6 +112,31 @@ class StepReader:
         except PrdigestError as error:
             log.warning("what is deprecated of %s is not known: %s", name, error)
             return ()
+
+
+class MoveReader:
+    """Reader of the moves of profiles. ``get_entry`` returns the entry of one by its name, None without it."""
+
+    def __init__(self, get_entry: Callable[[str], ProfileEntry | None]) -> None:
+        self._get_entry = get_entry
+
+    def list_day(self, name: str, day: LocalDay) -> tuple[ProfileMove, ...]:
+        """Return the moves of a day with which earlier merges began or ceased to touch; none after a problem."""
+        try:
+            entry = self._get_entry(name) if name else None
+        except PrdigestError as error:
+            log.warning("how %s moved is not known: %s", name, error)
+            return ()
+        return tuple(move for move in entry.moves if day.start <= move.at < day.end) if entry else ()
+
+
+# returns the moves of a profile on a day; never raises PrdigestError
+MoveLister = Callable[[str, LocalDay], tuple[ProfileMove, ...]]
+
+
+def skip_moves(_profile: str, _day: LocalDay) -> tuple[ProfileMove, ...]:
+    """Return nothing: there are no profiles."""
+    return ()
 
 
 # returns what became on a day of the deprecations that a profile uses; never raises PrdigestError

@@ -32,12 +32,14 @@ class BackfillAborted(PrdigestError):
 class SummaryService:
     """Writer of summaries: ``summarise`` asks ``model`` for one and caches it.
 
-    A summary of unknown cost counts as ``max_cost`` US dollars.
+    A summary of unknown cost counts as ``max_cost`` US dollars. With ``counts_failures``, several in a row end the
+    backfill.
     """
 
     summarise: Callable[[PullRequest], SummarisedPullRequest]
     model: str
     max_cost: float
+    counts_failures: bool = True
 
     def compute_cost(self, read: SummarisedPullRequest) -> float:
         """Return the US dollars that a summary cost now."""
@@ -177,7 +179,8 @@ class _PullRequestReader:
         self._check_limits()
         read = summaries.summarise(pull)
         # a pull request that can't be read is not a failure of the model
-        failure = "" if read.summary.is_unread else read.summary.fallback
+        counts = summaries.counts_failures and not read.summary.is_unread
+        failure = read.summary.fallback if counts else ""
         with self._lock:
             self._limit.spent += summaries.compute_cost(read)
             self._failures = [*self._failures, failure] if failure else []

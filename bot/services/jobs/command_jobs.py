@@ -13,10 +13,12 @@ from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.declaration import QUICK_RETRIES, JobRetries, JobType
 from bot.services.jobs.job_types import read_slack_request
 from bot.services.jobs.payloads import CommandPayload
+from bot.services.operations.usage_reader import UsageReader
 from bot.services.profile.known_profiles import KnownProfiles
+from bot.services.slack.answer import Answer
 from bot.services.slack.answers import AnswerBuilder
 from bot.services.slack.plan_answers import PlanAnswerBuilder
-from bot.services.slack.replies import Answer, ReplySender
+from bot.services.slack.replies import ReplySender
 from bot.services.slack.touch_answers import TouchAnswerBuilder
 from bot.services.subscriptions.delivery import DigestDelivery
 from bot.services.subscriptions.permissions import SubscriptionPermissions
@@ -77,6 +79,10 @@ class CommandServices(Protocol):
     @property
     def touches(self) -> TouchServices:
         """The services for what touches a team's code."""
+
+    @property
+    def usage(self) -> UsageReader:
+        """The reader of what model calls cost."""
 
 
 JobFunction = Callable[[CommandServices, P], None]

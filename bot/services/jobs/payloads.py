@@ -69,11 +69,15 @@ class VotePayload:
 
 @dataclass(frozen=True, slots=True)
 class HitVotePayload:
-    """What somebody said about a hit, and when (aware) they pressed the button."""
+    """What somebody said about a hit, and when (aware) they pressed the button.
+
+    ``blocks_json`` are the blocks of its message, empty if only they see it.
+    """
 
     asker: SlackRequest
     vote: HitVote
     at: datetime
+    blocks_json: str = ""
 
 
 @dataclass(frozen=True, slots=True)

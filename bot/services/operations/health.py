@@ -54,6 +54,8 @@ class HealthReader:
             stand_in_note=self._stand_in_note,
             store=memory.found,
             is_full=memory.status is CheckStatus.FAILED,
+            cost_of_month=self._budget.read_spending_of_month(),
+            monthly_budget=self._budget.limits.monthly,
         )
 
 

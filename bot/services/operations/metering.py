@@ -10,11 +10,13 @@ from dataclasses import asdict, dataclass, replace
 
 from bot.domain.errors import BudgetExceeded, ModelError
 from bot.domain.operations.budget import TOO_MANY_CALLS, BudgetHold, CallPurpose
-from bot.domain.operations.usage import PriceList, Usage
+from bot.domain.operations.ledger import CallKind, CallOrigin, Expense, build_call_entry
+from bot.domain.operations.usage import NO_USAGE, PriceList, Usage
 from bot.ports import Chat, ChatEvent, ChatModel, Completion, Model, Prompt, RateLimiter, TurnUsage
 from bot.services.operations import deadlines
 from bot.services.operations.billing import OPERATOR, BillingAccount, get_account
 from bot.services.operations.budget import Budget
+from bot.services.operations.cost_tally import note_expense
 
 log = logging.getLogger(__name__)
 
@@ -48,17 +50,17 @@ class CallMeter:
         self._sleep = sleep
 
     @contextmanager
-    def charge_call(self, model: str, purpose: CallPurpose, expected: Usage) -> Iterator[CallCharge]:
+    def charge_call(
+        self, model: str, purpose: CallPurpose, kind: CallKind, expected: Usage
+    ) -> Iterator[CallCharge]:
         """Charge the call of the block to the account of the current work; the block sets its usage.
 
         Raises:
             BudgetExceeded: the budget is used up, or there were too many calls in this minute.
         """
         charge, account = CallCharge(), get_account()
-        if account.payer == OPERATOR:
-            yield charge
-            return
-        hold = self._reserve_cost(account, model, purpose, expected)
+        is_limited = account.payer != OPERATOR
+        hold = self._reserve_cost(account, model, purpose, expected) if is_limited else None
         try:
             yield charge
         except ModelError as error:
@@ -67,7 +69,20 @@ class CallMeter:
         finally:
             # a call that ends otherwise, such as with the process, is billed for its input all the same
             used = replace(expected, output=0) if charge.usage is None else charge.usage
-            self._budget.settle_cost(hold, self._prices.cautious_cost(model, used))
+            self._settle_cost(hold, account, kind, used, self._prices.cautious_cost(model, used))
+
+    def _settle_cost(
+        self, hold: BudgetHold | None, account: BillingAccount, kind: CallKind, used: Usage, dollars: float
+    ) -> None:
+        """Settle a call and add it to the ledger; one that used nothing, as it was refused, is no call there."""
+        entry = None
+        if used != NO_USAGE:
+            note_expense(Expense(1, used, dollars))
+            entry = build_call_entry(self._budget.get_date(), kind, _find_origin(account), used, dollars)
+        if hold:
+            self._budget.settle_cost(hold, dollars, entry)
+        elif entry:
+            self._budget.record_unlimited(entry, dollars)
 
     def _reserve_cost(
         self, account: BillingAccount, model: str, purpose: CallPurpose, expected: Usage
@@ -100,7 +115,8 @@ class MeteredModel:
         """Return the completion of a prompt. Raises BudgetExceeded besides what the model raises."""
         characters = len(prompt.system) + len(prompt.user) + len(json.dumps(prompt.schema))
         expected = Usage(input=characters // _CHARACTERS_PER_TOKEN, output=prompt.max_tokens)
-        with self._meter.charge_call(prompt.model, prompt.need, expected) as charge:
+        kind = CallKind.OVERVIEW if prompt.need is CallPurpose.OVERVIEW else CallKind.SUMMARY
+        with self._meter.charge_call(prompt.model, prompt.need, kind, expected) as charge:
             completion = self._model.complete(prompt)
             charge.usage = completion.usage
         return completion
@@ -118,12 +134,21 @@ class MeteredChat:
         turns = [asdict(turn) for turn in chat.turns]
         characters = len(chat.system) + len(json.dumps([*chat.tools, *turns], default=str))
         expected = Usage(cache_write=characters // _CHARACTERS_PER_TOKEN, output=chat.max_tokens)
-        charged_call = self._meter.charge_call(chat.model, chat.need, expected)
+        is_reading = chat.need is CallPurpose.SECOND_READING
+        kind = CallKind.SECOND_READING if is_reading else CallKind.QUESTION
+        charged_call = self._meter.charge_call(chat.model, chat.need, kind, expected)
         with charged_call as charge, closing(self._chat.stream_turn(chat)) as events:
             for event in events:
                 if isinstance(event, TurnUsage):
                     charge.usage = event.usage
                 yield event
+
+
+def _find_origin(account: BillingAccount) -> CallOrigin:
+    """Return who caused the calls of an account."""
+    if account.payer == OPERATOR:
+        return CallOrigin.TERMINAL
+    return CallOrigin.PERSON if account.payer else CallOrigin.SCHEDULE
 
 
 def _log_refusal(account: BillingAccount, error: BudgetExceeded) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from bot.domain.contract.models import UnreadFile
+from bot.domain.contract.models import MergeContract, UnreadFile
 from bot.domain.errors import PrdigestError, SourceUnavailable, StoreUnavailable, UsageError
 from bot.domain.keyspace.keys import FILE_USES
 from bot.domain.profile.combining import combine_links
@@ -16,10 +16,12 @@ from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.file_uses import SCAN_VERSION, FileUses, scan_file
 from bot.domain.profile.manual import apply_manual, parse_manual
 from bot.domain.profile.models import Profile
+from bot.domain.profile.moves import ProfileMove
 from bot.domain.profile.scan import build_profile
 from bot.domain.profile.selection import MANUAL_FILE, select_scanned
 from bot.domain.pull_requests.models import Repository
 from bot.domain.source.models import SourceFile
+from bot.domain.touches.moves import compare_profiles
 from bot.ports import Cache, ProfileStore, SourceFiles, SourceMirror, SourceTrees
 from bot.ports.versioned_json import VersionedJson
 from bot.services.profile.content_cache import ContentCache
@@ -32,6 +34,8 @@ log = logging.getLogger(__name__)
 MAX_SCANNED_FILES = 6_000
 # what upstream removed meanwhile is known by its tree of then; the median fix of vllm-ascend follows after 9 days
 LOOK_BACK = timedelta(days=14)
+# a digest shows those of its day
+_MAX_MOVES = 14
 _CODEC = VersionedJson(FileUses, 1)
 _TOO_MANY = "the tree has more files than are scanned"
 
@@ -46,7 +50,10 @@ class ProfileSources:
 
 
 class ProfileRefresher:
-    """Refresher of profiles. ``workers`` calls to GitHub run at a time; ``now`` returns the current aware time."""
+    """Refresher of profiles. ``workers`` calls to GitHub run at a time; ``now`` returns the current aware time.
+
+    ``list_contracts`` returns what recent merges of a repository changed, as far as that is kept.
+    """
 
     def __init__(
         self,
@@ -55,7 +62,9 @@ class ProfileRefresher:
         cache: Cache,
         now: Callable[[], datetime],
         workers: int,
+        list_contracts: Callable[[Repository], Sequence[MergeContract]] = lambda repository: (),
     ) -> None:
+        self._list_contracts = list_contracts
         self._profiles = profiles
         self._sources = sources
         self._cache = cache
@@ -103,9 +112,18 @@ class ProfileRefresher:
             refreshed_at=at,
             moved_at=at if moved else entry.moved_at,
             problem="",
+            moves=self._list_moves(entry, profile, at) if moved else entry.moves,
         )
         self._profiles.put(fresh, profile)
         return fresh
+
+    def _list_moves(self, entry: ProfileEntry, profile: Profile, at: datetime) -> tuple[ProfileMove, ...]:
+        """Return the moves of an entry with this one, if earlier merges mean something else for the new commit."""
+        before = self._profiles.get_profile(entry.name)
+        if before is None or before.commit == profile.commit:
+            return entry.moves
+        move = compare_profiles(before, profile, self._list_contracts(entry.upstream), at)
+        return (*entry.moves, move)[-_MAX_MOVES:] if move.began or move.ended else entry.moves
 
     def _build_fresh(self, entry: ProfileEntry) -> Profile:
         """Return the profile as it is now: from its source, or that of a file with further links."""

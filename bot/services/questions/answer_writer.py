@@ -11,6 +11,7 @@ from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.thread import Question, ThreadMemory
 from bot.domain.conversations.thread_subject import ThreadSubject, parse_subject
 from bot.domain.errors import ModelError
+from bot.domain.operations.ledger import WorkKind
 from bot.domain.pull_requests.discussion import Discussion, Remark
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.citations import Citation
@@ -22,6 +23,7 @@ from bot.render.conversations.answers import format_search_answer, label_citatio
 from bot.render.conversations.sentences import MODEL_NOTE, format_answer_end
 from bot.render.conversations.streaming import Links
 from bot.services.operations.budget import Budget
+from bot.services.operations.cost_tally import WorkLog, tally_costs
 from bot.services.questions.agent import AnswerAgent
 from bot.services.questions.answer_progress import WrittenAnswer
 from bot.services.questions.archive import PullRequestArchive
@@ -69,15 +71,22 @@ class AnswerWriter:
         self._agent = agent
         self._model = model
         self._budget = budget
+        self._works = WorkLog(budget)
         self._clock = clock
         self._stands_in = stands_in
 
     def write_answer(self, question: Question, memory: ThreadMemory, display: AnswerDisplay) -> AnswerDraft:
-        """Write the answer and show it meanwhile.
+        """Write the answer and show it meanwhile. What it cost is logged.
 
         Raises:
             PrdigestError: its subject cannot be read. Failures of the model do not raise.
         """
+        with tally_costs() as tally:
+            draft = self._write_draft(question, memory, display)
+        self._works.add_work(WorkKind.ANSWER, tally.expense)
+        return draft
+
+    def _write_draft(self, question: Question, memory: ThreadMemory, display: AnswerDisplay) -> AnswerDraft:
         today, started = self._today(), self._clock()
         subject = parse_subject(memory.about, self._repositories, today, self._today)
         work = _AnswerWork(question, memory, subject, Toolbox(self._archive, self._repositories, today, subject))

@@ -19,11 +19,13 @@ from bot.render.conversations.notices import describe_error
 from bot.render.conversations.sentences import GAVE_UP
 from bot.services.operations import deadlines
 from bot.services.operations.billing import bill_to, name_payer
+from bot.services.operations.correlation import identify_request
 from bot.services.questions.answer_writer import AnswerDraft, AnswerWriter
 from bot.services.questions.feedback import AnswerFeedback
 from bot.services.questions.thread_memory import ThreadMemories
+from bot.services.slack.answer import Answer
 from bot.services.slack.answered_request import AnsweredRequest
-from bot.services.slack.replies import Answer, ReplySender, log_refusal
+from bot.services.slack.replies import ReplySender, log_refusal
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +74,8 @@ class ConversationService:
             time_limit = deadlines.bound_work(
                 self._replies.response_times.question_time, waits=deadlines.MAX_WAITS
             )
-            with time_limit, bill_to(name_payer(question.visit)):
+            who = question.visit
+            with time_limit, bill_to(name_payer(who)), identify_request(who.reference):
                 self._answer_question(question)
             self._question_queue.remove_question(place, question)
 

@@ -57,7 +57,7 @@ class ThreadMemories:
         try:
             messages = self._threads.list_messages(channel, thread)
         except SlackCallRefused as error:
-            log.info("the thread is not read, its memory begins anew: %s", error)
+            log.info("the thread is not read, its memory begins without it: %s", error)
             return ThreadMemory("")
         earlier = [message for message in messages if float(message.ts) < float(until)]
         own_messages = [message for message in earlier if message.is_own]

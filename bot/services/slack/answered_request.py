@@ -27,7 +27,8 @@ class AnsweredRequest(Record):
     counts the attempts, and ``draft_json`` is the answer of the model. ``refused_at`` is when Slack first
     accepted no answer, ``excused_at`` when the asker was notified of that. Where a service asks for a pause, a
     separate record has the first postponement of the answer and the time for which it was promised. It also has
-    ``started_at``, when the asker was notified that the work began.
+    ``started_at``, when the asker was notified that the work began. ``file_json`` is the file of the answer, for
+    an attempt that finds its message without it.
     """
 
     begun_at: datetime | None = declare_field("begun", INSTANT)
@@ -40,6 +41,7 @@ class AnsweredRequest(Record):
     postponed_at: datetime | None = declare_field("since", INSTANT)
     promised_at: datetime | None = declare_field("told", INSTANT)
     started_at: datetime | None = declare_field("started", INSTANT)
+    file_json: str = declare_field("file", TEXT)
 
     @property
     def state(self) -> RequestState:
@@ -53,9 +55,9 @@ class AnsweredRequest(Record):
         """Whether there is nothing left to do."""
         return self.answered_at is not None
 
-    def begin_posting(self, at: datetime) -> AnsweredRequest:
-        """Return the record of an attempt that is about to post."""
-        return replace(self, begun_at=at)
+    def begin_posting(self, at: datetime, file_json: str = "") -> AnsweredRequest:
+        """Return the record of an attempt that is about to post, perhaps with a file."""
+        return replace(self, begun_at=at, file_json=file_json)
 
     def complete(self, at: datetime) -> AnsweredRequest:
         """Return the record of an answered request."""

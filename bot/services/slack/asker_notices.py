@@ -17,6 +17,7 @@ from bot.ports import EphemeralMessenger, RecordStore
 from bot.render.conversations import sentences
 from bot.render.conversations.notices import render_delay, render_notice
 from bot.services.operations import deadlines
+from bot.services.operations.progress import WorkProgress, follow_progress
 from bot.services.slack.answered_request import AnsweredRequest
 
 log = logging.getLogger(__name__)
@@ -148,25 +149,22 @@ class AskerNotices:
         ``started`` is the sentence for a block that is not as quick as most; empty for none.
         """
         with ExitStack() as timers:
+            progress = timers.enter_context(follow_progress())
             if slack_request.response_url and started:
                 wait = self._response_times.started_notice
-                timers.enter_context(self._run_later(wait, self._send_started, slack_request, started))
+                timers.enter_context(self._run_later(wait, lambda: self._send_started(slack_request, started)))
             if (
                 slack_request.response_url
                 and self._response_times.first_response < deadlines.get_seconds_left() < math.inf
             ):
                 wait = self._response_times.progress_notice
-                timers.enter_context(
-                    self._run_later(wait, self._send_progress, slack_request, sentences.STILL_WORKING)
-                )
+                timers.enter_context(self._run_later(wait, lambda: self._send_step(slack_request, progress)))
             yield
 
     @contextmanager
-    def _run_later(
-        self, wait: float, send: Callable[[SlackRequest, str], None], slack_request: SlackRequest, sentence: str
-    ) -> Iterator[None]:
+    def _run_later(self, wait: float, send: Callable[[], None]) -> Iterator[None]:
         """Send a notice after ``wait`` seconds unless the block has ended by then."""
-        timer = threading.Timer(wait, send, [slack_request, sentence])
+        timer = threading.Timer(wait, send)
         timer.daemon = True
         timer.start()
         try:
@@ -186,6 +184,10 @@ class AskerNotices:
                 self._send_progress(slack_request, sentence)
         except StoreUnavailable as error:
             log.info("the asker is not told that it began [%s]: %s", slack_request.reference, error)
+
+    def _send_step(self, slack_request: SlackRequest, progress: WorkProgress) -> None:
+        """Send how far the work is. A failure is only logged."""
+        self._send_progress(slack_request, sentences.format_still_working(progress.done, progress.total))
 
     def _send_progress(self, slack_request: SlackRequest, sentence: str) -> None:
         """Send a notice that the work is in progress. A failure is only logged."""

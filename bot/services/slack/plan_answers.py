@@ -13,11 +13,11 @@ from bot.domain.pull_requests.models import Repository
 from bot.render.blocks import buttons
 from bot.render.contract.deprecations import render_deprecations
 from bot.render.digest.since import render_since
-from bot.render.touches.upgrade_post import render_upgrade_post
+from bot.render.touches.upgrade_post import render_upgrade_file, render_upgrade_post
 from bot.services.contract.deprecations import DeprecationLedgers
 from bot.services.digest.since import SincePageBuilder
+from bot.services.slack.answer import Answer
 from bot.services.slack.answers import Share, build_answer
-from bot.services.slack.replies import Answer
 from bot.services.touches.upgrade import UpgradePlanner
 
 
@@ -61,9 +61,11 @@ class PlanAnswerBuilder:
     def build_upgrade(self, request: UpgradeRequest, asker: str, repositories: AllowedRepositories) -> Answer:
         """Build the way from a pin to now. Raises PrdigestError."""
         entry = self._planner.find_entry(request.profile, repositories)
-        plan = self._planner.build_plan(request, entry)
-        post = render_upgrade_post(plan, f"{repositories.web}/{entry.upstream}")
-        return build_answer(asker, post, Share(buttons.SHARE_DIGEST, request), None, "")
+        pin = self._planner.find_pin(request, entry)
+        plan, url = self._planner.build_plan(pin.merge, entry), f"{repositories.web}/{entry.upstream}"
+        post = render_upgrade_post(plan, url, pin.name)
+        answer = build_answer(asker, post, Share(buttons.SHARE_DIGEST, request), None, "")
+        return answer.attach_file(render_upgrade_file(plan, url, pin.name)) if plan.files else answer
 
     def _find_profile(
         self, name: str, repository: Repository, repositories: AllowedRepositories

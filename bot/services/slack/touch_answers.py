@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.domain.conversations.broke_request import BrokeRequest
 from bot.domain.conversations.commands import (
     MAX_DIGEST_DAYS,
@@ -19,11 +21,12 @@ from bot.render.contract.contract_list import render_contract_list
 from bot.render.touches.suspects import render_suspects
 from bot.render.touches.touch_list import render_touch_list, render_touch_score
 from bot.services.contract.lister import ContractLister
+from bot.services.slack.answer import Answer
 from bot.services.slack.answers import Share, build_answer
-from bot.services.slack.replies import Answer
 from bot.services.touches.decisions import TouchDecisions
 from bot.services.touches.lister import TouchLister
 from bot.services.touches.suspects import SuspectFinder
+from bot.services.touches.vote_marks import mark_blocks, select_decisions
 
 
 class TouchAnswerBuilder:
@@ -54,7 +57,10 @@ class TouchAnswerBuilder:
         menu = buttons.make_details_menu(pull for pull in touch_list.pulls if pull.number in touching)
         share = Share(buttons.SHARE_DIGEST, request)
         about = _format_subject(entry.upstream, request.span)
-        return build_answer(asker, render_touch_list(touch_list), share, menu, about)
+        said = select_decisions(self._decisions, entry.name, entry.upstream)
+        post = render_touch_list(touch_list)
+        marked = replace(post, blocks=tuple(mark_blocks(post.blocks, said)))
+        return build_answer(asker, marked, share, menu, about)
 
     def build_suspects(self, request: BrokeRequest, asker: str) -> Answer:
         """Build the answer with the merges that explain an error. Raises UsageError for an unknown commit."""

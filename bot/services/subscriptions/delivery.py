@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.errors import (
@@ -19,6 +20,7 @@ from bot.domain.errors import (
     get_retry_delay,
 )
 from bot.domain.operations.incident import Incident, IncidentKind
+from bot.domain.operations.ledger import Expense, WorkKind
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription
@@ -30,6 +32,7 @@ from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.poster import DigestPoster, PostingResult
 from bot.services.digest.records import DigestRecords, TrackedDigest
 from bot.services.operations.billing import OPERATOR, bill_to, get_account
+from bot.services.operations.cost_tally import WorkLog, tally_costs
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.retry_policy import FIRST_REPAIR_DELAY, MAX_REPAIRS
@@ -43,6 +46,14 @@ _RETRY_PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 10, 15
 _COMPARED_DAYS, _MIN_COMPARED_DAYS = 7, 3
 
 
+@dataclass(frozen=True, slots=True)
+class DeliveryLogs:
+    """The logs of runs, and of what digests cost."""
+
+    runs: RunLog
+    works: WorkLog
+
+
 class DigestDelivery:
     """Service that posts digests that are due, and completes those that were posted with gaps."""
 
@@ -53,7 +64,7 @@ class DigestDelivery:
         composer: DigestComposer,
         records: DigestRecords,
         due_queue: DueQueue,
-        run_log: RunLog,
+        logs: DeliveryLogs,
         incident_reporter: IncidentReporter,
         now: Callable[[], datetime],
     ) -> None:
@@ -62,7 +73,8 @@ class DigestDelivery:
         self._composer = composer
         self._records = records
         self._due_queue = due_queue
-        self._run_log = run_log
+        self._run_log = logs.runs
+        self._works = logs.works
         self._incident_reporter = incident_reporter
         self._now = now
 
@@ -108,11 +120,19 @@ class DigestDelivery:
         return self._post_digest(digest, build or (lambda: self._compose_digest(digest)))
 
     def _post_digest(self, digest: TrackedDigest, build: Callable[[], RenderedDigest]) -> PostingResult:
-        result = self._poster.post_digest(digest, build)
+        with tally_costs() as tally:
+            try:
+                result = self._poster.post_digest(digest, build)
+            except PrdigestError:
+                self._keep_expense(digest.key, tally.expense)
+                raise
         log.info("%s: %s", digest.spec.title, result.permalink)
-        return result if result.record.spec_json else self._record_posting(digest, result)
+        if result.record.spec_json:
+            return result
+        self._works.add_work(WorkKind.DIGEST, tally.expense)
+        return self._record_posting(digest, result, tally.expense)
 
-    def _record_posting(self, digest: TrackedDigest, result: PostingResult) -> PostingResult:
+    def _record_posting(self, digest: TrackedDigest, result: PostingResult, expense: Expense) -> PostingResult:
         """Record the consequences of a post, once."""
         key, now = digest.key, self._now()
         detail = "; ".join([*result.gaps, *result.notes])
@@ -124,7 +144,7 @@ class DigestDelivery:
         )
         payer = get_account().payer
         # later repairs are made by the bot, also where a user's command posted the digest
-        record = result.record.record_posting(digest.spec, "" if payer == OPERATOR else payer)
+        record = result.record.record_posting(digest.spec, "" if payer == OPERATOR else payer, expense)
         # last: an attempt that died earlier recorded nothing, and the next one does all of this
         return replace(result, record=self._records.store.save(key, result.record, record))
 
@@ -142,8 +162,9 @@ class DigestDelivery:
             return
         try:
             # the user who requested the digest pays for its repair too, or requests would evade their budget
-            with bill_to(digest.record.payer):
+            with bill_to(digest.record.payer), tally_costs() as tally:
                 result = self._poster.revise_digest(digest, lambda: self._compose_digest(digest))
+            self._keep_expense(key, tally.expense)
         except StoreUnavailable:
             raise
         except PrdigestError as error:
@@ -156,6 +177,14 @@ class DigestDelivery:
                 return
         if digest.record.repair_attempts >= MAX_REPAIRS:
             self._incident_reporter.abandon(key, IncidentKind.INCOMPLETE, self._now())
+
+    def _keep_expense(self, key: str, expense: Expense) -> None:
+        """Add to a digest what an attempt that failed took, or a repair. Without the store it is left out."""
+        if expense.tokens:
+            self._works.add_expense(WorkKind.DIGEST, expense)
+            with suppress(StoreUnavailable):
+                record = self._records.store.load(key)
+                self._records.store.save(key, record, record.add_expense(expense))
 
     def _compose_digest(self, digest: TrackedDigest) -> RenderedDigest:
         skipped = digest.record.parse_skipped_days(digest.spec.span.zone)

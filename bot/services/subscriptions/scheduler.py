@@ -17,6 +17,7 @@ from bot.domain.keyspace.keys import LAST_TICK, build_attempt_key
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import (
+    LATE_AFTER,
     DigestRepair,
     DueItem,
     IncidentReport,
@@ -43,8 +44,6 @@ log = logging.getLogger(__name__)
 _DAY = timedelta(days=1)
 # a lost job is enqueued again after that long; one that was done does nothing the second time
 _RESEND_INTERVAL = timedelta(minutes=10)
-# a digest of a busy repository takes minutes to build; longer times are reported
-_LATE_AFTER = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +187,10 @@ class DigestScheduler:
 
         A bot that has just been started is not late at once.
         """
-        if now - due.due_at < _LATE_AFTER:
+        if now - due.due_at < LATE_AFTER:
             return False
         first = self._cache.get(_build_sent_key(due))
-        return now - (datetime.fromisoformat(first) if first else due.due_at) >= _LATE_AFTER
+        return now - (datetime.fromisoformat(first) if first else due.due_at) >= LATE_AFTER
 
     def _report_if_late(self, due: _DueDigest, now: datetime) -> None:
         """Report at once what a person has to fix; everything else has some time to recover."""

@@ -32,7 +32,8 @@ from bot.render.subscriptions.subscription_list import (
 )
 from bot.services.digest.composer import DigestComposer
 from bot.services.profile.known_profiles import NO_PROFILES, KnownProfiles
-from bot.services.slack.replies import Answer, ReplySender
+from bot.services.slack.answer import Answer
+from bot.services.slack.replies import ReplySender
 from bot.services.subscriptions.editor import SubscriptionChange, SubscriptionEditor
 
 SUBSCRIBE, UNSUBSCRIBE, PAUSE, RESUME, LIST = "subscribe", "unsubscribe", "pause", "resume", "list"

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from bot.domain.digest.models import Entry
 from bot.domain.errors import UsageError
 from bot.domain.keyspace.keys import SUMMARY_ENTRY
+from bot.domain.operations.ledger import Expense
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
 from bot.domain.pull_requests.reference import Reference
@@ -19,6 +20,7 @@ from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.ports import Cache, PullRequests
 from bot.ports.cached_json import load_or_none
+from bot.services.operations.cost_tally import note_expense
 from bot.services.summaries.reader import PullRequestReader
 
 # returns the review of a pull request if one exists
@@ -98,7 +100,10 @@ class EntryCache:
     def get_cached_summary(self, reference: Reference) -> SummarisedPullRequest | None:
         """Return what is cached of a pull request, or None; without patches."""
         read = load_or_none(_SUMMARISED_ADAPTER, self._cache.get(self._build_key(reference)))
-        return replace(read, from_cache=True, cost=0.0) if read else None
+        if read is None:
+            return None
+        note_expense(Expense(cache_hits=1))
+        return replace(read, from_cache=True, cost=0.0)
 
     def _rate_summarised(self, read: SummarisedPullRequest) -> Entry:
         review = self.get_review(read.pull)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.domain.errors import ModelError
+from bot.domain.operations.ledger import Expense
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
 from bot.domain.summaries.diff_packing import Coverage, PackedDiff
@@ -21,6 +22,7 @@ from bot.domain.summaries.models import (
     remove_unproven_claims,
     verify_quotes,
 )
+from bot.services.operations.cost_tally import note_expense
 from bot.services.operations.model_slots import hold_model_slot
 from bot.services.summaries.packed_change import SourceLookup, pack_change, read_nothing
 from bot.services.summaries.prompts import build_summary_prompt
@@ -89,6 +91,7 @@ class Summariser:
             log.info("no model summary of %s#%d: %s", pull.repository, pull.number, error)
             spent = completion.compute_cost(self._model, error.usage)
             return SummaryResult(self._build_fallback(pull, str(error), diff.coverage), cost=spent)
+        note_expense(Expense(cache_hits=int(answer.from_cache), cache_misses=int(not answer.from_cache)))
         summary = _build_summary(answer.value, pull, diff)
         summary = remove_unproven_claims(summary) if self._must_prove else summary
         return SummaryResult(summary, answer.from_cache, completion.compute_cost(self._model, answer.usage))

@@ -107,13 +107,16 @@ class CloneUpgradeReader:
     def _find_position(self, line: Sequence[LineCommit], revision: str) -> int:
         if not line:
             raise UsageError("The clone has no commits.")
-        sha = line[-1].sha if revision.upper() == HEAD else self._trees.find_commit(revision)
+        sha = line[-1].sha if revision.upper() == HEAD else self._find_commit(revision)
         positions = {each.sha: at for at, each in enumerate(line)}
         if sha not in positions:
             branch = self._trees.read_facts().branch
-            reason = f"not on the branch {branch} of the clone" if sha else "no commit of the clone"
+            reason = f"not on the branch {branch} of the clone" if sha else "no commit and no tag of the clone"
             raise UsageError(f"{quote_input(revision)} is {reason}: take the hash of one that is.")
         return positions[sha]
+
+    def _find_commit(self, revision: str) -> str:
+        return self._trees.find_commit(revision) or self._trees.find_tag(revision)
 
     def _sort_pulls(self, commits: Sequence[TreeCommit]) -> tuple[PullRequest, ...]:
         plain = (Commit(each.sha, each.committed_at, "", each.message, ()) for each in commits)

@@ -42,7 +42,7 @@ class TouchLister:
     def build_list(self, request: TouchesRequest, entry: ProfileEntry) -> TouchList:
         """List what touches a profile's code. Raises PrdigestError."""
         merged = self._lister.list_merges(entry.upstream, request.span)
-        report = self._reports.build_report(entry.name, merged.pulls)
+        report = self._reports.judge_merges(entry.name, merged.pulls).report
         self._decisions.note_shown(entry.name, entry.upstream, report.touching)
         said = self._decisions.list_decisions(entry.name)
         return TouchList(

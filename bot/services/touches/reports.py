@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from bot.domain.contract.models import MergeContract
-from bot.domain.errors import UsageError
+from bot.domain.errors import TimeLimitExceeded, UsageError
 from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.names import parse_profile_name
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.text.strings import quote_input
+from bot.domain.text.strings import format_count, quote_input
 from bot.domain.touches.judgement import judge_merge
+from bot.domain.touches.listing import JudgedMerges
 from bot.domain.touches.models import TouchLevel, TouchReport
 from bot.domain.touches.profile_index import ProfileIndex
 from bot.ports import ProfileStore
 from bot.services.contract.reader import ContractReader
+from bot.services.operations import deadlines
+from bot.services.operations.progress import note_progress
 from bot.services.operations.worker_threads import DeadlineExecutor
+
+# merges between two looks at how far it is
+_STEP = 50
 
 
 class TouchReports:
@@ -29,7 +36,7 @@ class TouchReports:
         self._contracts = contracts
         self._workers = workers
 
-    def build_report(self, profile_name: str, pulls: Sequence[PullRequest]) -> TouchReport:
+    def judge_merges(self, profile_name: str, pulls: Sequence[PullRequest]) -> JudgedMerges:
         """Return what merged pull requests mean for a profile.
 
         Pull requests of another repository than the profile's upstream are left out.
@@ -47,18 +54,47 @@ class TouchReports:
         contracts = self.read_contracts(merges)
         judged = [judge_merge(contract, index) for contract in contracts]
         touching = [merge for merge in judged if merge.level > TouchLevel.NO]
-        return TouchReport(
+        report = TouchReport(
             entry.name,
             len(merges),
             len(profile.uses),
             tuple(sorted(touching, key=lambda merge: (-merge.level, -merge.score, -merge.number))),
             tuple(dict.fromkeys(file for contract in contracts for file in contract.unread)),
         )
+        return JudgedMerges(report, tuple(contracts))
 
     def read_contracts(self, pulls: Sequence[PullRequest]) -> list[MergeContract]:
         """Return what each merge changes for others, in their order. Raises StoreUnavailable."""
         with DeadlineExecutor(self._workers, "contracts") as crew:
             return crew.map_items(self._contracts.read_merge, pulls)
+
+    def read_steps(self, pulls: Sequence[PullRequest]) -> list[MergeContract]:
+        """Return what each merge changes for others, in their order, and report how far that is.
+
+        What was read is kept, so another attempt continues where this one ended.
+
+        Raises:
+            StoreUnavailable: the store does not answer.
+            RateLimited: GitHub asks for a pause.
+            TimeLimitExceeded: the time is up; the message says how far it came.
+        """
+        contracts: list[MergeContract] = []
+        for start in range(0, len(pulls), _STEP):
+            note_progress(len(contracts), len(pulls))
+            try:
+                contracts += self._read_step(pulls[start : start + _STEP])
+            except TimeLimitExceeded as error:
+                raise TimeLimitExceeded(
+                    f"I have read {len(contracts):,} of {format_count(len(pulls), 'merge')}, and keep them: ask "
+                    "again, and I go on from there. On a clone, prdigest upgrade takes a few minutes."
+                ) from error
+        return contracts
+
+    def _read_step(self, pulls: Sequence[PullRequest]) -> list[MergeContract]:
+        if not deadlines.get_seconds_left():
+            raise TimeLimitExceeded(deadlines.TOO_LONG)
+        with DeadlineExecutor(self._workers, "contracts") as crew:
+            return crew.map_items(partial(self._contracts.read_merge, must_wait=True), pulls)
 
     def find_entry(self, profile_name: str) -> ProfileEntry:
         """Return the entry of a profile; without a name, that of the only one. Raises UsageError."""

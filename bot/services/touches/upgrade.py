@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from bot.domain.contract.deprecations import Deprecation, DeprecationState
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.plan_requests import MAX_SINCE_DAYS, UpgradeRequest
+from bot.domain.conversations.plan_requests import MAX_UPGRADE_DAYS, UpgradeRequest
 from bot.domain.errors import UsageError
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.history.reverts import select_standing
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile, UseKind
+from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.text.strings import quote_input
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay, get_today
 from bot.domain.touches.profile_index import ProfileIndex
 from bot.domain.touches.upgrade import UpgradePlan, UpgradeRange, build_upgrade_plan
-from bot.ports import ProfileStore, PullRequestBackground
+from bot.ports import ProfileStore
 from bot.services.contract.deprecations import DeprecationLedgers
 from bot.services.history.merge_lists import MergeList
+from bot.services.touches.pins import Pin, PinFinder
 from bot.services.touches.reports import TouchReports
-
-_HASH = re.compile(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])", re.A)
 
 
 class UpgradePlanner:
@@ -35,14 +32,14 @@ class UpgradePlanner:
         reports: TouchReports,
         profiles: ProfileStore,
         ledgers: DeprecationLedgers,
-        background: PullRequestBackground | None,
+        pins: PinFinder,
         list_merges: Callable[[Repository, Span], MergeList],
         today: Callable[[], LocalDay],
     ) -> None:
         self._reports = reports
         self._profiles = profiles
         self._ledgers = ledgers
-        self._background = background
+        self._pins = pins
         self._list_merges = list_merges
         self._today = today
 
@@ -59,18 +56,21 @@ class UpgradePlanner:
             raise UsageError(f"The profile {name} was not scanned yet: try again in a few minutes.")
         return profile
 
-    def build_plan(self, request: UpgradeRequest, entry: ProfileEntry) -> UpgradePlan:
-        """Plan the way from the request's pin, or that of the profile, to the last merge.
+    def find_pin(self, request: UpgradeRequest, entry: ProfileEntry) -> Pin:
+        """Return the request's pin, or that of the profile. Raises as ``PinFinder.find_pin``."""
+        return self._pins.find_pin(entry.upstream, request.start, self.get_profile(entry.name))
+
+    def build_plan(self, pin: PullRequest, entry: ProfileEntry) -> UpgradePlan:
+        """Plan the way from a merge to the last one.
 
         Raises:
-            UsageError: there is no such merge, or it is too long ago.
+            UsageError: it is too long ago.
+            RateLimited, TimeLimitExceeded: it takes longer; what was read is kept.
             PrdigestError: the merges can't be listed.
         """
         profile = self.get_profile(entry.name)
-        start = request.start or _find_pin(profile)
-        pin = self._find_merge(entry.upstream, start)
         merges = self._list_since(entry.upstream, pin)
-        contracts = self._reports.read_contracts(merges)
+        contracts = self._reports.read_steps(merges)
         commits = [pin.commit, *(pull.commit for pull in merges)]
         way = UpgradeRange(
             pin.commit,
@@ -83,23 +83,14 @@ class UpgradePlanner:
         )
         return build_upgrade_plan(way, ProfileIndex(profile))
 
-    def _find_merge(self, upstream: Repository, commit: str) -> PullRequest:
-        known = self._background.find_merges(upstream, [commit]) if self._background else {}
-        pull = next(iter(known.values()), None)
-        if pull is None:
-            raise UsageError(
-                f"{quote_input(commit)} is no merge of {upstream} that I know: write from: with another one."
-            )
-        return pull
-
     def _list_since(self, upstream: Repository, pin: PullRequest) -> list[PullRequest]:
         """Return what was merged after a pin, oldest first."""
         today = self._today()
         span = Span(get_today(pin.merge_time, today.zone).date, today.date, today.zone)
-        if len(span) > MAX_SINCE_DAYS:
+        if len(span) > MAX_UPGRADE_DAYS:
             raise UsageError(
-                f"That commit is {len(span)} days old, and I look back {MAX_SINCE_DAYS}: "
-                "run prdigest upgrade on a clone."
+                f"That commit is {len(span)} days old, and I look back {MAX_UPGRADE_DAYS}: on a clone, run "
+                f"prdigest upgrade --upstream CLONE --from {pin.commit[:10]} --profile NAME."
             )
         merged = self._list_merges(upstream, span).pulls
         later = [pull for pull in merged if pull.merge_time > pin.merge_time and pull.base == pin.base]
@@ -109,11 +100,3 @@ class UpgradePlanner:
         """Return the deprecations that still stand."""
         entries = self._ledgers.list_entries(upstream)
         return [used.entry for state, used in entries if state is not DeprecationState.REMOVED]
-
-
-def _find_pin(profile: Profile) -> str:
-    """Return the upstream commit that a tree pins. Raises UsageError if it pins none."""
-    for use in profile.uses:
-        if use.kind is UseKind.PIN and (match := _HASH.search(use.text.lower())):
-            return match[0]
-    raise UsageError(f"Which commit does {profile.name} use? Add it, such as from:97f2f160fd.")

@@ -16,6 +16,7 @@ from bot.domain.keyspace.keys import RELEASES
 from bot.domain.pull_requests.models import Repository
 from tests.helpers.builders import NOON, REPOSITORY
 
+COMMIT = "c0ffee" + "0" * 34
 FIRST = Release("v1.0.0", (1, 0, 0), NOON)
 
 
@@ -31,6 +32,10 @@ class Source:
         if not self.releases:
             raise GitHubUnavailable(f"{repository} is away.")
         return self.releases
+
+    def find_commit(self, repository: Repository, tag: str) -> str:
+        self.calls += 1
+        return COMMIT if self.releases and tag == self.releases[0].name else ""
 
 
 def ask(source: Source, store: Redis, now: datetime, until: datetime) -> Sequence[Release]:
@@ -49,6 +54,19 @@ def test_releases_are_read_once_a_day(store: Redis) -> None:
     assert source.calls == 2
     store.set(key, "{odd")
     assert ask(source, store, NOON, NOON) == (FIRST,)
+
+
+def test_a_tag_is_looked_up_once_a_day(store: Redis) -> None:
+    source = Source(FIRST)
+    cache = ReleaseCache(source, RedisCache(store), lambda: NOON)
+    assert [cache.find_commit(REPOSITORY, tag) for tag in ("v1.0.0", "v1.0.0", "v2", "v2")] == [
+        COMMIT,
+        COMMIT,
+        "",
+        "",
+    ]
+    # a tag that is missing may come
+    assert source.calls == 3
 
 
 def test_a_failure_is_not_kept(store: Redis) -> None:

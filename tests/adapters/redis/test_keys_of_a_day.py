@@ -16,12 +16,13 @@ from redis import Redis
 
 from bot.adapters.caching import BackgroundCache, SourceFileCache
 from bot.adapters.embedded.server import start_embedded_url
+from bot.adapters.redis.batches import RedisBatchStore
 from bot.adapters.redis.connection import RedisCache, connect_server
 from bot.adapters.redis.deprecations import RedisDeprecationStore
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.probe import RedisProbe
 from bot.adapters.redis.profiles import RedisProfileStore
-from bot.adapters.redis.question_queue import RedisSpendingStore
+from bot.adapters.redis.spending import RedisSpendingStore
 from bot.adapters.redis.touches import RedisTouchStore
 from bot.container.digests import build_digest_services
 from bot.container.foundation import build_ownership
@@ -35,11 +36,14 @@ from bot.domain.keyspace.keys import (
     MERGE_CONTRACT,
     MODULE_OUTLINE,
     RELEASES,
+    TAG_COMMIT,
     find_family,
 )
+from bot.domain.operations.batch import PendingBatch
 from bot.domain.operations.budget import BudgetHold
+from bot.domain.operations.ledger import CallKind, CallOrigin, build_call_entry
 from bot.domain.operations.lost_job import LossReason, LostJob
-from bot.domain.operations.usage import NO_PRICES
+from bot.domain.operations.usage import NO_PRICES, Usage
 from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.discussion import Discussion
@@ -123,7 +127,7 @@ def live_a_day(team: SampleTeam) -> None:
         team.do(you.send_command("/prsummary", text))
     for text in ("2026-02-28", "score"):
         team.do(you.send_command("/prrisks", text))
-    for text in ("2026-02-27..2026-02-28", "subscribe at 10:00", "pause", "resume", "list"):
+    for text in ("2026-02-27..2026-02-28", "subscribe at 10:00", "pause", "resume", "list", "usage"):
         team.do(you.send_command("/prdigest", text, channel="C0TEAM"))
     team.do(you.mention("which of these touch ROCm?", thread_ts=lead["ts"], twin=True))
     team.do(ada.send_message("and who wrote them?", thread_ts=lead["ts"]))
@@ -157,8 +161,10 @@ def fail_a_digest(team: SampleTeam) -> None:
 def pay_and_lose(store: Redis) -> None:
     """Write what the sample day leaves out: it costs nothing, loses no job and has no files."""
     spending, account = RedisSpendingStore(store), "2026-03-01:T0TEAM:U0YOU"
-    spending.settle_hold(BudgetHold("first", 0.1, (account,)), 0.1)
+    paid = build_call_entry(MORNING.date(), CallKind.SUMMARY, CallOrigin.PERSON, Usage(input=10), 0.1)
+    spending.settle_hold(BudgetHold("first", 0.1, (account, "2026-03")), 0.1, paid)
     assert spending.reserve_budget(BudgetHold("second", 0.1, (account,)), [(account, 1.0)]) is None
+    RedisBatchStore(store).save("octo/engine", PendingBatch(MORNING, "none", 1, "c0ffee"))
     RedisLostJobStore(store).add(LostJob("7f", "summary", LossReason.ENDLESS, datetime.now(UTC)))
     RedisProbe(store).check_writing()
     SourceFileCache(FileTree(), RedisCache(store)).read_files(REPOSITORY, "c0ffee", ["a.py"])
@@ -184,6 +190,7 @@ def keep_a_profile(store: Redis) -> None:
     for family, parts in (
         (MERGE_CONTRACT, ("1", upstream, "c0ffee")),
         (RELEASES, (upstream,)),
+        (TAG_COMMIT, (upstream, "v1.2.0")),
         (FILE_USES, ("1", "ab12")),
         (MODULE_OUTLINE, ("1", "ab12")),
     ):

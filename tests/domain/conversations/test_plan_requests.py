@@ -48,6 +48,14 @@ def test_a_request_for_an_upgrade_says_itself(text: str) -> None:
     assert request.start == ("97f2f160fd" if "from" in text else "")
 
 
+@pytest.mark.parametrize("tag", ["v0.13.0", "0.13", "release/1.2", "V1-rc.1", "2026.1.0+cu12"])
+def test_a_tag_is_a_pin_with_and_without_a_word_before_it(tag: str) -> None:
+    for text in (f"upgrade {tag}", f"upgrade from:{tag} profile:a", f"private {tag}"):
+        request = UpgradeRequest.parse(text)
+        assert request.start == tag
+        assert UpgradeRequest.parse(str(request)).start == tag
+
+
 @pytest.mark.parametrize(
     "text", ["since", "since 2026-03-05", "since 2025-12-01", "since yesterday..2026-02-01", "since soon"]
 )
@@ -56,7 +64,19 @@ def test_mistakes_in_days_are_explained(text: str) -> None:
         SinceRequest.parse(text, ALLOWED, DAY)
 
 
-@pytest.mark.parametrize("text", ["upgrade now", "upgrade from:v1.2", "upgrade from:--all", "upgrade to:abcdef12"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "upgrade now",
+        "upgrade from:--all",
+        "upgrade to:abcdef12",
+        "upgrade v1 v2",
+        "upgrade v1 from:v2",
+        "upgrade v1..v2",
+        "upgrade v1^{tree}",
+        f"upgrade v{'1' * 100}",
+    ],
+)
 def test_mistakes_in_commits_are_explained(text: str) -> None:
     with pytest.raises(UsageError):
         UpgradeRequest.parse(text)

@@ -10,6 +10,7 @@ from graphql import ExecutionResult, GraphQLError, execute_sync
 
 from tests.emulators.github.nodes import actor, not_found, pull_node, repository_node
 from tests.emulators.github.pages import Info, Node, connection
+from tests.emulators.github.refs import list_refs, ref_node
 from tests.emulators.github.schema import checked, schema
 from tests.emulators.github.store import SEARCH_CAP, Search, Store, UnknownQualifier
 
@@ -51,7 +52,11 @@ class GraphQL:
         found = self.store.find(f"{owner}/{name}")
         if found is None:
             raise not_found(f"Could not resolve to a Repository with the name '{owner}/{name}'.")
-        return repository_node(found)
+        return {
+            **repository_node(found),
+            "ref": lambda _info, qualifiedName: ref_node(found, qualifiedName),  # noqa: N803 (GitHub's name)
+            "refs": lambda info, **arguments: list_refs(info, found, arguments),
+        }
 
     def _search(self, info: Info, query: str, **arguments: Any) -> Node:
         try:

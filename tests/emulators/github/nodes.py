@@ -289,11 +289,17 @@ def _message(item: PullRecord) -> str:
     return proposed if item.commit_message is None else item.commit_message
 
 
-def _history(info: Info, place: Repository, head: PullRecord | None, arguments: Node) -> Node:
-    """Merges up to ``head``, newest first; ``since`` and ``until`` both count, as in git."""
+def list_history(place: Repository, head: PullRecord | None) -> list[PullRecord]:
+    """Merges up to ``head``, newest first."""
     landed = place.landed()
     if head and head.merged_at:
         landed = [item for item in landed if item.merged_at and item.merged_at <= head.merged_at]
+    return landed
+
+
+def _history(info: Info, place: Repository, head: PullRecord | None, arguments: Node) -> Node:
+    """Merges up to ``head``, newest first; ``since`` and ``until`` both count, as in git."""
+    landed = list_history(place, head)
     since, until = arguments.get("since"), arguments.get("until")
     dated = [(item.merged_at.replace(microsecond=0), item) for item in landed if item.merged_at]
     kept = [

@@ -118,10 +118,22 @@ type Release implements Node {
 type ReleaseEdge { cursor: String! node: Release }
 type ReleaseConnection { totalCount: Int! pageInfo: PageInfo! nodes: [Release] edges: [ReleaseEdge] }
 type Ref implements Node { id: ID! name: String! target: GitObject }
+type GitActor { date: GitTimestamp email: String name: String }
+type Tag implements GitObject & Node {
+  id: ID! oid: GitObjectID! name: String! message: String tagger: GitActor target: GitObject!
+}
+enum RefOrderField { ALPHABETICAL TAG_COMMIT_DATE }
+input RefOrder { field: RefOrderField! direction: OrderDirection! }
+type RefEdge { cursor: String! node: Ref }
+type RefConnection { totalCount: Int! pageInfo: PageInfo! nodes: [Ref] edges: [RefEdge] }
 type Repository implements Node {
   id: ID! name: String! owner: RepositoryOwner! nameWithOwner: String! url: URI! isPrivate: Boolean!
   defaultBranchRef: Ref
   object(oid: GitObjectID, expression: String): GitObject
+  ref(qualifiedName: String!): Ref
+  refs(
+    refPrefix: String!, orderBy: RefOrder, first: Int, last: Int, after: String, before: String
+  ): RefConnection
   pullRequest(number: Int!): PullRequest
   releases(orderBy: ReleaseOrder, first: Int, last: Int, after: String, before: String): ReleaseConnection!
   pullRequests(

@@ -31,6 +31,7 @@ from tests.emulators.github.store import (
     PullRecord,
     ReleaseRecord,
     Store,
+    TagRecord,
     changed_file,
     instant,
     pull,
@@ -94,6 +95,10 @@ class GitHubEmulator(Loopback):
     def add_releases(self, repository: str, *releases: ReleaseRecord) -> None:
         """Add releases to a repository."""
         self.store.add_releases(repository, releases)
+
+    def add_tags(self, repository: str, *tags: TagRecord) -> None:
+        """Add tags to a repository."""
+        self.store.add_tags(repository, tags)
 
     def load_replay(self, directory: Path) -> None:
         """Add one recorded day: ``pulls.json`` and ``files/<number>.json``."""

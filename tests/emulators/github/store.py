@@ -152,6 +152,17 @@ class ReleaseRecord:
     is_prerelease: bool = False
 
 
+@dataclass(frozen=True)
+class TagRecord:
+    """A tag: after ``merge``, and after ``own`` commits of a release branch. An annotated one is an object."""
+
+    name: str
+    merge: str
+    at: datetime = DEFAULT_MOMENT
+    is_annotated: bool = False
+    own: int = 0
+
+
 @dataclass
 class Repository:
     """One repository, its pull requests by number, its releases, and those commits whose files are known."""
@@ -161,6 +172,7 @@ class Repository:
     pulls: dict[int, PullRecord] = field(default_factory=dict)
     commits: dict[str, TreeCommit] = field(default_factory=dict)
     releases: tuple[ReleaseRecord, ...] = ()
+    tags: tuple[TagRecord, ...] = ()
 
     @property
     def url(self) -> str:
@@ -201,6 +213,13 @@ class Store:
         with self._lock:
             found = self._repositories[name.lower()]
             found.releases = (*found.releases, *releases)
+
+    def add_tags(self, name: str, tags: Iterable[TagRecord]) -> None:
+        """Add tags to a repository, made if new."""
+        self.add(name, ())
+        with self._lock:
+            found = self._repositories[name.lower()]
+            found.tags = (*found.tags, *tags)
 
     def find(self, name: str) -> Repository | None:
         with self._lock:

@@ -71,6 +71,14 @@ def test_a_new_name_stands_in_place_of_the_line() -> None:
     assert "def run" not in said
 
 
+def test_a_line_that_only_repeats_the_name_is_left_out() -> None:
+    flag = replace(CHANGE, subject=ContractClass.FLAG, name="--new", before="", after="--new")
+    added, other = replace(flag, kind=ChangeKind.ADDED), replace(flag, before="--new", after="--new default off")
+    said = read(listed(added, other))
+    assert "added --new (core.py:3)" in said
+    assert "other values --new: --new → --new default off (core.py:3)" in said
+
+
 def test_no_change_is_said() -> None:
     assert "No merge of these days changes what others depend on." in read(listed())
 

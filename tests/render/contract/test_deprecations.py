@@ -40,8 +40,8 @@ def test_the_list_is_by_state_with_what_we_use_first() -> None:
 
 
 def test_an_empty_list_says_so() -> None:
-    assert "Nothing is deprecated" in read()
-    assert format_deprecations(()) == "Nothing is deprecated, as far as I have read."
+    assert "No merge that I have read deprecates anything" in read()
+    assert format_deprecations(()) == "No merge that I have read deprecates anything."
 
 
 def test_a_terminal_gets_a_line_for_each() -> None:

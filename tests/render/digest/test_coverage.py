@@ -9,7 +9,12 @@ import pytest
 
 from bot.domain.digest.models import CountCheck, Entry, Overview
 from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.operations.budget import NEARLY_EXHAUSTED, TOTAL_EXHAUSTED
+from bot.domain.operations.budget import (
+    MONTH_EXHAUSTED,
+    MONTH_NEARLY_EXHAUSTED,
+    NEARLY_EXHAUSTED,
+    TOTAL_EXHAUSTED,
+)
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.review.models import ReviewCoverage
 from bot.domain.summaries.diff_packing import Coverage
@@ -70,6 +75,12 @@ FULL = "all from full diffs"
             f"1 of 4 read · 4 substantial, 0 trivial · {FULL} · facts only: #2 · facts only because today's "
             "model budget is nearly used up: #3, #1 · no model cost",
             id="fallbacks-for-want-of-money",
+        ),
+        pytest.param(
+            [made(3), made(2, fallback=MONTH_NEARLY_EXHAUSTED), made(1, fallback=MONTH_EXHAUSTED)],
+            f"1 of 3 read · 3 substantial, 0 trivial · {FULL} · facts only because this month's model budget is "
+            "nearly used up: #2 · facts only because this month's model budget is used up: #1 · no model cost",
+            id="fallbacks-for-want-of-money-of-the-month",
         ),
         pytest.param(
             [made(2, cached=True), made()],

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import find_links
 
+from bot.domain.contract.deprecations import DeprecationState
 from bot.domain.conversations.commands import MAX_DIGEST_DAYS
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
 from bot.domain.digest.multi_day import MultiDayDigest
@@ -27,6 +28,7 @@ from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, pull, s
 from tests.helpers.tables import check_rows
 from tests.render.accepted import assert_taken, invisible, items, list_addresses, seen, strings
 from tests.render.hostile_days import LONGEST, NUMBERS, WORST, digests, elsewhere, full_day
+from tests.render.touched_days import step
 
 
 def numbered(found: Digest, first: int) -> Digest:
@@ -206,6 +208,15 @@ def test_risks_and_actions_are_those_of_all_days() -> None:
     listed = [item[0]["url"] for item in items(post) if "touches" in "".join(strings(item))]
     assert listed == [pull(number).url for number in (2, 4, 1)]
     assert "Set the flag (#3)" in text
+
+
+def test_what_became_of_deprecations_that_a_profile_uses_is_one_line_for_all_days() -> None:
+    first = replace(numbered(digest(entry(1)), 1), deprecations=(step(DeprecationState.ANNOUNCED, "--new"),))
+    second = replace(numbered(digest(entry(2)), 2), deprecations=(step(DeprecationState.REMOVED, "--old"),))
+    said = seen(render_catch_up(days(first, second)))
+    assert "Deprecated: --old" in said
+    assert "and 1 more, with /prdigest deprecations." in said
+    assert "Deprecated" not in seen(render_catch_up(days(replace(first, deprecations=()))))
 
 
 def test_days_on_which_nothing_merged_have_nothing_to_look_at() -> None:

@@ -16,6 +16,7 @@ from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.profile.models import UseKind
+from bot.domain.profile.moves import MovedHit, ProfileMove
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import TouchVerdict
@@ -29,6 +30,7 @@ from bot.render.digest.multi_day import render_catch_up
 from bot.render.digest.post import render_digest
 from bot.render.digest.report import render_report
 from bot.render.digest.thread import render_thread
+from tests.helpers.attacks import attack
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, pull
 from tests.render.accepted import assert_taken, items, nodes, seen
 from tests.render.hostile_days import WORST, full_day
@@ -86,11 +88,23 @@ LINES = {
             TouchLevel.BREAKS,
             touch(
                 change=change(ChangeKind.SIGNATURE, after="def schedule(self, budget)"),
+                reason="upstream expects another result",
+                action="",
+            ),
+        ),
+        f"#1 breaks us: Scheduler.schedule — upstream expects another result ({BOTH}) (sched.py:88). {OURS}.",
+    ),
+    "the reason names the parameter": (
+        hit(
+            1,
+            TouchLevel.BREAKS,
+            touch(
+                change=change(ChangeKind.SIGNATURE, after="def schedule(self, budget)"),
                 reason="upstream now passes `budget`",
                 action="",
             ),
         ),
-        f"#1 breaks us: Scheduler.schedule — upstream now passes budget ({BOTH}) (sched.py:88). {OURS}.",
+        f"#1 breaks us: Scheduler.schedule — upstream now passes budget (sched.py:88). {OURS}.",
     ),
     "a name that is not Python's": (
         hit(
@@ -178,6 +192,19 @@ def test_what_became_of_a_deprecation_is_one_line(steps: tuple[DeprecationStep, 
     assert said.startswith("Deprecated, and used by us")
     assert "was removed since v1.1.0: " in said
     assert "used at ours/core/scheduler.py:120" in said
+
+
+def test_what_became_of_earlier_merges_when_the_code_moved_is_one_line_in_the_thread() -> None:
+    moves = (ProfileMove(NOON, (MovedHit(5, "a.B.run"), MovedHit(6, "--old")), (MovedHit(7, "a.b.gone"),)),)
+    found = replace(touched(), moves=moves)
+    first, *_ = render_thread(found)
+    line = "Since your code moved: #5 B.run, #6 --old now touch you; #7 b.gone no longer does."
+    assert seen(first).split("\n") == [line]
+    assert "Since your code moved" not in seen(render_lead(found))
+    many = ProfileMove(NOON, tuple(MovedHit(number, attack("escaped-bars", 3_000)) for number in range(1, 21)))
+    first, *_ = render_thread(replace(touched(), moves=(many,)))
+    assert_taken(first, {f"https://github.com/{REPOSITORY}/pull/{number}" for number in range(1, 21)})
+    assert "and 16 more now touch you." in seen(first)
 
 
 def test_what_touches_is_shortened_last() -> None:

@@ -121,6 +121,10 @@ def test_filters_are_literal(labels: list[str]) -> None:
             "Last digest: 2026-03-02 05:00 UTC, incomplete: 2 of 9",
         ),
         (replace(WELL, cost_today=20.004), "Model budget today: $20.00 of $20.00 used"),
+        (
+            replace(WELL, cost_of_month=12.346, monthly_budget=100.0),
+            "Model budget today: $1.00 of $20.00 used; this month: $12.35 of $100.00",
+        ),
     ],
 )
 def test_how_the_bot_is_reads_in_lines(health: BotHealth, line: str) -> None:

@@ -17,7 +17,7 @@ from bot.domain.touches.models import MergeTouches, Touch, TouchLevel, TouchRepo
 from bot.ports import Post
 from bot.render.blocks import terminal
 from bot.render.summaries.evidence_url import build_evidence_url
-from bot.render.touches.touch_list import render_touch_list, render_touch_score
+from bot.render.touches.touch_list import MAX_ROWS, render_touch_list, render_touch_score
 from tests.helpers.attacks import attack
 from tests.helpers.builders import DAY, pull
 from tests.render.accepted import assert_taken
@@ -54,9 +54,12 @@ def read(post: Post) -> str:
 
 
 def test_each_hit_has_the_teams_line_and_what_was_said() -> None:
-    said = read(listed(hit(7), hit(8)))
-    assert "#7" in said
+    post = listed(*(hit(number) for number in range(15, 5, -1)))
+    said = read(post)
     assert "plugin/worker.py:7" in said
+    # the strongest have buttons, and what was said about those is below them
+    rows = [block for block in post.blocks if str(block.get("block_id", "")).startswith("hit-")]
+    assert [len(row["elements"]) for row in rows] == [3] * MAX_ROWS
     assert "What people said: #7 ours to do, done" in said
     assert "#99" not in said
 

@@ -32,9 +32,10 @@ def plan(names: int, noise: str = "") -> UpgradePlan:
 def test_it_says_where_to_stop_and_what_breaks() -> None:
     said = as_read(render_upgrade_post(plan(1), URL).build_payload())
     assert "Upgrade ours · aaaaaaaaaa to bbbbbbbbbb" in said
-    assert "1 merge; of what is different at their end, 1 breaks us, 0 may break us, 0 touches us." in said
+    assert "1 merge. Of what they changed, 1 break us. To adapt: 1 file of ours." in said
+    assert "1 stopping point: the last commits before something breaks" in said
     assert "aaaaaaaaaa before #7 Change it" in said
-    assert "breaks us, line 7: up.a.run0 removed (#7)" in said
+    assert "breaks us, line 7: a.run0 (#7): it is gone" in said
 
 
 def test_nothing_to_do_is_said() -> None:

@@ -6,7 +6,7 @@ from bot.adapters.redis import RedisDeprecationStore
 from bot.domain.contract.deprecations import DeprecationLedger, update_ledger
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
 from bot.domain.pull_requests.models import Repository
-from tests.emulators.github.store import changed_file, sha
+from tests.emulators.github.store import TagRecord, changed_file, sha
 from tests.helpers.world import as_read
 from tests.scenarios import Bot
 from tests.scenarios.commands.test_contract import ask, profile, removal
@@ -57,7 +57,7 @@ def test_what_touches_a_profile_comes_first(bot: Bot) -> None:
 def test_deprecations_are_listed_with_our_lines(bot: Bot) -> None:
     repository = bot.repository()
     said = as_read(ask(bot, f"deprecations repo:{repository}"))
-    assert "Nothing is deprecated" in said
+    assert "No merge that I have read deprecates anything" in said
     deprecate(bot, repository, "engine.core.stop", "engine.core.other")
     profile(bot, repository, "moving")
     said = as_read(ask(bot, f"deprecations repo:{repository} profile:moving"))
@@ -76,16 +76,48 @@ def test_reading_a_merge_writes_the_ledger(bot: Bot) -> None:
     assert f"#{number}" in said
 
 
-def test_the_way_from_a_pin_is_planned(bot: Bot) -> None:
+def pinned(bot: Bot, name: str) -> tuple[str, int, int]:
+    """A repository with a pin, a merge that breaks a team, and the numbers of both."""
     repository = bot.repository()
     pin = bot.pull(repository, merged_at=bot.noon(4), files=(changed_file("README.md"),))
     number = removal(bot, repository)
-    profile(bot, repository, "pinned")
+    profile(bot, repository, name)
+    return repository, pin, number
+
+
+def test_the_way_from_a_pin_is_planned(bot: Bot) -> None:
+    _, pin, number = pinned(bot, "pinned")
     said = as_read(ask(bot, f"upgrade from:{sha(f'merge {pin}')} profile:pinned"))
-    assert "1 merge; of what is different at their end, 1 break" in said
-    assert "Stopping points" in said
+    assert "1 merge. Of what they changed, 1 break us" in said
+    assert "1 stopping point" in said
     assert f"before #{number}" in said
     assert "plugin/worker.py" in said
+    assert "In the thread, as a file: Checklist: Upgrade pinned" in said
+
+
+def test_the_whole_checklist_is_a_file_in_the_thread(bot: Bot) -> None:
+    repository, pin, number = pinned(bot, "tagged")
+    bot.world.github.add_tags(repository, TagRecord("v1.2.0", sha(f"merge {pin}"), is_annotated=True, own=2))
+    message = ask(bot, "upgrade v1.2.0 profile:tagged")
+    assert f"v1.2.0 ({sha(f'merge {pin}')[:10]}) to" in as_read(message)
+    (file,) = [each for each in bot.world.slack.files if each["thread_ts"] == message["ts"]]
+    text = file["content"].decode()
+    assert text.startswith(f"# Upgrade tagged: v1.2.0 ({sha(f'merge {pin}')[:10]}) to ")
+    assert f"before [#{number}](" in text
+    assert "- [ ] **Breaks us**, line 7: `engine.core.stop`" in text
+    asked, _ = bot.calls()
+    ask(bot, "upgrade v1.2.0 profile:tagged")
+    # the lists of the last two days: tag, merge and what it changes are kept
+    assert bot.calls()[0] - asked <= 4
+
+
+def test_the_asker_alone_gets_no_file_and_reads_how_to_get_it(bot: Bot) -> None:
+    _, pin, _ = pinned(bot, "alone")
+    person, files = bot.person(), len(bot.world.slack.files)
+    person.send_command("/prdigest", f"upgrade {sha(f'merge {pin}')} profile:alone private", bot.channel())
+    (notice,) = bot.whispered(person)
+    assert "Slack shows no file to one person alone." in as_read(notice)
+    assert len(bot.world.slack.files) == files
 
 
 def test_an_upgrade_without_a_pin_asks_for_it(bot: Bot) -> None:
@@ -98,3 +130,5 @@ def test_an_upgrade_without_a_pin_asks_for_it(bot: Bot) -> None:
     assert "Which commit does pinless use?" in notice["text"]
     person.send_command("/prdigest", f"upgrade from:{'9' * 40} profile:pinless", channel)
     assert "no merge" in bot.whispered(person)[-1]["text"]
+    person.send_command("/prdigest", "upgrade v9.9.9 profile:pinless", channel)
+    assert "'v9.9.9' is no tag" in bot.whispered(person)[-1]["text"]

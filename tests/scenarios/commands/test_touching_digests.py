@@ -15,7 +15,7 @@ from tests.scenarios.subscriptions.regularly import subscriptions, typed
 SEEN = "breaks us: core.stop — it is gone (core.py:5). Ours: plugin/worker.py:7 calls it."
 # the file of the other merge, which no commit has
 UNREAD = "; 1 changed file could not be read"
-NOTED = "Noted: ours to do. The digest shows it in a moment."
+NOTED = "Noted: ours to do. Digests and lists show it in a moment."
 
 
 def digest(bot: Bot, ada: Person, text: str, channel: str) -> list[Json]:
@@ -49,7 +49,7 @@ def test_a_digest_with_a_profile_begins_with_what_touches_and_remembers_what_is_
     bot.settle()
     ada.redeliver(pressed)
     assert [shown["text"] for shown in bot.whispered(ada)] == [
-        "Noted: ours to do. The digest shows it in a moment."
+        "Noted: ours to do. Digests and lists show it in a moment."
     ]
     lead, hits, *_ = [*bot.posted(channel), *replies(bot, channel, lead)]
     assert f"{SEEN} — ours to do" in as_read(lead)
@@ -68,6 +68,36 @@ def test_a_digest_with_a_profile_begins_with_what_touches_and_remembers_what_is_
     score = f"touches score profile:team-{number}"
     ada.send_command("/prdigest", score, elsewhere)
     assert "1 hit (0 ours to do, 1 done, 0 not us, 0 open)" in as_read(bot.posted(elsewhere)[-1])
+
+
+def test_the_hits_of_a_list_have_the_same_buttons_as_those_of_a_digest(bot: Bot) -> None:
+    repository, channel, ada, ben = bot.repository(), bot.channel(), bot.person(), bot.person()
+    number = removal(bot, repository)
+    profile(bot, repository, f"team-{number}")
+    lead, *_ = digest(bot, ada, f"repo:{repository} profile:team-{number}", channel)
+    listing, words = bot.channel(), f"touches 2d profile:team-{number}"
+    ada.send_command("/prdigest", words, listing)
+    (shown,) = bot.posted(listing)
+    assert "said:" not in as_read(shown)
+    row, about = f"hit-{number}", shown["metadata"]
+    ada.press(shown, "hit_ours", block_id=row)
+    (shown,) = bot.posted(listing)
+    assert as_read(shown).count(f"@{ada.user} said: ours to do, ") == 1
+    ben.press(shown, "hit_done", block_id=row)
+    (shown,) = bot.posted(listing)
+    assert f"@{ada.user}" not in as_read(shown)
+    assert as_read(shown).count(f"@{ben.user} said: done, ") == 1
+    assert shown["metadata"] == about
+    assert f"{SEEN} — done" in as_read(bot.posted(channel)[0])
+    # the other way round, and for the asker alone
+    ada.press(replies(bot, channel, lead)[0], "hit_not_us", block_id=row)
+    bot.settle()
+    ada.send_command("/prdigest", f"{words} private", bot.channel())
+    hidden = bot.whispered(ada)[-1]
+    assert f"@{ada.user} said: not us, " in as_read(hidden)
+    ada.press(hidden, "hit_ours", block_id=row)
+    bot.settle()
+    assert f"{SEEN} — ours to do" in as_read(bot.posted(channel)[0])
 
 
 def test_only_what_touches_is_posted_and_one_line_where_nothing_does(bot: Bot) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 from localslack.users.person import Delivery, Person
 
 from bot.adapters.redis.feedback import RedisFeedbackStore
+from bot.domain.conversations.slack_request import SlackRequest
 from tests.emulators.claude.server import Step, ToolUse
 from tests.emulators.github.store import IssueRecord, RemarkRecord, changed_file, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
@@ -61,6 +63,20 @@ def test_the_subject_of_a_thread_about_one_pull_request_is_its_diff(bot: Bot) ->
         bot.person().send_message("Does it change a default?", thread.channel, thread.ts)
         assert len(thread.answers()) == 1
     assert "+timeout = 30" in asked.prompts[0]
+
+
+def test_the_lines_of_the_log_about_a_question_have_its_reference(bot: Bot) -> None:
+    thread = summary(bot)
+    with answering(bot, answer("Yes."), answer("No.")):
+        asked = [
+            bot.person().send_message("Does it change a default?", thread.channel, thread.ts),
+            bot.person(user="U0GRACE").mention("And does it touch CUDA?", thread.channel, thread.ts),
+        ]
+        assert len(thread.answers()) == 2
+    for delivery in asked:
+        key = f"mention:{thread.channel}:{delivery.payload['event']['ts']}"
+        reference = SlackRequest(key, "", thread.channel, "").reference
+        assert re.search(rf"\[{reference}\]: model call: \S+ for usual, ok ", bot.log())
 
 
 @both_transports

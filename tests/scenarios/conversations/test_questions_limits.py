@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from itertools import count
 
 import pytest
 from localslack.users.person import Person
 
-from bot.adapters.redis.question_queue import RedisSpendingStore
+from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
 from bot.domain.operations.budget import BudgetHold
+from bot.domain.operations.ledger import WorkKind, WorkTotal, sum_days
+from bot.services.operations.budget import find_next_month
 from tests.emulators.github.store import pull
+from tests.helpers.checks import eventually
 from tests.scenarios import REPO, Bot
 from tests.scenarios.conftest import Bots, unharmed
 from tests.scenarios.conversations.asking import Thread, answer, answering, begun, named, text_of
 
+TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 DAILY = 0.5
+MONTHLY = 5.0
 LIMIT = 3
 TOO_FAST = "Too many requests: wait a minute, then ask again."
 _seats = count(1)
@@ -34,6 +40,7 @@ def frugal(bots: Bots) -> Iterator[Bot]:
     settings = {
         "PRDIGEST_USER_BUDGET": "0.000001",
         "PRDIGEST_DAILY_BUDGET": str(DAILY),
+        "PRDIGEST_MONTHLY_BUDGET": str(MONTHLY),
         "PRDIGEST_ALLOWED_USERS": ",".join(f"U0SEAT{seat}" for seat in range(1, 60)),
         "PRDIGEST_USER_LIMIT": str(LIMIT),
     }
@@ -84,6 +91,34 @@ def test_when_the_budget_of_all_is_used_up_everybody_gets_plain_results(frugal: 
     assert spending.get_spending(day) == before
     assert is_plain(text_of(reply), "Today's model budget is used up; it resets at midnight")
     assert not asked.bodies
+
+
+def test_when_the_budget_of_the_month_is_used_up_it_says_until_when(frugal: Bot) -> None:
+    ada, month = listed(frugal), f"{frugal.noon(0):%Y-%m}"
+    spending = RedisSpendingStore(frugal.store)
+    spending.settle_hold(BudgetHold("a month at once", 0.0, (month,)), MONTHLY)
+    with answering(frugal, answer("Yes.")) as asked:
+        thread = begun(frugal, ada.mention("And the frobnications?", frugal.channel()))
+        (reply,) = thread.answers()
+    spending.settle_hold(BudgetHold("the month back", 0.0, (month,)), -MONTHLY)
+    first = find_next_month(frugal.noon(0).date())
+    assert is_plain(text_of(reply), f"This month's model budget is used up; it resets on {first}")
+    assert not asked.bodies
+
+
+def test_an_answer_is_in_the_ledger_with_its_tokens(frugal: Bot) -> None:
+    def read() -> WorkTotal:
+        dates = [frugal.noon(0).date() - timedelta(days=1), frugal.noon(0).date()]
+        return sum_days(RedisCostLedger(frugal.store).read_days(dates)).work.get(WorkKind.ANSWER, WorkTotal())
+
+    before, usages = read(), frugal.world.claude.usages
+    heard = len(usages)
+    with asked_by(frugal, listed(frugal)):
+        eventually(lambda: read().count > before.count)
+    tokens = sum(sum(each[name] for name in TOKENS) for each in usages[heard:])
+    after = read()
+    assert (after.count - before.count, after.tokens - before.tokens) == (1, tokens)
+    assert tokens > 0
 
 
 def test_who_asks_too_often_is_told_to_wait_and_nobody_else(frugal: Bot) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import urllib.request
 from pathlib import Path
 
 from tests.helpers.checks import closed_port, is_one_sentence
@@ -28,6 +30,16 @@ def test_after_the_connection_broke_requests_are_answered(socket_bot: Bot) -> No
     # at once, or where the client misses the reset, when six of its pings had no answer
     socket_bot.world.slack.socket.wait_for_connections(seconds=30)
     assert answered(socket_bot)
+
+
+def test_its_requests_are_counted(socket_bot: Bot) -> None:
+    assert answered(socket_bot)
+    address = re.search(r"http://127\.0\.0\.1:\d+/metrics", socket_bot.log())
+    assert address
+    with urllib.request.urlopen(address[0], timeout=10) as response:
+        metrics = response.read().decode()
+    counted = 'prdigest_slack_requests_total{kind="command",result="acknowledged",transport="socket"}'
+    assert counted in metrics
 
 
 def test_there_is_no_door_for_requests_over_http(socket_bot: Bot) -> None:

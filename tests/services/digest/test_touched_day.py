@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.domain.contract.models import MergeContract
 from bot.domain.digest.models import Digest, Entry, Overview
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
+from bot.domain.touches.listing import JudgedMerges
 from bot.domain.touches.models import MergeTouches, TouchReport
 from bot.services.digest.builder import DigestBuilder, DigestDependencies
 from bot.services.digest.touched_day import TouchedDayReader
@@ -40,15 +40,13 @@ class Judge:
         self.judged: list[int] = []
         self.shown: list[tuple[str, str, list[int]]] = []
 
-    def build_report(self, profile_name: str, pulls: Sequence[PullRequest]) -> TouchReport:
+    def judge_merges(self, profile_name: str, pulls: Sequence[PullRequest]) -> JudgedMerges:
         if self._problem:
             raise StoreUnavailable(self._problem)
         self.judged += sorted(each.number for each in pulls)
         hits = tuple(hit(each.number) for each in pulls if each.number in self._touching)
-        return TouchReport(profile_name, len(pulls), 412, hits)
-
-    def read_contract(self, each: PullRequest) -> MergeContract:
-        return contract(each.number, change())
+        contracts = tuple(contract(each.number, change()) for each in pulls)
+        return JudgedMerges(TouchReport(profile_name, len(pulls), 412, hits), contracts)
 
     def note_shown(self, profile: str, repository: Repository, merges: Sequence[MergeTouches]) -> None:
         self.shown.append((profile, str(repository), [merge.number for merge in merges]))
@@ -67,7 +65,7 @@ def build(judge: Judge, view: DigestView) -> tuple[Digest, list[int]]:
 
     pulls = KnownPulls(FOUR)
     reader = PullRequestReader(pulls, summarise)
-    touches = TouchedDayReader(judge, judge.read_contract, judge.note_shown)
+    touches = TouchedDayReader(judge, judge.note_shown)
     daily = DigestBuilder(
         pulls,
         reader.read_pull_request,

@@ -14,6 +14,7 @@ from bot.adapters.redis.connection import RedisCache
 from bot.adapters.redis.due_queue import RedisDueQueue
 from bot.adapters.redis.history import RedisHistoryStore
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
+from bot.domain.operations.ledger import Expense
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.subscriptions.models import DigestSpec
 from bot.render.digest.post import render_digest
@@ -79,7 +80,7 @@ class Desk:
         RedisHistoryStore(self.store).record_merges([found.pull for found in entries])
         found = self.digests.find_digest(SPEC)
         made = self.poster.post_digest(found, lambda: render_digest(digest(*entries))).record
-        self.records.save(found.key, made, made.record_posting(SPEC, ""))
+        self.records.save(found.key, made, made.record_posting(SPEC, "", Expense()))
         return found.key
 
     def merge(self, *pulls: PullRequest) -> None:

@@ -22,6 +22,7 @@ from bot.domain.conversations.commands import (
 from bot.domain.conversations.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.conversations.touch_requests import ContractRequest, TouchesRequest, TouchScoreRequest
+from bot.domain.conversations.usage_request import UsageRequest
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import UsageError
 from bot.domain.operations.lost_job import LossReason, LostJob
@@ -45,6 +46,7 @@ from handlers.commands.plans import DEPRECATIONS_JOB, SINCE_JOB, UPGRADE_JOB
 from handlers.commands.risks import LONG_RISKS_JOB, RISKS_JOB, SCORE_JOB
 from handlers.commands.summary import SUMMARY_JOB
 from handlers.commands.touches import LONG_TOUCHES_JOB, TOUCH_SCORE_JOB, TOUCHES_JOB
+from handlers.commands.usage import USAGE_JOB
 from tests.services.doubles import slack_request
 
 ENGINE = Repository("octo", "engine")
@@ -109,6 +111,7 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (SINCE_JOB, made.CommandPayload(ASKER, SinceRequest(ENGINE, SPAN, "ascend"), Audience.HERE)),
     (DEPRECATIONS_JOB, made.CommandPayload(ASKER, DeprecationsRequest(ENGINE, "ascend", is_private=True))),
     (UPGRADE_JOB, made.CommandPayload(ASKER, UpgradeRequest("4f5c1a9", "ascend"), Audience.SHARED)),
+    (USAGE_JOB, made.CommandPayload(ASKER, UsageRequest(dt.date(2026, 2, 1)))),
     (kinds.AMEND_DIGEST, made.AmendmentPayload("digest:T:C:octo/engine:2026-02-28", NOON)),
     (kinds.AMEND_DIGEST, made.AmendmentPayload("digest:T:C:octo/engine:2026-02-28")),
     (kinds.REPORT_LOSS, made.LostJobPayload(LostJob("id", "summary", LossReason.FAILED, NOON), ASKER)),

@@ -12,6 +12,7 @@ import pytest
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import BudgetExceeded, StoreUnavailable
 from bot.domain.operations.budget import PEOPLE_SHARE, BudgetHold, CallPurpose
+from bot.domain.operations.ledger import LedgerEntry
 from bot.domain.time.day import LocalDay, get_today, parse_zone
 from bot.services.operations.billing import name_payer
 from bot.services.operations.budget import Budget
@@ -41,7 +42,7 @@ class MemorySpending:
         places = (place for place, (name, dollars) in enumerate(caps) if self.get_spending(name) >= dollars)
         return next(places, None)
 
-    def settle_hold(self, hold: BudgetHold, dollars: float) -> None:
+    def settle_hold(self, hold: BudgetHold, dollars: float, entry: LedgerEntry | None = None) -> None:
         if self.error:
             raise self.error
         for name in hold.names:
@@ -59,8 +60,10 @@ class Now:
         return get_today(self.at, parse_zone(self.zone))
 
 
-def budget(daily: float = 5.0, personal: float = 1.0, now: Now | None = None) -> Budget:
-    return Budget(MemorySpending(), now or Now(), daily, personal)
+def budget(
+    daily: float = 5.0, personal: float = 1.0, now: Now | None = None, monthly: float | None = None
+) -> Budget:
+    return Budget(MemorySpending(), now or Now(), daily, personal, monthly=monthly)
 
 
 def spend(there: Budget, asked: SlackRequest, dollars: float) -> None:
@@ -196,3 +199,59 @@ def test_a_person_over_their_own_is_refused_and_nobody_else() -> None:
     there = budget()
     spend(there, ADA, 1.0)
     assert (why(there, name_payer(ADA)), why(there, name_payer(GRACE)), why(there, "")) == (OWN, "", "")
+
+
+# --- a month
+
+MONTH_NEARLY, MONTH_ALL = (
+    "this month's model budget is nearly used up",
+    "this month's model budget is used up",
+)
+
+
+@pytest.mark.parametrize(("spent", "given_up"), [(79.0, 0), (80.0, 1), (90.0, 2), (95.0, 3), (100.0, 4)])
+def test_a_month_gives_up_the_same_things_in_the_same_order(spent: float, given_up: int) -> None:
+    now = Now()
+    there = budget(daily=1_000.0, monthly=100.0, now=now)
+    there.settle_cost(there.reserve_cost("", CallPurpose.USUAL, spent), spent)
+    now.at -= timedelta(days=3)
+    refused = [need for need in CallPurpose if why(there, "", need)]
+    assert refused == list(CallPurpose)[:given_up]
+    assert {why(there, "", need) for need in refused} <= {MONTH_NEARLY, MONTH_ALL}
+    assert (why(there, "") == MONTH_ALL) == (given_up == 4)
+
+
+def test_the_days_of_a_month_add_up_and_the_next_month_begins_with_nothing() -> None:
+    now = Now(at=datetime(2026, 2, 3, 20, 0, tzinfo=UTC))
+    there = budget(daily=50.0, monthly=100.0, now=now)
+    for _ in range(2):
+        there.settle_cost(there.reserve_cost("", CallPurpose.USUAL, 50.0), 50.0)
+        assert why(there, "") == ALL
+        now.at += timedelta(days=1)
+    assert why(there, "") == MONTH_ALL
+    now.at = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+    assert (why(there, ""), there.read_spending_of_month()) == ("", 0.0)
+
+
+def test_a_month_without_a_limit_is_counted_all_the_same() -> None:
+    there = budget(daily=1_000.0)
+    there.settle_cost(there.reserve_cost("", CallPurpose.USUAL, 900.0), 900.0)
+    assert (why(there, ""), there.read_spending_of_month()) == ("", 900.0)
+
+
+def test_people_leave_a_quarter_of_the_month_to_the_schedule() -> None:
+    there = budget(daily=1_000.0, personal=1_000.0, monthly=100.0)
+    spend(there, ADA, 75.0)
+    assert (why(there, name_payer(GRACE)), why(there, "")) == (MONTH_ALL, "")
+
+
+@pytest.mark.parametrize(
+    ("at", "first"),
+    [(datetime(2026, 2, 14, tzinfo=UTC), "2026-03-01"), (datetime(2026, 12, 31, 22, tzinfo=UTC), "2027-01-01")],
+)
+def test_the_sentence_says_when_the_month_is_over(at: datetime, first: str) -> None:
+    there = budget(daily=1_000.0, personal=1_000.0, monthly=10.0, now=Now(at=at))
+    spend(there, ADA, 10.0)
+    said = there.explain_refusal(GRACE)
+    assert said == f"This month's model budget is used up; it resets on {first} (America/Los_Angeles)."
+    assert is_one_sentence(said)

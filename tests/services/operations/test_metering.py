@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -13,8 +14,9 @@ import pytest
 from redis import Redis
 
 from bot.adapters.claude import CLAUDE
-from bot.adapters.redis.question_queue import RedisSpendingStore
+from bot.adapters.redis.connection import connect_server
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
+from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
 from bot.domain.errors import BudgetExceeded, ModelBusy, SlackUnavailable
 from bot.domain.operations.budget import (
     NEARLY_EXHAUSTED,
@@ -23,12 +25,14 @@ from bot.domain.operations.budget import (
     CallPurpose,
     build_payer_name,
 )
+from bot.domain.operations.ledger import CallKind, CallOrigin, CostTotals, sum_days
 from bot.domain.operations.usage import Usage
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.ports import Chat, ChatEvent, Completion, Prompt, TextDelta, TextPart, Turn, TurnEnd, TurnUsage
 from bot.services.operations import deadlines
 from bot.services.operations.billing import OPERATOR, bill_to
 from bot.services.operations.budget import Budget
+from bot.services.operations.cost_tally import tally_costs
 from bot.services.operations.metering import CallMeter, MeteredChat, MeteredModel
 from bot.services.operations.worker_threads import DeadlineExecutor
 from tests.helpers.talks import converse
@@ -90,6 +94,9 @@ class Till:
     def spent_by(self, payer: str) -> float:
         return RedisSpendingStore(self.store).get_spending(build_payer_name(DAY.date, payer))
 
+    def totals(self) -> CostTotals:
+        return sum_days(RedisCostLedger(self.store).read_days([DAY.date]))
+
     def reserved(self) -> int:
         holds = (cast("list[bytes]", self.store.zrange(key, 0, -1)) for key in self.store.scan_iter("held:*"))
         return sum(b":settled:" not in each for each in chain.from_iterable(holds))
@@ -150,7 +157,7 @@ def test_who_hears_no_more_pays_what_was_told_until_then(till: Till, heard: int,
     with bill_to(ADA), closing(streaming(till)) as events:
         for _ in range(heard):
             next(events)
-        assert till.reserved() == 3, "for the person, for all people and for the day"
+        assert till.reserved() == 5, "for the person, and for all people and all calls of the day and the month"
     assert till.spent_by(ADA) == pytest.approx(paid, abs=2e-6)
 
 
@@ -176,6 +183,81 @@ def test_a_talk_that_is_refused_at_once_costs_nothing(till: Till) -> None:
     with bill_to(ADA), pytest.raises(ModelBusy):
         list(streaming(till))
     assert till.spent_by(ADA) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("payer", "origin"),
+    [(ADA, CallOrigin.PERSON), ("", CallOrigin.SCHEDULE), (OPERATOR, CallOrigin.TERMINAL)],
+)
+def test_the_ledger_has_every_call_with_its_tokens_by_what_it_was_for(
+    till: Till, payer: str, origin: CallOrigin
+) -> None:
+    till.budget = Budget(RedisSpendingStore(till.store), lambda: DAY, 10.0, 10.0)
+    till.meter = CallMeter(till.budget, CountingLimiter(till.limit), CLAUDE.prices)
+    for need in (CallPurpose.USUAL, CallPurpose.SMALL, CallPurpose.OVERVIEW):
+        till.call(payer, need)
+    with bill_to(payer):
+        converse(MeteredChat(till.model, till.meter), replace(CHAT, need=CallPurpose.SECOND_READING))
+    found = till.totals()
+    assert {kind: expense.calls for kind, expense in found.by_kind.items()} == {
+        CallKind.SUMMARY: 2,
+        CallKind.OVERVIEW: 1,
+        CallKind.SECOND_READING: 1,
+    }
+    assert found.by_kind[CallKind.SUMMARY].usage == USED + USED
+    assert found.by_origin == {origin: pytest.approx(4 * DIME)}
+    assert found.total.tokens == 4 * (USED.input + USED.output)
+
+
+def test_the_ledger_of_a_day_is_exact_however_many_processes_write_it(store: Redis, store_url: str) -> None:
+    def call_often(_: int) -> None:
+        with connect_server(store_url) as own:
+            elsewhere = Till(own)
+            elsewhere.budget = Budget(RedisSpendingStore(own), lambda: DAY, 1_000.0, 1_000.0)
+            elsewhere.meter = CallMeter(elsewhere.budget, CountingLimiter(1_000), CLAUDE.prices)
+            for _ in range(20):
+                elsewhere.call(BEN)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(call_often, range(4)))
+    found = Till(store).totals()
+    assert (found.total.calls, found.total.usage.input) == (80, 80 * USED.input)
+    assert found.total.dollars == pytest.approx(80 * DIME)
+
+
+def test_a_refused_call_is_none_in_the_ledger(till: Till) -> None:
+    for _ in range(3):
+        till.call()
+    till.refused()
+    till.model.outcome = failing(busy(Usage()))
+    with pytest.raises(ModelBusy):
+        till.call(BEN)
+    assert till.totals().total.calls == 3
+
+
+def count_scripts(store: Redis) -> int:
+    statistics = cast("dict[str, dict[str, int]]", store.info("commandstats"))
+    return statistics["cmdstat_evalsha"]["calls"]
+
+
+def test_a_call_takes_two_scripts_of_the_store_and_the_ledger_is_in_one_of_them(till: Till) -> None:
+    # which also leaves the scripts with the store
+    till.call("")
+    before = count_scripts(till.store)
+    till.call("")
+    assert count_scripts(till.store) - before == 2
+    assert till.totals().total.calls == 2
+
+
+def test_a_piece_of_work_knows_what_it_cost_with_all_its_threads(till: Till) -> None:
+    with bill_to(""), tally_costs() as whole:
+        till.call("")
+        with tally_costs() as part, DeadlineExecutor(2, "test") as crew:
+            crew.map_items(MeteredModel(till.model, till.meter).complete, [PROMPT, PROMPT])
+    assert (part.expense.calls, whole.expense.calls) == (2, 3)
+    assert whole.expense.dollars == pytest.approx(3 * DIME)
+    till.call("")
+    assert whole.expense.calls == 3, "later calls are no part of it"
 
 
 def test_whoever_runs_the_bot_is_asked_for_nothing_and_nobody_pays_as_the_bot(till: Till) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -12,18 +12,28 @@ from redis import Redis
 
 from bot.adapters.github import GitHubClient, GitHubSourceFiles, GitHubTrees
 from bot.adapters.redis import RedisCache, RedisDueQueue, RedisProfileStore, RedisTouchStore
+from bot.adapters.redis.history import RedisHistoryStore
+from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from bot.domain.errors import UsageError
+from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.models import Profile, UseKind
+from bot.domain.profile.moves import MovedHit, ProfileMove
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import ProfileRefresh
+from bot.domain.time.day import LocalDay
+from bot.services.contract.extractor import EXTRACTION_VERSION, extract_merge
+from bot.services.contract.reader import ContractReader
+from bot.services.digest.touched_day import MoveReader
 from bot.services.profile.refresher import LOOK_BACK, ProfileRefresher, ProfileSources, build_entry
 from bot.services.profile.registry import ProfileRegistry
 from bot.services.touches.decisions import TouchDecisions
+from bot.services.touches.kept_contracts import KeptContracts
 from tests.adapters.worlds import ScriptedGitHub
 from tests.emulators.github.server import pull
 from tests.emulators.github.store import sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
-from tests.helpers.builders import NOON
+from tests.helpers.builders import DAY, NOON
+from tests.helpers.builders import pull as built_pull
 
 UPSTREAM, SOURCE = Repository("octo", "engine"), Repository("octo", "plugin")
 CORE = b"class Core:\n    def step(self):\n        return 1\n"
@@ -66,10 +76,14 @@ def registry(github: ScriptedGitHub, store: Redis) -> ProfileRegistry:
     )
 
 
-def refresher(github: ScriptedGitHub, store: Redis) -> ProfileRefresher:
+def refresher(
+    github: ScriptedGitHub,
+    store: Redis,
+    list_contracts: Callable[[Repository], Sequence[MergeContract]] = lambda repository: (),
+) -> ProfileRefresher:
     client = GitHubClient(github.url, Auth.Token(github.token))
     sources = ProfileSources(GitHubTrees(client), GitHubSourceFiles(client))
-    return ProfileRefresher(RedisProfileStore(store), sources, RedisCache(store), lambda: NOON, workers=2)
+    return ProfileRefresher(RedisProfileStore(store), sources, RedisCache(store), lambda: NOON, 2, list_contracts)
 
 
 def scanned(github: ScriptedGitHub, store: Redis) -> Profile:
@@ -116,6 +130,47 @@ def test_the_next_day_reads_what_changed_alone(
     asked = len(github.calls)
     assert scanned(github, store).files == 2
     assert len(github.calls) - asked == 8
+
+
+def test_earlier_merges_that_touch_since_the_tree_moved_are_kept_for_the_digest_of_that_day(
+    github: ScriptedGitHub, store: Redis, registry: ProfileRegistry
+) -> None:
+    history, cache = RedisHistoryStore(store), RedisCache(store)
+    contracts = ContractReader(None, cache, lambda found: found, extract_merge, EXTRACTION_VERSION)
+    names = {
+        21: "engine.core.other",
+        22: "engine.core.Core.stop",
+        23: "engine.core.unused",
+        24: "engine.core.other",
+    }
+    for number, name in names.items():
+        merged = built_pull(number, merged_at=NOON - timedelta(days=1 if number != 24 else 20))
+        history.record_merges([merged])
+        change = ContractChange(ContractClass.FUNCTION, ChangeKind.REMOVED, name, "", "", "engine/core.py", 1)
+        if name.endswith("stop"):
+            change = replace(change, subject=ContractClass.METHOD)
+        contracts.keep(
+            merged, MergeContract(number, merged.commit, merged.merge_time, "Change it", changes=(change,))
+        )
+    kept = KeptContracts(lambda: history, contracts.get_cached, lambda: NOON)
+
+    def refresh() -> ProfileEntry:
+        entry = refresher(github, store, kept.list_recent).refresh("ascend")
+        assert entry is not None
+        return entry
+
+    registry.add(ENTRY)
+    # the first scan has nothing to compare with
+    assert refresh().moves == ()
+    commit(github, SOURCE, 4, {"plugin/cli.py": b"from engine.core import other\nother()\n"}, days_ago=0)
+    (move,) = refresh().moves
+    assert move == ProfileMove(NOON, (MovedHit(21, names[21]),), (MovedHit(22, names[22]),))
+    # the same commit again is no move
+    assert refresh().moves == (move,)
+    moves = MoveReader(RedisProfileStore(store).get_entry)
+    days = [LocalDay(NOON.date() + timedelta(days=days), DAY.zone) for days in (-1, 0, 1)]
+    assert [moves.list_day("ascend", day) for day in days] == [(), (move,), ()]
+    assert moves.list_day("", days[1]) == moves.list_day("nobody", days[1]) == ()
 
 
 def test_what_the_team_ignores_by_hand_is_left_out(

@@ -38,8 +38,8 @@ from bot.render.blocks.button_values import read_request
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
 from bot.services.risk.risk_lister import RiskLister
+from bot.services.slack.answer import Answer
 from bot.services.slack.answers import AnswerBuilder
-from bot.services.slack.replies import Answer
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from tests.emulators.slack.server import SlackEmulator

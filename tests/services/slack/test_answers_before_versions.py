@@ -12,8 +12,9 @@ from redis import Redis
 from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.slack_request import Audience
+from bot.services.slack.answer import Answer
 from bot.services.slack.answered_request import RequestState
-from bot.services.slack.replies import Answer, ReplySender
+from bot.services.slack.replies import ReplySender
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import NOON
 from tests.helpers.records import answer_store, plant_hash

@@ -21,6 +21,7 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.time.date_range import Span
 from bot.render.blocks.button_values import write_request
 from bot.render.blocks.buttons import SHARE_SUMMARY, make_repeat_button
+from bot.services.slack.answer import Answer
 from bot.services.slack.earlier_answer import (
     EARLIER_ANSWER_CODEC,
     EarlierAnswer,
@@ -28,7 +29,7 @@ from bot.services.slack.earlier_answer import (
     RepeatableAnswer,
     compute_content,
 )
-from bot.services.slack.replies import Answer, ReplySender
+from bot.services.slack.replies import ReplySender
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import answer_store, plant_hash, read_hash

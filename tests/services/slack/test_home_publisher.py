@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.question_queue import RedisSpendingStore
+from bot.adapters.redis.spending import RedisSpendingStore
 from bot.adapters.slack.messenger import make_slack_client
 from bot.adapters.slack.workspace_directory import SlackHomePublisher
 from bot.domain.errors import SlackUnavailable

@@ -32,8 +32,11 @@ from bot.domain.errors import (
     UsageError,
 )
 from bot.render.conversations.notices import describe_error
+from bot.services.operations import deadlines
+from bot.services.operations.progress import note_progress
+from bot.services.slack.answer import Answer
 from bot.services.slack.asker_notices import ResponseTimes
-from bot.services.slack.replies import Answer, ReplySender
+from bot.services.slack.replies import ReplySender
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.checks import eventually, is_one_sentence
 from tests.helpers.records import answer_store, memory_answers
@@ -498,14 +501,17 @@ def test_a_rate_limit_is_tried_again_and_not_taken_for_a_channel_without_the_bot
 # --- while an answer takes
 
 
-def quick_notices(office: Office) -> ReplySender:
+QUICK = ResponseTimes(started_notice=0.02)
+
+
+def quick_notices(office: Office, times: ResponseTimes = QUICK) -> ReplySender:
     client = make_slack_client(office.slack.token, office.slack.url)
     return ReplySender(
         SlackMessenger(client),
         SlackEphemeralMessenger(client),
         answer_store(office.store),
         lambda: NOW,
-        response_times=ResponseTimes(started_notice=0.02),
+        response_times=times,
     )
 
 
@@ -529,6 +535,20 @@ def test_who_waits_is_told_once_what_is_done_and_who_does_not_is_told_nothing(of
     replies.give_answer(asked, "summary", Audience.CHANNEL, make, "Looking at <#7>…")
     office.replies().give_answer(office.asked(key="command:2"), "summary", Audience.CHANNEL, Make(), "Looking…")
     assert (office.said(), len(office.whispered())) == (["For everybody"] * 2, 1)
+
+
+def test_who_waits_long_is_told_how_far_the_work_is(office: Office) -> None:
+    replies = quick_notices(office, ResponseTimes(first_response=1.0, progress_notice=0.3))
+
+    def work() -> Answer:
+        note_progress(300, 1_200)
+        eventually(office.whispered)
+        return ANSWER
+
+    with deadlines.bound_work(600.0):
+        replies.give_answer(office.asked(), "upgrade", Audience.CHANNEL, work)
+    (said,) = office.whispered()
+    assert "So far I've read 300 of 1,200 merges." in said
 
 
 def test_who_has_no_response_url_waits_for_the_answer_itself(office: Office) -> None:

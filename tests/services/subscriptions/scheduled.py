@@ -12,10 +12,12 @@ from redis import Redis
 
 from bot.adapters.redis.connection import RedisCache
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
+from bot.adapters.redis.spending import RedisSpendingStore
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.operations.run import Run
 from bot.domain.subscriptions.due_items import DueItem, NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
+from bot.domain.time.day import get_today
 from bot.ports import Messenger
 from bot.render.digest.post import RenderedDigest
 from bot.services.digest.builder import DigestBuilder
@@ -25,7 +27,9 @@ from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
 from bot.services.jobs.job_types import DELIVER_DIGEST, REPAIR_DIGEST
 from bot.services.jobs.payloads import DeliveryPayload, DigestPayload
-from bot.services.subscriptions.delivery import DigestDelivery
+from bot.services.operations.budget import Budget
+from bot.services.operations.cost_tally import WorkLog
+from bot.services.subscriptions.delivery import DeliveryLogs, DigestDelivery
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.scheduler import DigestScheduler
@@ -111,13 +115,16 @@ class Desk:
             self.agenda, self.cache, reports, self.is_posted, self.messenger, self.admin
         )
         self.directory = SubscriptionRepository(self.subscriptions, None)
+        works = WorkLog(
+            Budget(RedisSpendingStore(self.store), lambda: get_today(self.wall(), DAY.zone), 10.0, 1.0)
+        )
         self.delivery = DigestDelivery(
             self.directory,
             self.poster,
             self.kitchen,
             self.digests,
             self.agenda,
-            self.journal,
+            DeliveryLogs(self.journal, works),
             self.watchdog,
             self.wall,
         )

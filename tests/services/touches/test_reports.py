@@ -11,7 +11,7 @@ from redis import Redis
 
 from bot.adapters.github import GitHubClient, GitHubSourceFiles
 from bot.adapters.redis import RedisCache, RedisProfileStore
-from bot.domain.errors import UsageError
+from bot.domain.errors import RateLimited, TimeLimitExceeded, UsageError
 from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.models import Profile, Use, UseKind
 from bot.domain.pull_requests.models import PullRequest, Repository
@@ -19,6 +19,9 @@ from bot.domain.python.models import CallShape
 from bot.domain.touches.models import TouchLevel
 from bot.services.contract.extractor import EXTRACTION_VERSION, extract_merge
 from bot.services.contract.reader import ContractReader
+from bot.services.digest.touched_day import TouchedDayReader
+from bot.services.operations import deadlines
+from bot.services.operations.progress import follow_progress
 from bot.services.touches.reports import TouchReports
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.store import sha
@@ -64,7 +67,7 @@ def reports(github: ScriptedGitHub, store: Redis) -> TouchReports:
 def test_a_removed_function_breaks_its_caller(github: ScriptedGitHub, store: Redis, reports: TouchReports) -> None:
     RedisProfileStore(store).put(ENTRY, PROFILE)
     pulls = [merge(github, 1, BEFORE | {"engine/core.py": b"# quiet\n" + BEFORE["engine/core.py"]})]
-    report = reports.build_report("Ascend", [*pulls, merge(github, 2, AFTER)])
+    report = reports.judge_merges("Ascend", [*pulls, merge(github, 2, AFTER)]).report
     assert (report.profile, report.merges, report.uses, report.unread) == ("ascend", 2, 1, ())
     [hit] = report.touching
     assert (hit.number, hit.level) == (2, TouchLevel.BREAKS)
@@ -77,17 +80,53 @@ def test_a_profile_that_moved_judges_again_without_a_call(
 ) -> None:
     profiles, pulls = RedisProfileStore(store), [merge(github, 2, AFTER)]
     profiles.put(ENTRY, replace(PROFILE, uses=()))
-    assert reports.build_report("ascend", pulls).touching == ()
+    assert reports.judge_merges("ascend", pulls).report.touching == ()
     profiles.put(ENTRY, PROFILE)
-    assert [hit.number for hit in reports.build_report("", pulls).touching] == [2]
+    assert [hit.number for hit in reports.judge_merges("", pulls).report.touching] == [2]
     assert len(github.calls) == 1
+
+
+def test_a_merge_that_cannot_be_read_takes_one_call_for_a_digest(
+    github: ScriptedGitHub, store: Redis, reports: TouchReports
+) -> None:
+    RedisProfileStore(store).put(ENTRY, PROFILE)
+    pulls = [merge(github, 2, AFTER), pull(3, files=[changed_file("engine/core.py")], merge_commit=sha("gone"))]
+    reader = TouchedDayReader(reports, lambda profile, repository, merges: None)
+    day = reader.read_day("ascend", pulls)
+    assert [contract.number for contract in day.contracts] == [2, 3]
+    assert [file.path for file in day.contracts[1].unread] == ["engine/core.py"]
+    assert len(github.calls) == len(pulls)
+
+
+def test_a_long_way_is_read_in_steps_and_goes_on_where_it_ended(
+    github: ScriptedGitHub, store: Redis, reports: TouchReports
+) -> None:
+    RedisProfileStore(store).put(ENTRY, PROFILE)
+    pulls = [merge(github, number, AFTER) for number in range(1, 121)]
+    github.set_limit("graphql", 70)
+    with follow_progress() as progress, pytest.raises(RateLimited):
+        reports.read_steps(pulls)
+    assert (progress.done, progress.total) == (50, 120)
+    github.set_limit("graphql", 5_000)
+    read = len(github.calls)
+    assert [contract.number for contract in reports.read_steps(pulls)] == list(range(1, 121))
+    assert len(github.calls) - read <= 120 - 50
+
+
+def test_a_way_that_takes_too_long_says_how_far_it_is(
+    github: ScriptedGitHub, store: Redis, reports: TouchReports
+) -> None:
+    RedisProfileStore(store).put(ENTRY, PROFILE)
+    pulls = [merge(github, number, AFTER) for number in (1, 2)]
+    with deadlines.bound_work(0.0), pytest.raises(TimeLimitExceeded, match="read 0 of 2 merges, and keep them"):
+        reports.read_steps(pulls)
 
 
 def test_merges_of_another_repository_are_left_out(
     github: ScriptedGitHub, store: Redis, reports: TouchReports
 ) -> None:
     RedisProfileStore(store).put(replace(ENTRY, upstream=Repository("octo", "other")), PROFILE)
-    assert reports.build_report("ascend", [merge(github, 2, AFTER)]).merges == 0
+    assert reports.judge_merges("ascend", [merge(github, 2, AFTER)]).report.merges == 0
     assert github.calls == []
 
 
@@ -109,4 +148,4 @@ def test_what_is_missing_is_said(
     for entry in entries:
         RedisProfileStore(store).put(entry)
     with pytest.raises(UsageError, match=sentence):
-        reports.build_report(name, [])
+        reports.judge_merges(name, [])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from typing import Any, cast
@@ -12,7 +12,7 @@ from uuid import uuid4
 from dramatiq import Consumer, MessageProxy
 from dramatiq.brokers.redis import RedisBroker, _RedisConsumer
 from dramatiq.errors import ConnectionClosed
-from dramatiq.middleware import Retries, default_middleware
+from dramatiq.middleware import Middleware, Retries, default_middleware
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -23,16 +23,19 @@ from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
 from bot.domain.keyspace.keys import JOBS_NAMESPACE
 
 
-def make_broker(store: Redis, on_loss: LossHandler, keys: Keyspace = UNPREFIXED) -> RedisBroker:
+def make_broker(
+    store: Redis, on_loss: LossHandler, keys: Keyspace = UNPREFIXED, observers: Sequence[Middleware] = ()
+) -> RedisBroker:
     """Create a broker for one worker; its middleware keeps state.
 
-    ``on_loss`` is called with each job that is given up.
+    ``on_loss`` is called with each job that is given up. ``observers`` change no job: they are the first to hear
+    that one begins, and the last to hear how it ended.
 
     A worker without a heartbeat for ten seconds counts as dead, and each fetch takes over what dead workers had.
     """
     retrying = [PersistentRetries(on_loss) if kind is Retries else kind() for kind in default_middleware]
     # the first middleware is the last to hear how a job ended: a job to try again is on its queue by then
-    middleware = [AttemptCounter(store, keys), *retrying]
+    middleware = [*observers, AttemptCounter(store, keys), *retrying]
     return _Broker(
         client=store,
         namespace=keys.add_prefix(JOBS_NAMESPACE),

@@ -32,7 +32,9 @@ class ClassComparison:
         yield from self._compare_constructors()
         gone = {name: each for name, each in self._old.items() if name not in self._new}
         fresh = {name: each for name, each in self._new.items() if name not in self._old}
-        renamed = dict(self._find_renames(gone, fresh))
+        # what a base still has is not renamed, whatever else is new
+        lost = {name: each for name, each in gone.items() if self._is_lost(name)}
+        renamed = dict(self._find_renames(lost, fresh))
         for name, definition in gone.items():
             yield from self._describe_loss(definition, renamed.get(name))
         for name, definition in fresh.items():
@@ -93,8 +95,12 @@ class ClassComparison:
         score = 0.5 * name + 0.5 * shape
         return score if name and score >= _MIN_RENAME else 0.0
 
+    def _is_lost(self, member: str) -> bool:
+        """Return whether no base is known, or could be known, to have a member."""
+        return self._after.find_inherited(self._pair.new.name, member).presence is Presence.ABSENT
+
     def _describe_loss(self, definition: Definition, renamed: str | None) -> Iterator[ContractChange]:
-        owner = f"{self._pair.new.outline.module}.{self._pair.new.definition.name}"
+        owner = self._pair.new.name
         old = Place(self._pair.old.outline, definition)
         name = definition.name.rpartition(".")[2]
         inherited = self._after.find_inherited(owner, name)
@@ -119,11 +125,13 @@ class ClassComparison:
         if definition.kind not in _MEMBER_KINDS:
             return
         new = Place(self._pair.new.outline, definition)
+        name = definition.name.rpartition(".")[2]
+        inherited = self._before.find_inherited(self._pair.old.name, name)
+        # a method sets what the class has from a base
+        if definition.kind is DefinitionKind.ATTRIBUTE and inherited.presence is Presence.PRESENT:
+            return
         kind = ChangeKind.ABSTRACT_MEMBER if definition.is_abstract else ChangeKind.ADDED_MEMBER
         yield make_row(kind, new)
-        name = definition.name.rpartition(".")[2]
-        owner = f"{self._pair.old.outline.module}.{self._pair.old.definition.name}"
-        inherited = self._before.find_inherited(owner, name)
         match = self._before.find_definition(inherited.name) if inherited.presence is Presence.PRESENT else None
         if match:
             yield from self._compare_calls(Place(*match), new, new, new.name)

@@ -132,6 +132,26 @@ ONE_MODULE: dict[str, tuple[str, str, list[str]]] = {
         "@typing_extensions.deprecated('use D')\nclass C: pass",
         ["class deprecated a.b.C"],
     ),
+    "a warning about an argument": (
+        "def f(a=None): pass",
+        "def f(a=None):\n    if a is not None:\n        logger.warning('`a` is deprecated, use `b`')",
+        [],
+    ),
+    "a warning under a condition that names the function": (
+        "def f(): pass",
+        "def f():\n    if not done:\n        logger.warning('`f` is deprecated, use `g`')",
+        ["function deprecated a.b.f"],
+    ),
+    "a warning under a condition that says it is about the function": (
+        "def f(): pass",
+        "def f():\n    if not done:\n        logger.warning('This function is deprecated')",
+        ["function deprecated a.b.f"],
+    ),
+    "a warning under a condition that names the class": (
+        "class C:\n    def __init__(self): pass",
+        "class C:\n    def __init__(self):\n        if DEBUG:\n            warn('C is deprecated')",
+        ["method deprecated a.b.C.__init__"],
+    ),
     "what was deprecated before": ("@deprecated('x')\ndef f(): pass", "@deprecated('x')\ndef f(): return 1", []),
     "comments, docstrings and annotations": (
         "def f(a):\n    return a",
@@ -218,6 +238,20 @@ class TestSeveralFiles:
         before = "class Base:\n    pass\nclass C(Base):\n    def f(self): return 1\n"
         after = "class Base:\n    def f(self): return 1\nclass C(Base):\n    pass\n"
         assert rows_of({"a/b.py": before}, {"a/b.py": after}) == ["method added member a.b.Base.f"]
+
+    def test_a_new_method_is_not_the_new_name_of_one_that_moves_into_a_base(self) -> None:
+        before = "class C:\n    def start(self): self.run = go()\n"
+        after = (
+            "class Base:\n    def start(self): self._start()\n"
+            "class C(Base):\n    def _start(self): self.run = go()\n"
+        )
+        assert rows_of({"a/b.py": before}, {"a/b.py": after}) == ["method added member a.b.C._start"]
+
+    def test_a_method_that_sets_an_inherited_attribute_adds_none(self) -> None:
+        base = "class Base:\n    use: bool = False\n"
+        before = f"{base}class C(Base):\n    def f(self): return 1\n"
+        after = f"{base}class C(Base):\n    def f(self):\n        self.use = True\n        return 1\n"
+        assert rows_of({"a/b.py": before}, {"a/b.py": after}) == []
 
     def test_a_base_that_is_known_and_lacks_it(self) -> None:
         base = {"a/base.py": "class Base:\n    pass\n"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from bot.domain.contract.models import ContractClass
@@ -72,6 +72,7 @@ def list_field_classes(file: PythonFile) -> Iterator[FieldClass]:
     """Yield the classes of a file whose fields others fill, with those of their bases' kind."""
     models: set[str] = set()
     structs: dict[str, bool] = {}
+    found: dict[str, FieldClass] = {}
     for node, scope in file.classes:
         bases = tuple(filter(None, (get_last_name(_strip_subscript(base)) for base in node.bases)))
         is_array = _is_array(node, bases, structs)
@@ -85,7 +86,13 @@ def list_field_classes(file: PythonFile) -> Iterator[FieldClass]:
             subject = _choose_subject(file.path, node, bases, is_model=node.name in models)
         if subject is not None and not scope.startswith("_"):
             fields = tuple(field for field in list_class_fields(file, node) if not field.is_private)
-            yield FieldClass(node.name, subject, bases, is_array and node.name in structs, fields)
+            found[node.name] = FieldClass(node.name, subject, bases, is_array and node.name in structs, fields)
+            yield found[node.name]
+    for name, value in file.constants.items():
+        target = found.get(value.id) if isinstance(value, ast.Name) else None
+        # a second name is a class that adds nothing: one of its own may take its place
+        if target and name not in found:
+            yield replace(target, name=name, bases=(target.name,), fields=())
 
 
 def _strip_subscript(node: ast.expr) -> ast.expr:

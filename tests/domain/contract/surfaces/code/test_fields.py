@@ -80,6 +80,15 @@ def test_whole_classes_are_rows_about_python() -> None:
     assert list_kinds(API, "", text) == []
 
 
+def test_a_class_in_the_place_of_a_second_name_adds_its_fields() -> None:
+    base = make_class("class ChatRequest(BaseModel)", "x: int = 1")
+    new = make_class("class PoolRequest(ChatRequest)", "x: int = 1\n    y: int = 2")
+    alias, own = f"{base}\n\nPoolRequest = ChatRequest\n", f"{base}\n\n{new}"
+    assert list_kinds(API, alias, own) == [("added", "PoolRequest.y")]
+    assert list_kinds(API, own, alias) == [("removed", "PoolRequest.y")]
+    assert list_kinds(API, base, alias) == []
+
+
 def test_a_struct_inherits_how_it_is_sent() -> None:
     text = "class Event(msgspec.Struct, array_like=True):\n    pass\n\n\nclass Stored(Event):\n    a: int\n{}"
     (row,) = compare(WIRE, text.format(""), text.format("    b: int\n"))

@@ -1,0 +1,121 @@
+"""Counters and histograms of what this process does. ``docs/monitoring.md`` says what each of them means.
+
+No label has a value from outside: kinds, results and names of the code alone, so that their number is small.
+"job" and "instance" are names that Prometheus gives itself.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from importlib.metadata import version
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
+from prometheus_client.gc_collector import GCCollector
+from prometheus_client.platform_collector import PlatformCollector
+from prometheus_client.process_collector import ProcessCollector
+
+log = logging.getLogger(__name__)
+
+# seconds; Slack gives up a request after three (docs.slack.dev, "Acknowledging requests")
+_ACK_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0)
+_CALL_BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
+# a first look at a busy day takes minutes, and a job has twenty at most
+_JOB_BUCKETS = (0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_200.0)
+
+
+class Instruments:
+    """The instruments of one process, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        for collector in (ProcessCollector, PlatformCollector, GCCollector):
+            collector(registry=registry)
+        Info("prdigest_build", "The version that runs", registry=registry).info({"version": version("prdigest")})
+        self.requests = Counter(
+            "prdigest_slack_requests", "Requests from Slack", ("transport", "kind", "result"), registry=registry
+        )
+        self.ack_seconds = Histogram(
+            "prdigest_slack_ack_seconds",
+            "Seconds until a request from Slack is acknowledged",
+            ("transport",),
+            buckets=_ACK_BUCKETS,
+            registry=registry,
+        )
+        self.jobs = Counter(
+            "prdigest_jobs", "Attempts of jobs that ended", ("job_type", "result"), registry=registry
+        )
+        self.job_seconds = Histogram(
+            "prdigest_job_seconds",
+            "Seconds of one attempt",
+            ("job_type",),
+            buckets=_JOB_BUCKETS,
+            registry=registry,
+        )
+        self.job_wait_seconds = Histogram(
+            "prdigest_job_wait_seconds",
+            "Seconds that a new job waits on its queue",
+            ("queue",),
+            buckets=_JOB_BUCKETS,
+            registry=registry,
+        )
+        self.jobs_running = Gauge(
+            "prdigest_jobs_running", "Jobs that run in this process", ("queue",), registry=registry
+        )
+        self.model_calls = Counter(
+            "prdigest_model_calls", "Calls of a model", ("model", "purpose", "result"), registry=registry
+        )
+        self.model_call_seconds = Histogram(
+            "prdigest_model_call_seconds",
+            "Seconds of a call of a model",
+            ("model",),
+            buckets=_CALL_BUCKETS,
+            registry=registry,
+        )
+        self.model_tokens = Counter(
+            "prdigest_model_tokens", "Tokens that models read and wrote", ("model", "kind"), registry=registry
+        )
+        self.model_cost = Counter(
+            "prdigest_model_cost_dollars", "US dollars of calls with a known price", ("model",), registry=registry
+        )
+        self.service_calls = Counter(
+            "prdigest_service_calls",
+            "Calls to GitHub and Slack",
+            ("service", "operation", "result"),
+            registry=registry,
+        )
+        self.service_call_seconds = Histogram(
+            "prdigest_service_call_seconds",
+            "Seconds of a call, with its retries",
+            ("service",),
+            buckets=_CALL_BUCKETS,
+            registry=registry,
+        )
+        self.cache_reads = Counter(
+            "prdigest_cache_reads", "Lookups in the cache", ("cache", "result"), registry=registry
+        )
+        self.digest_runs = Counter(
+            "prdigest_digest_runs", "Attempts at scheduled digests", ("outcome",), registry=registry
+        )
+
+    def watch_github_call(self, operation: str) -> AbstractContextManager[None]:
+        """Watch a call to GitHub. See :class:`bot.ports.CallWatch`."""
+        return self._watch_call("github", operation)
+
+    def watch_slack_call(self, operation: str) -> AbstractContextManager[None]:
+        """Watch a call to Slack. See :class:`bot.ports.CallWatch`."""
+        return self._watch_call("slack", operation)
+
+    @contextmanager
+    def _watch_call(self, service: str, operation: str) -> Iterator[None]:
+        began, result = time.monotonic(), "failed"
+        try:
+            yield
+            result = "ok"
+        finally:
+            seconds = time.monotonic() - began
+            self.service_calls.labels(service, operation, result).inc()
+            self.service_call_seconds.labels(service).observe(seconds)
+            log.debug("%s %s: %s after %.3f s", service, operation, result, seconds)

@@ -1,0 +1,51 @@
+"""Options of the commands that read local clones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+from zoneinfo import ZoneInfo
+
+import click
+
+from bot.domain.errors import UsageError
+from bot.domain.evaluation.labels import EvaluationWindow
+from bot.domain.time.day import parse_date
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+json_option = click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
+
+
+def make_clone_option(name: str, what: str, metavar: str = "CLONE") -> Callable[[F], F]:
+    """Return the required option with the folder of a local clone; ``what`` says of which repository."""
+    return click.option(
+        name,
+        metavar=metavar,
+        required=True,
+        type=click.Path(path_type=Path),
+        help=f"A local git clone{what}. It is only read.",
+    )
+
+
+def make_dates_options(what: str) -> Callable[[F], F]:
+    """Return the options ``--since`` and ``--until``; ``what`` ends their help."""
+
+    def add_options(command: F) -> F:
+        until = click.option("--until", metavar="YYYY-MM-DD", required=True, help=f"Last date (UTC) {what}.")(
+            command
+        )
+        return click.option("--since", metavar="YYYY-MM-DD", required=True, help=f"First date (UTC) {what}.")(
+            until
+        )
+
+    return add_options
+
+
+def parse_dates(since: str, until: str, zone: ZoneInfo) -> EvaluationWindow:
+    """Return the dates of these options. Raises UsageError if one is none, or the last is before the first."""
+    dates = EvaluationWindow(parse_date(since), parse_date(until), zone)
+    if dates.until < dates.since:
+        raise UsageError(f"--until {dates.until} is before --since {dates.since}: exchange the dates.")
+    return dates

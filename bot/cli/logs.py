@@ -1,0 +1,82 @@
+"""The log of a process: lines for people, or JSON for a program that collects them. No line has a credential."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import UTC, datetime
+
+from bot.domain.text.redaction import redact_text
+from bot.services.operations.correlation import get_request_id
+from bot.settings import LogFormat
+
+_OWN_PACKAGES = ("bot", "handlers")
+# characters: a traceback of ours has some 3,000
+_MAX_RECORD_LENGTH = 20_000
+
+
+class _RedactingFormatter(logging.Formatter):
+    """A formatter that removes credentials and limits the length: an error may quote the data that it is about."""
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802 (the base's)
+        """Return the time of a record in UTC, in ISO 8601, with milliseconds."""
+        instant = datetime.fromtimestamp(record.created, UTC)
+        return instant.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    def limit_text(self, text: str) -> str:
+        """Return a text without credentials, cut after 20,000 characters."""
+        text = redact_text(text)
+        return text if len(text) <= _MAX_RECORD_LENGTH else f"{text[:_MAX_RECORD_LENGTH]}… [cut]"
+
+
+class TextFormatter(_RedactingFormatter):
+    """A formatter for people: time, level, logger, the id of the request if there is one, and message."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record."""
+        return self.limit_text(super().format(record))
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the base's)
+        """Return the first line of a record."""
+        request_id = get_request_id()
+        source = f"{record.name} [{request_id}]" if request_id else record.name
+        return f"{self.formatTime(record)} {record.levelname} {source}: {record.message}"
+
+
+class JsonFormatter(_RedactingFormatter):
+    """A formatter for programs: one JSON object a line.
+
+    It has the fields time, level, logger, message and request, and exception where there is one.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record."""
+        fields = {
+            "time": self.formatTime(record),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": self.limit_text(record.getMessage()),
+            "request": get_request_id(),
+        }
+        if record.exc_info:
+            fields["exception"] = self.limit_text(self.formatException(record.exc_info))
+        return json.dumps(fields, ensure_ascii=False)
+
+
+def _is_own_or_important(record: logging.LogRecord) -> bool:
+    """Return whether to log a record. The details of libraries hold whole prompts, messages and headers."""
+    return record.levelno >= logging.INFO or record.name.partition(".")[0] in _OWN_PACKAGES
+
+
+def configure_logging(level: str, log_format: LogFormat = "text") -> None:
+    """Send the log of this process to stderr, from ``level`` on."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
+    handler.addFilter(_is_own_or_important)
+    logging.basicConfig(level=level, handlers=[handler])
+    # they report each failed attempt; the result appears in our error or in the coverage line
+    for name in ("urllib3", "slack_sdk"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    # they report each call, each tick and each request that waits a moment
+    for name in ("httpx2", "httpx", "apscheduler", "waitress.queue"):
+        logging.getLogger(name).setLevel(logging.ERROR)

@@ -1,0 +1,1 @@
+"""Commands about profiles: scanned from a folder, and kept in the store."""

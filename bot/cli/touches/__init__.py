@@ -1,0 +1,1 @@
+"""Commands about what merges mean for those who build on a repository."""

@@ -1,0 +1,1 @@
+"""What merges change for others, and what they do to a team's code."""

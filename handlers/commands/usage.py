@@ -1,0 +1,42 @@
+"""``/prdigest usage``: what model calls cost, what for, and how much of the limits is left."""
+
+from __future__ import annotations
+
+from bot.domain.conversations.commands import ParseContext
+from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.conversations.usage_request import USAGE_WORD, UsageRequest
+from bot.render.conversations.greetings import HelpExample
+from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
+from bot.services.slack.answers import build_usage
+from bot.services.slack.answer import Answer
+from handlers.commands.declaration import enqueue_request
+from handlers.intake import RequestIntake
+
+USAGE = (
+    "*See the cost*: `/prdigest usage` says what the model cost today and this month, `/prdigest usage 2026-10` "
+    "what it cost in another."
+)
+EXAMPLE = HelpExample("digest usage", "what the model cost, and how much of the limits is left")
+
+
+def parse_usage(text: str, context: ParseContext) -> UsageRequest:
+    """Parse the request."""
+    return UsageRequest.parse(text, context.today().date)
+
+
+USAGE_JOB = make_command_job_type(USAGE_WORD, UsageRequest, parse_usage)
+
+
+def enqueue_usage(intake: RequestIntake, asker: SlackRequest, request: UsageRequest, audience: Audience) -> str:
+    """Enqueue a report, for the asker alone unless it is shared. Nothing is said at once."""
+    own = Audience.SHARED if audience is Audience.SHARED else Audience.ASKER
+    enqueue_request(intake, USAGE_JOB, asker, request, own)
+    return ""
+
+
+def _answer(services: CommandServices, request: UsageRequest, asker: SlackRequest) -> Answer:
+    """Build the report."""
+    return build_usage(services.usage.read_usage(request.month), request, asker.name)
+
+
+JOBS = (CommandJob(USAGE_JOB, answer_once(USAGE_WORD, _answer)),)
