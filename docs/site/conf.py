@@ -1,7 +1,7 @@
 """Settings of Sphinx, which builds the site from the Markdown of this repository.
 
-``uv run --group docs sphinx-build -W -c docs/site . dist/site`` builds it. The pages stay plain Markdown that can be
-read where they are: what only the site needs, such as its table of contents, is added while it is built.
+``uv run --group docs sphinx-build -W -c docs/site . dist/site`` builds it. The pages stay plain Markdown, which can
+be read where they are. What only the site needs, such as its table of contents, is added while it is built.
 """
 
 from __future__ import annotations
@@ -38,7 +38,14 @@ html_theme = "furo"
 html_favicon = html_logo = str(_ROOT / "bot" / "demo" / "icon.svg")
 extensions = ["myst_parser"]
 # the pages in docs, those beside README.md, and what they link to
-include_patterns = ["docs/*.md", "docs/decisions/*.md", "[ACS]*.md", "evals/**/*.md", "tests/README.md", "localslack/README.md"]
+include_patterns = [
+    "docs/*.md",
+    "docs/decisions/*.md",
+    "[ACS]*.md",
+    "evals/**/*.md",
+    "tests/README.md",
+    "localslack/README.md",
+]
 root_doc = "docs/index"
 # a link to a section that does not exist is an error, as one to a page is
 myst_heading_anchors = 4

@@ -1,7 +1,7 @@
 """``python -m docs.site.drawings``: draws the pages of Slack on which an app is set up, as SVG.
 
-They are drawings of ours, not pictures of Slack's pages: they show what is where, and what to click in which order.
-Their words are those of Slack's pages in November 2026. They follow the reader's choice of light or dark.
+They are drawings of ours, not pictures of Slack's pages: they show what is where, and what to click in which
+order. They follow the reader's choice of light or dark.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 FOLDER = Path(__file__).parents[1] / "pictures"
-_WIDTH, _SIDEBAR, _ROW, _MARGIN = 720, 190, 34, 20
+_WIDTH, _SIDEBAR, _ROW, _MARGIN = 720, 210, 34, 20
 _STYLE = """
   .paper { fill: #ffffff; stroke: #8a8f98 } .side { fill: #f1f3f5 } .text { fill: #1c1f23 } .soft { fill: #5a6068 }
   .box { fill: #ffffff; stroke: #8a8f98 } .chosen { fill: #dbe7f5 } .go { fill: #0b6b50 } .on { fill: #ffffff }
   .step { fill: #b3261e } text { font: 14px system-ui, sans-serif } .title { font-weight: 600; font-size: 16px }
   @media (prefers-color-scheme: dark) {
-    .paper { fill: #1b1e23; stroke: #7d838c } .side { fill: #24282e } .text { fill: #eceef1 } .soft { fill: #b3b9c2 }
-    .box { fill: #14171b; stroke: #7d838c } .chosen { fill: #2f4257 } .go { fill: #14805f } .step { fill: #d1453b }
+    .paper { fill: #1b1e23; stroke: #7d838c } .side { fill: #24282e } .text { fill: #eceef1 }
+    .soft { fill: #b3b9c2 } .box { fill: #14171b; stroke: #7d838c } .chosen { fill: #2f4257 } .go { fill: #14805f } .step { fill: #d1453b }
   }
 """
 
@@ -90,7 +90,7 @@ DRAWINGS = (
         (
             Row("title", "Install App"),
             Row("button", "Install to Your workspace", step=2),
-            Row("title", "prdigest is requesting permission to access Your workspace"),
+            Row("title", "prdigest is requesting permission to access …"),
             Row("text", "What will prdigest be able to view? What will it be able to do?"),
             Row("button", "Allow", step=3),
         ),
@@ -133,7 +133,7 @@ DRAWINGS = (
     Drawing(
         "invite-bot",
         "Slack",
-        "A channel in Slack: send /invite @prdigest, click the channel's name, and copy its id from the About tab.",
+        "A channel in Slack: send /invite @prdigest, click the channel's name, and copy its id under About.",
         (
             Row("choice", "# merges", step=2),
             Row("field", "Message #merges", "/invite @prdigest", step=1),
@@ -160,8 +160,8 @@ def render_drawing(drawing: Drawing) -> str:
     height = max(top, 62 + len(drawing.sidebar) * _ROW) + _MARGIN
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img"'
-            f' aria-label="{escape(drawing.description)}">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" '
+            + f'aria-label="{escape(drawing.description)}">',
             f"<title>{escape(drawing.description)}</title>",
             f"<style>{_STYLE}</style>",
             f'<rect class="paper" x="1" y="1" width="{_WIDTH - 2}" height="{height - 2}" rx="10"/>',

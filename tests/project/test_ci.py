@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 PACKAGE = ["--directory localslack mypy", "--directory localslack lint-imports", "pytest localslack"]
 CHECKS = ["ruff check .", "ruff format --check .", "mypy", "lint-imports", *PACKAGE, "pytest"]
-SYNC = "sync --quiet --locked --group deploy"
+SYNC = "sync --quiet --locked --group deploy --group docs"
 # a Python that notes what it is asked for, and where `MANAGED` refuses as Debian's does
 PYTHON = """#!/bin/sh
 echo "python3 $*" >> "$LOG"

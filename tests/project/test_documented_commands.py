@@ -65,12 +65,12 @@ EXTERNAL = {
 # pages whose commands run one after the other in one folder, as their reader runs them
 RUN_PAGES = ("docs/install.md", "docs/operations.md")
 # commands of ours that don't run there, and where they do
-RUN_ELSEWHERE = {
+RUN_ELSEWHERE: dict[tuple[str, ...], str] = {
     ("run",): "tests/processes: it runs until it is stopped",
     ("backfill",): "tests/cli/test_backfill.py: it reads 300 days",
 }
 # a check fails in a place without subscriptions or tokens of the right scopes, and the command says so
-EXPECTED_CODES = {("doctor",): {0, 1}}
+EXPECTED_CODES: dict[tuple[str, ...], set[int]] = {("doctor",): {0, 1}}
 
 
 class Documented(NamedTuple):
@@ -94,12 +94,12 @@ def list_commands() -> list[Documented]:
     for page, language, text in list_blocks():
         if language in _SHELL:
             found += [each for line in text.splitlines() if line.strip() for each in split_line(page, line)]
-    for page in PAGES:
-        text = _BLOCK.sub("", page.read_text(encoding="utf-8"))
+    for path in PAGES:
+        text = _BLOCK.sub("", path.read_text(encoding="utf-8"))
         for code in re.findall(
             r"`((?:uv run |\.uv/bin/uv run |docker |systemd-run )[^`]+|prdigest [a-z-][^`]*)`", text
         ):
-            found += split_line(str(page.relative_to(ROOT)), " ".join(code.split()))
+            found += split_line(str(path.relative_to(ROOT)), " ".join(code.split()))
     return found
 
 
