@@ -1,7 +1,7 @@
 """Settings of Sphinx, which builds the site from the Markdown of this repository.
 
-``uv run --group docs sphinx-build -W -c docs/site . dist/site`` builds it. The pages stay plain Markdown, which can
-be read where they are. What only the site needs, such as its table of contents, is added while it is built.
+``uv run --group docs sphinx-build -W -c docs/site . dist/site`` builds it. The pages stay plain Markdown, which
+can be read where they are. What only the site needs, such as its table of contents, is added while it is built.
 """
 
 from __future__ import annotations

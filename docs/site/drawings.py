@@ -13,13 +13,15 @@ from xml.sax.saxutils import escape
 
 FOLDER = Path(__file__).parents[1] / "pictures"
 _WIDTH, _SIDEBAR, _ROW, _MARGIN = 720, 210, 34, 20
+_SPACE = 'xmlns="http://www.w3.org/2000/svg"'
 _STYLE = """
   .paper { fill: #ffffff; stroke: #8a8f98 } .side { fill: #f1f3f5 } .text { fill: #1c1f23 } .soft { fill: #5a6068 }
   .box { fill: #ffffff; stroke: #8a8f98 } .chosen { fill: #dbe7f5 } .go { fill: #0b6b50 } .on { fill: #ffffff }
   .step { fill: #b3261e } text { font: 14px system-ui, sans-serif } .title { font-weight: 600; font-size: 16px }
   @media (prefers-color-scheme: dark) {
     .paper { fill: #1b1e23; stroke: #7d838c } .side { fill: #24282e } .text { fill: #eceef1 }
-    .soft { fill: #b3b9c2 } .box { fill: #14171b; stroke: #7d838c } .chosen { fill: #2f4257 } .go { fill: #14805f } .step { fill: #d1453b }
+    .box { fill: #14171b; stroke: #7d838c } .soft { fill: #b3b9c2 } .chosen { fill: #2f4257 }
+    .go { fill: #14805f } .step { fill: #d1453b }
   }
 """
 
@@ -150,6 +152,7 @@ DRAWINGS = (
 
 def render_drawing(drawing: Drawing) -> str:
     """Return the SVG of a drawing."""
+    words = escape(drawing.description)
     left = _SIDEBAR + _MARGIN if drawing.sidebar else _MARGIN
     lines, top = [], 62
     for row in drawing.rows:
@@ -160,9 +163,8 @@ def render_drawing(drawing: Drawing) -> str:
     height = max(top, 62 + len(drawing.sidebar) * _ROW) + _MARGIN
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" '
-            + f'aria-label="{escape(drawing.description)}">',
-            f"<title>{escape(drawing.description)}</title>",
+            f'<svg {_SPACE} viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{words}">',
+            f"<title>{words}</title>",
             f"<style>{_STYLE}</style>",
             f'<rect class="paper" x="1" y="1" width="{_WIDTH - 2}" height="{height - 2}" rx="10"/>',
             *_render_sidebar(drawing, height),
