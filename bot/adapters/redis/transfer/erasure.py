@@ -143,7 +143,7 @@ def _describe_content(name: str) -> str:
     """Return what the keys of a name's family hold, for people."""
     family = find_family(name)
     if family:
-        return family.content
+        return family.content.partition(";")[0]
     return "jobs that wait" if name.startswith(f"{JOBS_NAMESPACE}:") else "other keys"
 
 
@@ -226,7 +226,10 @@ def _plan_hash(erasure: _KeyErasure, name: str, value: Mapping[bytes, bytes]) ->
         return
     for part, packed in value.items():
         field_name, text = _decode(part), _read_text(packed)
-        if ids.is_in(field_name) or ids.is_of_message(field_name) or ids.owns(text) or ids.is_value(text):
+        if ids.is_value(text):
+            # a field that was never written is empty: nobody pays, nobody is asked
+            erasure.redact("HDEL", key, part)
+        elif ids.is_in(field_name) or ids.is_of_message(field_name) or ids.owns(text):
             erasure.remove("HDEL", key, part)
             erasure.commands.extend(_remove_from_queue(name, key, part))
         elif ids.is_in(text):
