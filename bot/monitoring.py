@@ -20,7 +20,7 @@ from bot.settings import ListenAddress, Process
 log = logging.getLogger(__name__)
 
 # so that the processes of one machine can share the setting
-_PORT_OFFSETS = {Process.WEB: 0, Process.WORKER: 1, Process.CLOCK: 2}
+PORT_OFFSETS = {Process.WEB: 0, Process.WORKER: 1, Process.CLOCK: 2}
 _METRICS_VARIABLE = "PRDIGEST_METRICS_ADDRESS: port"
 # a scrape has no body
 _MAX_REQUEST_BYTES = 10_000
@@ -52,7 +52,7 @@ def _serve_metrics(base: Foundation, process: Process, address: ListenAddress) -
     registry = base.instruments.registry
     registry.register(build_state_collector(base))
     # port 0 is any free one
-    port = address.port and address.port + _PORT_OFFSETS[process]
+    port = address.port and address.port + PORT_OFFSETS[process]
     app = create_metrics_app(registry)
     with serve_app(app, address.host, port, _MAX_REQUEST_BYTES, variable=_METRICS_VARIABLE) as found:
         log.info("metrics on http://%s/metrics", ListenAddress(address.host, found))

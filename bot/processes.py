@@ -40,6 +40,9 @@ log = logging.getLogger(__name__)
 _JOB_GRACE = 12.0
 # seconds for that return. With those for requests the sum stays below the twenty that a process has to end
 _REQUEUE_TIME = 4.0
+# seconds; the system may hand a signal to any thread, as after a freeze, and Python runs the handler in the main
+# thread alone, which has to wake up for it
+_SIGNAL_POLL_INTERVAL = 1.0
 # seconds between two calls to a Slack that does not answer
 _SLACK_RETRY_INTERVAL = 5.0
 # a web process serves the world; Slack's signature guards it
@@ -275,5 +278,11 @@ def listen_for_stop_signals() -> threading.Event:
 def _wait_for_stop(name: str, stop_event: threading.Event) -> None:
     """Wait for the stop signal; log the start and the stop of the process."""
     log.info("%s started", name)
-    stop_event.wait()
+    wait_for_signal(stop_event)
     log.info("%s stops", name)
+
+
+def wait_for_signal(stop_event: threading.Event) -> None:
+    """Wait in the main thread for the event of ``listen_for_stop_signals``."""
+    while not stop_event.wait(_SIGNAL_POLL_INTERVAL):
+        pass

@@ -25,6 +25,7 @@ from slack_sdk.socket_mode.response import SocketModeResponse
 from bot.adapters.metrics import Instruments, RequestRecord, count_request
 from bot.adapters.slack import translate_slack_errors
 from bot.adapters.tracing import trace_request
+from bot.domain.errors import PrdigestError
 from handlers import CommandRegistry, RequestIntake, register_listeners
 from handlers.payloads import PARSE_ERRORS, PayloadError, check_payload, describe_parse_error
 
@@ -59,7 +60,16 @@ def create_bolt_app(client: WebClient, intake: RequestIntake, commands: CommandR
         # without a name, Bolt reads the sources of the whole call stack for one: a third of a second at each start
         app = App(name=_NAME, client=client, process_before_response=True, request_verification_enabled=False)
     register_listeners(app, intake, commands)
+    app.error(_log_failure)
     return app
+
+
+def _log_failure(error: Exception) -> None:
+    """Log why a delivery gets no acknowledgement; Bolt answers 500, and Slack delivers an event again."""
+    if isinstance(error, PrdigestError):
+        log.warning("a delivery is not taken: %s", error)
+    else:
+        log.error("a delivery is not taken, which is a defect", exc_info=error)
 
 
 def create_web_app(is_ready: Callable[[], bool]) -> Flask:

@@ -21,7 +21,7 @@ from bot.domain.touches.breakage.suspects import LEAST_SCORE, SuspectRange, rank
 from bot.domain.touches.breakage.traceback_names import parse_trace
 from bot.ports.clone_trees import CloneTrees
 from bot.render.risk.evaluation import align_columns
-from bot.services.touches.clone_range import read_contracts
+from bot.services.touches.clones.clone_range import read_contracts
 
 # how long before its adaptation a cause is looked for where no pins are known
 _LOOK_BACK = timedelta(days=30)

@@ -33,7 +33,9 @@ _PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "h
 _FOREIGN = _PROXIES | {name.upper() for name in Settings.model_fields}
 
 # what mostly waits, for processes and for the dead to count as dead: the longest first
-_WAITING = ("browser", "crash", "scenarios", "hostile", "processes", "upgrade", "embedded", "http", "git", "redis")
+_WAITING = tuple(
+    "browser crash scenarios attacks hostile faults processes upgrade embedded http git redis".split()
+)
 # what mostly computes, the longest first; all else is short
 _COMPUTING = ("test_year.py", "test_linear_time.py", "cli", "demo")
 

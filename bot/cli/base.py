@@ -18,7 +18,7 @@ from bot.cli.logs import configure_logging
 from bot.domain.errors import ConfigurationError, UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import parse_zone
-from bot.settings import Settings, load_settings
+from bot.settings import Settings, list_secret_values, load_settings
 
 if TYPE_CHECKING:
     from bot.container import Foundation
@@ -70,11 +70,13 @@ def open_command_foundation(level: str = "WARNING") -> Iterator[Foundation]:
     """Yield what one command builds its services on, and close it at its end. Raises ConfigurationError."""
     # the SDKs take most of a second to import; help, the demo and a mistyped option must not wait for them
     from bot.container import open_foundation  # noqa: PLC0415
-    from bot.services.operations import billing, deadlines  # noqa: PLC0415
+    from bot.services.costs import billing  # noqa: PLC0415
+    from bot.services.operations import deadlines  # noqa: PLC0415
 
     with _point_to_doctor():
         settings = load_settings()
-        configure_logging(settings.prdigest_log_level or level, settings.prdigest_log_format)
+        secrets = list_secret_values(settings)
+        configure_logging(settings.prdigest_log_level or level, settings.prdigest_log_format, secrets)
         with (
             open_foundation(settings, get_current_time, deadlines.sleep) as base,
             billing.bill_to(billing.OPERATOR),

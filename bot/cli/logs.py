@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from bot.domain.text.redaction import redact_text
+from bot.domain.text.redaction import REDACTED, redact_text
 from bot.services.operations.correlation import get_request_id
 from bot.settings import LogFormat
 
@@ -16,7 +17,14 @@ _MAX_RECORD_LENGTH = 20_000
 
 
 class _RedactingFormatter(logging.Formatter):
-    """A formatter that removes credentials and limits the length: an error may quote the data that it is about."""
+    """A formatter that removes credentials and limits the length: an error may quote the data that it is about.
+
+    ``secrets`` are removed whatever they look like: a service may repeat its own token in an error.
+    """
+
+    def __init__(self, secrets: Sequence[str] = ()) -> None:
+        super().__init__()
+        self._secrets = tuple(secrets)
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802 (the base's)
         """Return the time of a record in UTC, in ISO 8601, with milliseconds."""
@@ -25,6 +33,8 @@ class _RedactingFormatter(logging.Formatter):
 
     def limit_text(self, text: str) -> str:
         """Return a text without credentials, cut after 20,000 characters."""
+        for secret in self._secrets:
+            text = text.replace(secret, REDACTED)
         text = redact_text(text)
         return text if len(text) <= _MAX_RECORD_LENGTH else f"{text[:_MAX_RECORD_LENGTH]}… [cut]"
 
@@ -68,10 +78,10 @@ def _is_own_or_important(record: logging.LogRecord) -> bool:
     return record.levelno >= logging.INFO or record.name.partition(".")[0] in _OWN_PACKAGES
 
 
-def configure_logging(level: str, log_format: LogFormat = "text") -> None:
-    """Send the log of this process to stderr, from ``level`` on."""
+def configure_logging(level: str, log_format: LogFormat = "text", secrets: Sequence[str] = ()) -> None:
+    """Send the log of this process to stderr, from ``level`` on and without these texts."""
     handler = logging.StreamHandler()
-    handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
+    handler.setFormatter(JsonFormatter(secrets) if log_format == "json" else TextFormatter(secrets))
     handler.addFilter(_is_own_or_important)
     logging.basicConfig(level=level, handlers=[handler])
     # they report each failed attempt; the result appears in our error or in the coverage line

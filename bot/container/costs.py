@@ -10,10 +10,10 @@ from bot.container.foundation import Foundation
 from bot.container.records import build_digest_records
 from bot.domain.operations.usage import NO_PRICES, PriceList
 from bot.ports import ChatModel, CostLedger, Model
-from bot.services.operations.budget import Budget
-from bot.services.operations.cost_tally import WorkLog
-from bot.services.operations.metering import CallMeter, MeteredChat, MeteredModel
-from bot.services.operations.usage_reader import UsageReader
+from bot.services.costs.budget import Budget
+from bot.services.costs.cost_tally import WorkLog
+from bot.services.costs.metering import CallMeter, MeteredChat, MeteredModel
+from bot.services.costs.usage_reader import UsageReader
 from bot.services.review.review_budget import ReviewBudget
 
 

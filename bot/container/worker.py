@@ -25,9 +25,9 @@ from bot.container.subscriptions import SubscriptionServices, build_subscription
 from bot.container.touches.services import TouchServices, build_touch_services
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.time.day import TodayProvider
+from bot.services.costs.usage_reader import UsageReader
 from bot.services.digest.composer import DigestComposer
 from bot.services.operations.lost_jobs import LostJobReporter
-from bot.services.operations.usage_reader import UsageReader
 from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.questions.thread_memory import ThreadMemories
 from bot.services.risk.risk_lister import RiskLister, RiskLookups

@@ -26,7 +26,7 @@ from bot.container import open_foundation
 from bot.demo.page_text import COMMANDS
 from bot.demo.stage import CHANNEL, YOU, LocalTeam, Stage
 from bot.domain.errors import ConfigurationError
-from bot.processes import limit_shutdown, listen_for_stop_signals, run_processes
+from bot.processes import limit_shutdown, listen_for_stop_signals, run_processes, wait_for_signal
 from bot.services.operations import deadlines
 
 _BOT_NAME = "prdigest"
@@ -61,7 +61,7 @@ def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
         shutdown = parts.enter_context(limit_shutdown(stopped, _JOB_GRACE))
         events = parts.enter_context(run_processes(base, shutdown, _LOOPBACK_HOST, _JOB_GRACE))
         connection.connect(HttpTransport(f"http://{_LOOPBACK_HOST}:{events}/slack/events", team.signing_secret))
-        stopped.wait()
+        wait_for_signal(stopped)
 
 
 def bypass_proxy(environment: MutableMapping[str, str]) -> None:

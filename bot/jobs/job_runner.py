@@ -12,10 +12,10 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import UsageError
 from bot.domain.operations.budget import PERSONAL_EXHAUSTED
 from bot.ports.versioned_json import VersionedJson
+from bot.services.costs.billing import bill_to, name_payer
 from bot.services.jobs.declaration import PAYLOAD_VERSION, JobType, is_versioned, read_part
 from bot.services.jobs.job_types import read_slack_request
 from bot.services.jobs.payloads import AskerPayload
-from bot.services.operations.billing import bill_to, name_payer
 
 P = TypeVar("P")
 

@@ -110,10 +110,10 @@ class QuestionQueue(Protocol):
     def remove_question(self, place: str, question: Question) -> None:
         """Remove a question that is answered."""
 
-    def try_lock(self, place: str) -> AbstractContextManager[bool]:
-        """Lock the queue of a thread during the block, and yield whether that succeeded.
+    def try_lock(self, place: str, seconds: float = 0.0) -> AbstractContextManager[bool]:
+        """Lock the queue of a thread during the block, and yield whether that succeeded within ``seconds``.
 
-        The lock counts in all processes.
+        The lock counts in all processes. That of a process that died expires (``LEASE``).
         """
 
 

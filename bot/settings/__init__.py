@@ -17,6 +17,7 @@ from bot.settings.description import (
 from bot.settings.loading import UsableSettings, load_settings, load_usable_settings
 from bot.settings.model import GROUPS, Settings
 from bot.settings.runtime import LogFormat
+from bot.settings.secret_values import list_secret_values
 from bot.settings.values import ListenAddress
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "format_default",
     "get_setting_use",
     "is_secret",
+    "list_secret_values",
     "list_tokens",
     "load_settings",
     "load_usable_settings",

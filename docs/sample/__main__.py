@@ -20,16 +20,16 @@ from bot.domain.profile.file_uses import scan_file
 from bot.domain.profile.linking import link_profile
 from bot.domain.profile.models import Profile
 from bot.domain.profile.scan import build_profile
-from bot.domain.profile.upstream_index import UpstreamIndex
+from bot.domain.profile.upstream.index import UpstreamIndex
 from bot.domain.pull_requests.models import Repository
 from bot.domain.python.models import Signature
 from bot.domain.text.strings import truncate_text
 from bot.ports.clone_trees import CloneTrees
 from bot.ports.profile_json import dump_profile
 from bot.services.contract.reader import CONTRACT_JSON
-from bot.services.touches.clone_contracts import ContractExtractor
-from bot.services.touches.replay_cache import UpstreamTree
-from bot.services.touches.upstream_line import CloneMerge, read_upstream
+from bot.services.touches.clones.clone_contracts import ContractExtractor
+from bot.services.touches.clones.replay_cache import UpstreamTree
+from bot.services.touches.clones.upstream_line import CloneMerge, read_upstream
 
 _FOLDER = Path(__file__).parents[2] / "bot" / "demo" / "sample"
 # characters: the sample has facts, not the source of others

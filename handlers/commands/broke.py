@@ -23,10 +23,7 @@ EXAMPLE = HelpExample("digest broke KeyError: 'x' since 7d", "which merge explai
 
 def parse_error(text: str, context: ParseContext) -> BrokeRequest:
     """Parse the error and its start, with or without the first word."""
-    first, *rest = text.split(maxsplit=1) or [""]
-    return BrokeRequest.parse(
-        "".join(rest) if first.lower() == BROKE_WORD else text, context.repositories, context.today()
-    )
+    return BrokeRequest.parse(text, context.repositories, context.today())
 
 
 # the contract of every merge since then is read

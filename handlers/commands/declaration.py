@@ -93,6 +93,8 @@ class Command(Generic[R]):
 
     def share_request(self, intake: RequestIntake, asker: SlackRequest, request: R) -> str:
         """Enqueue a request with an answer for everybody. Raises UsageError or StoreUnavailable."""
+        # what a button carries may be of another version, or forged: the limits of what is typed hold for it too
+        self.parse(str(request), intake.build_parse_context(asker))
         return self.enqueue(intake, asker, request.require_known(intake.repositories), Audience.SHARED)
 
 

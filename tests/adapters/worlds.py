@@ -63,6 +63,17 @@ class WebPage(Loopback):
         return Response(self.status, b"<html>Sign in. Then go on.</html>", {"Content-Type": "text/html"})
 
 
+class Garbage(Loopback):
+    """Answers every request with the same bytes, as JSON and with success."""
+
+    def __init__(self, body: bytes) -> None:
+        super().__init__()
+        self._body = body
+
+    def handle(self, request: Request) -> Response:
+        return Response(200, self._body, {"Content-Type": "application/json"})
+
+
 class Moved(Loopback):
     """Sends everybody on to another address."""
 

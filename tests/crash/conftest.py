@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
+import time
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -29,7 +30,7 @@ from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers import builders
 from tests.helpers.checks import closed_port, eventually
-from tests.helpers.command import Process, started
+from tests.helpers.command import Process, Start, started
 from tests.helpers.world import CHANNEL, World, add_small_day, world
 
 SECRET = "signing-secret"
@@ -65,10 +66,12 @@ class Web:
 
     process: Process
     port: int
+    # by which Slack dates its requests
+    now: Callable[[], float] = time.time
 
     @property
     def wire(self) -> HttpTransport:
-        return HttpTransport(f"http://127.0.0.1:{self.port}/slack/events", SECRET)
+        return HttpTransport(f"http://127.0.0.1:{self.port}/slack/events", SECRET, self.now)
 
     def is_ready(self) -> bool:
         try:
@@ -86,6 +89,7 @@ class Site:
     store: Redis
     folder: Path
     gate: Gate = field(default_factory=Gate)
+    launch: Start = started
     _processes: list[Process] = field(default_factory=list)
 
     @property
@@ -101,7 +105,7 @@ class Site:
 
     def start(self, name: str, **settings: str) -> Process:
         with self.log_file.open("ab") as log:
-            process = started(
+            process = self.launch(
                 name,
                 settings={**self.world.settings, **settings},
                 folder=self.folder,

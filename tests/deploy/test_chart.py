@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.settings import Settings, is_secret
+from bot.monitoring import PORT_OFFSETS
+from bot.settings import Process, Settings, is_secret
 from tests.deploy.files import DEPLOY, load_yaml
 from tests.helpers.command import ROOT
 
@@ -172,10 +173,12 @@ def test_metrics_are_off_until_a_value_says_so() -> None:
     # it finds that service alone, and through it the pods of all processes
     assert not wanted.items() <= select(manifests, "Service")["rel"]["metadata"]["labels"].items()
     assert [(port["name"], port["port"]) for port in service["spec"]["ports"]] == [("metrics", 9464)]
-    for deployment in select(manifests, "Deployment").values():
+    for name, deployment in select(manifests, "Deployment").items():
         labels = deployment["spec"]["template"]["metadata"]["labels"]
         assert service["spec"]["selector"].items() <= labels.items()
-        assert {"name": "metrics", "containerPort": 9464, "protocol": "TCP"} in get_container(deployment)["ports"]
+        # each process listens on a port of its own
+        port = 9464 + PORT_OFFSETS[Process(name.removeprefix("rel-"))]
+        assert {"name": "metrics", "containerPort": port, "protocol": "TCP"} in get_container(deployment)["ports"]
 
 
 @needs_helm

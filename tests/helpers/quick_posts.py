@@ -13,9 +13,10 @@ from bot.cli.base import get_current_time
 from bot.cli.logs import configure_logging
 from bot.container import open_foundation
 from bot.processes import run_all
-from bot.services.operations import billing, deadlines
+from bot.services.costs import billing
+from bot.services.operations import deadlines
 from bot.services.slack.asker_notices import ResponseTimes
-from bot.settings import load_settings
+from bot.settings import list_secret_values, load_settings
 
 _TIMES = 50.0
 # on a busy machine any answer may take seconds; that somebody is told so has its own tests
@@ -24,7 +25,7 @@ _RESPONSE_TIMES = ResponseTimes(started_notice=30.0)
 
 def main() -> None:
     settings = load_settings()
-    configure_logging(settings.prdigest_log_level or "INFO")
+    configure_logging(settings.prdigest_log_level or "INFO", secrets=list_secret_values(settings))
     throttle = PostThrottle(lambda: time.monotonic() * _TIMES, lambda seconds: deadlines.sleep(seconds / _TIMES))
     with (
         open_foundation(

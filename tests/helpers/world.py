@@ -48,23 +48,40 @@ class World:
         return leads[0], self.slack.list_replies(CHANNEL, leads[0]["ts"])
 
 
+@dataclass(frozen=True)
+class Tokens:
+    """What the services ask for: each its own."""
+
+    github: str = "ghp_test"
+    claude: str = "sk-ant-test"
+    slack: str = "xoxb-test"
+
+
+USUAL = Tokens()
+
+
 @contextmanager
-def world(store_url: str, team: str = "T0TEAM") -> Iterator[World]:
+def world(store_url: str, team: str = "T0TEAM", tokens: Tokens = USUAL) -> Iterator[World]:
     """Start the emulators; the store is the one given, ``team`` the id of the workspace."""
     with ExitStack() as stack:
-        github = stack.enter_context(GitHubEmulator())
-        claude = stack.enter_context(ClaudeEmulator())
-        slack = stack.enter_context(SlackEmulator(now=time.time, team_id=team))
-        settings = {
-            "GITHUB_API_URL": github.url,
-            "GITHUB_TOKEN": github.token,
-            "ANTHROPIC_BASE_URL": claude.url,
-            "ANTHROPIC_API_KEY": claude.api_key,
-            "SLACK_API_URL": slack.url,
-            "SLACK_BOT_TOKEN": "xoxb-test",
-            "REDIS_URL": store_url,
-        }
-        yield World(github, claude, slack, settings)
+        github = stack.enter_context(GitHubEmulator(tokens.github))
+        claude = stack.enter_context(ClaudeEmulator(tokens.claude))
+        slack = stack.enter_context(SlackEmulator(tokens.slack, now=time.time, team_id=team))
+        yield world_of(github, claude, slack, store_url)
+
+
+def world_of(github: GitHubEmulator, claude: ClaudeEmulator, slack: SlackEmulator, store_url: str) -> World:
+    """A world of emulators that have been started."""
+    settings = {
+        "GITHUB_API_URL": github.url,
+        "GITHUB_TOKEN": github.token,
+        "ANTHROPIC_BASE_URL": claude.url,
+        "ANTHROPIC_API_KEY": claude.api_key,
+        "SLACK_API_URL": slack.url,
+        "SLACK_BOT_TOKEN": slack.token,
+        "REDIS_URL": store_url,
+    }
+    return World(github, claude, slack, settings)
 
 
 def add_small_day(github: GitHubEmulator, count: int = 3) -> None:

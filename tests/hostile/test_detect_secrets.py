@@ -2,38 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-import re
-from collections.abc import Iterator
-from functools import cache
-from typing import Any
-
 from bot.domain.text.redaction import redact_patch, redact_text
+from tests.helpers.secret_patterns import find_patterns
 from tests.helpers.tables import check_rows
 from tests.hostile.tables.credentials import CREDENTIALS
-
-# public addresses of machines are no credentials; entropy and key words are no patterns, and guess
-# (docs/decisions/0039)
-LEFT_OUT = {"IPPublicDetector"}
-
-
-@cache
-def find_patterns() -> tuple[re.Pattern[str], ...]:
-    """Import the library's plugins, which takes half a second, and list their patterns."""
-    plugins = importlib.import_module("detect_secrets.plugins")
-    for module in pkgutil.iter_modules(plugins.__path__):
-        importlib.import_module(f"{plugins.__name__}.{module.name}")
-    base = importlib.import_module("detect_secrets.plugins.base").RegexBasedDetector
-    return tuple(
-        pattern for kind in _subclasses(base) if kind.__name__ not in LEFT_OUT for pattern in kind.denylist
-    )
-
-
-def _subclasses(kind: Any) -> Iterator[Any]:
-    for each in kind.__subclasses__():
-        yield each
-        yield from _subclasses(each)
 
 
 def test_the_table_has_a_credential_for_each_of_its_patterns() -> None:

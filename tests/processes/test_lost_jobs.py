@@ -25,6 +25,7 @@ from bot.container import open_foundation
 from bot.container.worker import WorkerServices, build_worker_services
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
+from bot.domain.keyspace.keys import LEASE, QUESTION_QUEUE
 from bot.domain.operations.incident import IncidentKind
 from bot.domain.subscriptions.due_items import format_item
 from bot.jobs import DramatiqJobQueue, JobTimeLimits
@@ -232,6 +233,17 @@ def test_a_post_that_slack_never_takes_is_told_by_the_response_url_at_the_last_t
     assert ["without success: ask again" in said for said in team.whispers] == [True]
     team.jobs.send(SEND_PRIVATE_NOTICE, NoticePayload(team.asked("another"), "Others are served."))
     eventually(lambda: "Others are served." in team.whispers, SOON)
+
+
+def test_a_question_is_answered_whose_thread_is_still_locked_by_a_process_that_died(team: Team) -> None:
+    """Its job came back before the lock had expired: nobody else would take it."""
+    place = team.question()
+    lease = LEASE.build_key(QUESTION_QUEUE.build_key(place))
+    team.store.set(lease, "a process that died", px=2_000)
+    team.put("questions", place)
+    eventually(lambda: team.services.questions.question_queue.get_first(place) is None, SOON)
+    channel, thread = place.split(":")
+    assert len(team.world.slack.list_replies(channel, thread)) == 1
 
 
 def test_a_question_that_is_given_up_lets_the_next_one_come_up(team: Team) -> None:

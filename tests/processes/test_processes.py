@@ -5,6 +5,9 @@ What people do in Slack and what comes of it is in ``scenarios/``.
 
 from __future__ import annotations
 
+import ctypes
+import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,13 +41,13 @@ def there(store: Redis, store_url: str) -> Iterator[World]:
 
 
 @contextmanager
-def running(there: World, folder: Path, *names: str, start: Start = started) -> Iterator[None]:
+def running(there: World, folder: Path, *names: str, start: Start = started) -> Iterator[list[Process]]:
     """Processes that have started, and end with the block: by SIGTERM, cleanly."""
     logs = [folder / f"{number}-{name}.log" for number, name in enumerate(names)]
     processes = [logged(there, name, log, start) for name, log in zip(names, logs, strict=True)]
     try:
         eventually(lambda: all(" started\n" in log.read_text() for log in logs))
-        yield
+        yield processes
     finally:
         for process in processes:
             process.terminate()
@@ -63,6 +66,18 @@ def test_the_procfile_names_commands_that_exist() -> None:
         ["worker", "prdigest worker"],
         ["clock", "prdigest clock"],
     ]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="signals of single threads are sent by a call of Linux")
+@pytest.mark.parametrize("name", ["web", "worker", "clock"])
+def test_a_process_ends_also_if_the_system_hands_its_signal_to_another_thread(
+    there: World, tmp_path: Path, name: str
+) -> None:
+    """As it may after SIGSTOP and SIGCONT: the main thread, which runs handlers, sleeps on."""
+    with running(there, tmp_path, name) as [process]:
+        others = {int(task.name) for task in Path(f"/proc/{process.pid}/task").iterdir()} - {process.pid}
+        assert ctypes.CDLL(None).tgkill(process.pid, max(others), signal.SIGTERM) == 0
+        assert process.wait(timeout=15) == 0
 
 
 def test_two_clocks_and_two_workers_post_yesterdays_digest_once(there: World, tmp_path: Path) -> None:

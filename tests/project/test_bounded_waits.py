@@ -22,9 +22,8 @@ ROOT = Path(__file__).parents[2]
 WAITS = {"result", "wait", "join", "acquire", "as_completed", "communicate"}
 # calls that wait and take no bound, by file, with the reason
 UNBOUNDED = {
-    # until SIGTERM: that is what a process waits for
-    ("bot/processes.py", "stop_event.wait"): 2,
-    ("bot/demo/run.py", "stopped.wait"): 1,
+    # until SIGTERM: that is what a thread waits for
+    ("bot/processes.py", "stop_event.wait"): 1,
     # Dramatiq's stop() ends in the seconds that it is given, and waitress's loop when its sockets are closed
     ("bot/processes.py", "thread.join"): 1,
     ("bot/http_server.py", "loop.join"): 1,

@@ -14,8 +14,17 @@ from tests.helpers.command import ROOT
 pytestmark = pytest.mark.slow
 
 PACKAGE = ["--directory localslack mypy", "--directory localslack lint-imports", "pytest localslack"]
-CHECKS = ["ruff check .", "ruff format --check .", "mypy", "lint-imports", *PACKAGE, "pytest"]
+AUDIT = "audit --locked --preview-features audit-command"
+SUPPLY = ["pip-licenses --summary", "python -m tests.project.secret_scan"]
 SYNC = "sync --quiet --locked --group deploy --group docs"
+OWN = ["ruff check .", "ruff format --check .", "mypy", "lint-imports", *SUPPLY]
+# what uv is called with
+CHECKS = [
+    SYNC,
+    *(f"run --locked {each}" for each in OWN),
+    AUDIT,
+    *(f"run --locked {each}" for each in (*PACKAGE, "pytest")),
+]
 # a Python that notes what it is asked for, and where `MANAGED` refuses as Debian's does
 PYTHON = """#!/bin/sh
 echo "python3 $*" >> "$LOG"
@@ -24,6 +33,7 @@ case "$*" in
     "-m pip install"*) [ -z "$MANAGED" ] && touch "$HAS_UV" ;;
     "-m venv .uv") mkdir -p .uv/bin && cp "$TOOLS/pip" .uv/bin/pip ;;
     *"coverage run -m pytest --fail") exit 1 ;;
+    "-m uv audit"*) [ -z "$DATABASE_AWAY" ] || exit 2 ;;
     "-m uv run --locked"*) [ -e "$HAS_UV" ] && [ "$UV_PYTHON" != 3.12 ] ;;
     "-m uv sync "*) ;;
     "-m uv python find --system 3.13"|"-m uv python install 3.14") exit 1 ;;
@@ -48,7 +58,7 @@ def run_script(
         (tools / tool).write_text(text)
         (tools / tool).chmod(0o755)
     (folder / "checkout" / ".ci").mkdir(parents=True)
-    for part in ("run", "uv", "matrix", "coverage"):
+    for part in ("run", "uv", "matrix", "coverage", "audit"):
         shutil.copy(ROOT / ".ci" / part, folder / "checkout" / ".ci")
     shutil.copy(ROOT / ".python-version", folder / "checkout")
     if has_uv:
@@ -59,7 +69,13 @@ def run_script(
         "LOG": str(log),
         "HAS_UV": str(folder / "has-uv"),
     }
-    env = {**given, "MANAGED": "yes" if managed else "", "HOME": os.environ.get("HOME", "/"), **settings}
+    env = {
+        **given,
+        "MANAGED": "yes" if managed else "",
+        "DATABASE_AWAY": "",
+        "HOME": os.environ.get("HOME", "/"),
+        **settings,
+    }
     bash = shutil.which("bash")
     assert bash
     done = subprocess.run(
@@ -83,27 +99,36 @@ def run_checks(folder: Path, *, managed: bool, has_uv: bool) -> list[str]:
 @pytest.mark.parametrize("managed", [False, True])
 def test_the_uv_that_python_has_is_used(tmp_path: Path, managed: bool) -> None:
     called = run_checks(tmp_path, managed=managed, has_uv=True)
-    asked = [SYNC, *(f"run --locked {check}" for check in CHECKS)]
-    assert called == ["python3 -m uv --version", *(f"python3 -m uv {each}" for each in asked)]
+    assert called == ["python3 -m uv --version", *(f"python3 -m uv {check}" for check in CHECKS)]
 
 
 def test_python_gets_uv_where_it_takes_packages(tmp_path: Path) -> None:
     called = run_checks(tmp_path, managed=False, has_uv=False)
     assert called[:2] == ["python3 -m uv --version", "python3 -m pip install --quiet uv"]
-    assert called[2] == f"python3 -m uv {SYNC}"
-    assert called[3:] == [f"python3 -m uv run --locked {check}" for check in CHECKS]
+    assert called[2:] == [f"python3 -m uv {check}" for check in CHECKS]
 
 
 def test_uv_gets_a_place_of_its_own_where_python_takes_none(tmp_path: Path) -> None:
     called = run_checks(tmp_path, managed=True, has_uv=False)
     assert called[2:4] == ["python3 -m venv .uv", "pip install --quiet uv"]
-    assert called[4] == f"own uv {SYNC}"
-    assert called[5:] == [f"own uv run --locked {check}" for check in CHECKS]
+    assert called[4:] == [f"own uv {check}" for check in CHECKS]
 
 
 def test_arguments_are_for_pytest(tmp_path: Path) -> None:
     _, called = run_script(tmp_path, "run", "-m", "not slow", managed=False, has_uv=True)
     assert called[-1] == "python3 -m uv run --locked pytest -m not slow"
+
+
+@pytest.mark.parametrize(
+    ("away", "arguments", "code"),
+    [("", (), 0), ("yes", (), 0), ("yes", ("--required",), 2), ("", ("--required",), 0)],
+)
+def test_an_audit_that_was_not_answered_says_so(
+    tmp_path: Path, away: str, arguments: tuple[str, ...], code: int
+) -> None:
+    done, called = run_script(tmp_path, "audit", *arguments, managed=False, has_uv=True, DATABASE_AWAY=away)
+    assert (done.returncode, called[-1]) == (code, f"python3 -m uv {AUDIT}")
+    assert ("NOT CHECKED" in done.stderr) == bool(away)
 
 
 def run_matrix(folder: Path, pythons: str = "") -> tuple[int, list[str], list[str]]:
@@ -117,10 +142,10 @@ def test_each_python_runs_all_checks_and_those_that_lack_are_named(tmp_path: Pat
     assert told == ["passed: 3.11 3.13", "failed: 3.12", "neither found nor installable here: 3.14"]
     assert code == 1
     # the one that fails ends at its first check
-    checks = [*CHECKS[:-1], "pytest tests/domain"]
-    assert [line.partition("--locked ")[2] for line in called if "run --locked" in line] == [
+    checks = [*CHECKS[:-1], "run --locked pytest tests/domain"]
+    assert [line.partition(" uv ")[2] for line in called if "--locked" in line] == [
         *checks,
-        CHECKS[0],
+        *CHECKS[:2],
         *checks,
     ]
 

@@ -114,7 +114,7 @@ class Bot:
 
     def settle(self) -> None:
         """Until all that was asked so far is done: work is on the queue before Slack is told."""
-        eventually(lambda: not waiting_jobs(self.store), 20)
+        eventually(lambda: not waiting_jobs(self.store), 60)
 
     def posted(self, channel: str) -> list[Json]:
         """The bot's messages in the channel, once nothing is left to do."""

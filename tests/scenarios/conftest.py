@@ -14,7 +14,7 @@ from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.connection import connect_server
 from tests.helpers.checks import closed_port
 from tests.helpers.command import Process, started
-from tests.helpers.world import World, world
+from tests.helpers.world import USUAL, Tokens, World, world
 from tests.scenarios import REPO, SECRET, Bot, Supply, allowed_repositories, noon_zone
 
 # over HTTP, as a larger installation runs it: a process for each task
@@ -28,8 +28,9 @@ class Bots:
     A bot is one process, ``prdigest run``, and three of them where the transport is ``APART``.
     """
 
-    def __init__(self, folder: Path, store_url: str, module: str = "bot") -> None:
-        """``module`` is the one whose commands are started."""
+    def __init__(self, folder: Path, store_url: str, module: str = "bot", tokens: Tokens = USUAL) -> None:
+        """``module`` is the one whose commands are started; ``tokens`` open the services around them."""
+        self._tokens = tokens
         self._module = module
         self._folder = folder
         self._store_url = store_url
@@ -56,7 +57,7 @@ class Bots:
 
     def _world(self, kind: str) -> World:
         if kind not in self._worlds:
-            there = self._worlds[kind] = self._stack.enter_context(world(""))
+            there = self._worlds[kind] = self._stack.enter_context(world("", tokens=self._tokens))
             there.github.add(REPO)
         return self._worlds[kind]
 

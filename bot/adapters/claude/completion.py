@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from anthropic import Anthropic
 from anthropic.types import Message
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
@@ -60,9 +62,15 @@ class ClaudeModel:
         except CALL_ERRORS as error:
             self._advice.log_advice(error)
             raise translate_claude_errors(error) from error
+        # the SDK does not check what it receives
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise self._advice.report_wrong_service() from error
         if not isinstance(message, Message):
             raise self._advice.report_wrong_service()
-        return parse_completion(message)
+        try:
+            return parse_completion(message)
+        except (AttributeError, TypeError) as error:
+            raise self._advice.report_wrong_service() from error
 
     def _send_prompt(self, prompt: Prompt) -> object:
         """Send a prompt, and return the SDK's answer, which may not be a message."""

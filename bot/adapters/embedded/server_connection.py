@@ -22,8 +22,11 @@ class ServerConnection:
         self._stream = stream
 
     def is_answering(self) -> bool:
-        """Return whether the server has loaded its data and answers."""
-        return self._send_command(b"PING") == b"+PONG"
+        """Return whether the server has loaded its data and answers.
+
+        One whose disk is full says so in place of a PONG. It runs all the same: another start would not help.
+        """
+        return self._send_command(b"PING").startswith((b"+PONG", b"-MISCONF "))
 
     def count_other_clients(self) -> int:
         """Return how many other clients are connected."""

@@ -14,11 +14,11 @@ from typing import Any, cast
 
 from redis import BlockingConnectionPool, Redis
 from redis.backoff import ExponentialBackoff
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 from redis.retry import Retry
 
 from bot.adapters.embedded import get_socket_path, start_embedded
-from bot.adapters.redis.errors import CLUSTER_UNSUPPORTED, translate_redis_errors
+from bot.adapters.redis.errors import CLUSTER_UNSUPPORTED, describe_redis_error, translate_redis_errors
 from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
 from bot.adapters.redis.leases import hold_lease
 from bot.adapters.redis.restarting_connection import RestartingConnection, StoreRestarter
@@ -76,7 +76,7 @@ def connect_embedded(state: Path, timeouts: RedisTimeouts = RedisTimeouts()) -> 
     If the store is killed, a new connection starts it again.
 
     Raises:
-        StoreUnavailable: it can't be started.
+        StoreUnavailable: it can't be started, or says that it is of no use, as with a full disk.
     """
     start_embedded(state)
     pool = BlockingConnectionPool(  # type: ignore[no-untyped-call]
@@ -88,6 +88,9 @@ def connect_embedded(state: Path, timeouts: RedisTimeouts = RedisTimeouts()) -> 
     client = Redis.from_pool(pool)
     try:
         client.ping()
+    except ResponseError as error:
+        client.close()
+        raise StoreUnavailable(describe_redis_error(error)) from error
     except RedisError as error:
         client.close()
         message = "The embedded store stops right after it starts: set REDIS_URL to a server."

@@ -31,7 +31,7 @@ _SENTENCES_BY_CODE = {
     "OOM": "The store is full: raise maxmemory of the server.",
     "READONLY": _READ_ONLY_REPLICA,
     "MASTERDOWN": _READ_ONLY_REPLICA,
-    "MISCONF": "The store accepts no writes because it can't save its snapshots: check its disk and its log.",
+    "MISCONF": "The store accepts no writes because it can't save its data: check its disk and its log.",
     "LOADING": "The store is still reading its data: try again in a minute.",
     "WRONGTYPE": (
         "The store has another program's data under a key of prdigest: set PRDIGEST_STORE_PREFIX, or use "

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import timedelta
 from typing import cast
 
 from redis import Redis
@@ -20,6 +21,9 @@ from bot.domain.keyspace.keys import QUESTION_QUEUE
 
 log = logging.getLogger(__name__)
 
+# a question may wait for a worker over a weekend
+_LONGEST_WAIT = timedelta(days=3)
+
 
 class RedisQuestionQueue:
     """``QuestionQueue`` on Redis: a sorted set for each thread, by the time of asking, so nobody waits twice."""
@@ -29,11 +33,13 @@ class RedisQuestionQueue:
         self._keys = keys
 
     def add_question(self, place: str, question: Question) -> None:
-        """Add a question."""
-        key = self._keys.add_prefix(_build_queue_name(place))
+        """Add a question, and remove those that have waited for days: nobody expects their answer any more."""
+        key, asked = self._keys.add_prefix(_build_queue_name(place)), float(question.ts)
         with translate_redis_errors(), self._client.pipeline() as pipeline:
-            pipeline.zadd(key, {_dump_question(question): float(question.ts)})
-            pipeline.expire(key, QUESTION_QUEUE.lifetime)
+            pipeline.zremrangebyscore(key, "-inf", asked - _LONGEST_WAIT.total_seconds())
+            pipeline.zadd(key, {_dump_question(question): asked})
+            # an earlier version let it expire
+            pipeline.persist(key)
             pipeline.execute()
 
     def get_first(self, place: str) -> Question | None:
@@ -53,11 +59,11 @@ class RedisQuestionQueue:
             self._client.zremrangebyscore(self._keys.add_prefix(_build_queue_name(place)), ts, ts)
 
     @contextmanager
-    def try_lock(self, place: str) -> Iterator[bool]:
-        """Lock the queue of a thread, and yield whether that succeeded."""
+    def try_lock(self, place: str, seconds: float = 0.0) -> Iterator[bool]:
+        """Lock the queue of a thread, and yield whether that succeeded within ``seconds``."""
         with (
             translate_redis_errors(),
-            hold_lease(self._client, self._keys, _build_queue_name(place), timeout=0) as is_held,
+            hold_lease(self._client, self._keys, _build_queue_name(place), timeout=seconds) as is_held,
         ):
             yield is_held
 

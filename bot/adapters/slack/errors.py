@@ -12,6 +12,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 
 from bot.adapters.http.bounded_calls import DeadlineExceeded
 from bot.adapters.http.retry_after import parse_retry_after
+from bot.adapters.slack.transport import UnreadableAnswer
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable
 
 _SENTENCES = {
@@ -27,6 +28,7 @@ _SENTENCES = {
     "token_revoked": "The token was revoked: install the bot again and set SLACK_BOT_TOKEN.",
     "restricted_action": "The workspace does not let the bot post in {channel}: ask its administrator.",
 }
+_SERVER_ERROR = "Slack answered with a server error: try again in a few minutes."
 _ERROR_CODE = re.compile(r"[a-z][a-z_]{2,60}")
 # seconds to pause if Slack does not say how long
 _DEFAULT_PAUSE = 3.0
@@ -52,6 +54,8 @@ def translate_slack_errors(channel: str = "", token: str = _BOT_TOKEN) -> Iterat
         raise _translate_response(error, channel, token) from error
     except DeadlineExceeded as error:
         raise SlackUnavailable("Slack answers too slowly: try again in a few minutes.") from error
+    except UnreadableAnswer as error:
+        raise SlackUnavailable(_SERVER_ERROR) from error
     # the SDK does not translate errors of the socket
     except (SlackClientError, HTTPException, OSError) as error:
         if isinstance(error, HTTPError):
@@ -66,7 +70,7 @@ def _translate_response(error: SlackApiError, channel: str, token: str) -> Prdig
     code = str(answer.get("error", "")) if isinstance(getattr(answer, "data", None), dict) else ""
     # Slack's own errors are words; anything else is a page from a proxy in between
     if status >= 500 or code in _UNCERTAIN_CODES or not _ERROR_CODE.fullmatch(code):
-        return SlackUnavailable("Slack answered with a server error: try again in a few minutes.")
+        return SlackUnavailable(_SERVER_ERROR)
     if code == "ratelimited":
         sentence = "Slack limited the rate several times: try again in a few minutes."
         return SlackUnavailable(sentence, _read_retry_after(error))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import random
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 from slack_sdk import WebClient
+from slack_sdk.errors import SlackClientError
 from slack_sdk.http_retry import HttpRequest, HttpResponse, RetryHandler, RetryState
 from slack_sdk.web import SlackResponse
 from slack_sdk.webhook import WebhookClient, WebhookResponse
@@ -25,6 +28,20 @@ log = logging.getLogger(__name__)
 # seconds; a longer pause belongs in a queue, not in a thread
 MAX_PAUSE = 30
 _MAX_PAUSES = 5
+
+
+class UnreadableAnswer(SlackClientError):
+    """Error for an answer that is not what Slack answers: no text, no JSON or no object."""
+
+
+@contextmanager
+def _reject_unreadable_answers() -> Iterator[None]:
+    """Raise ``UnreadableAnswer`` in place of what the SDK lets escape where an answer is no JSON object."""
+    try:
+        yield
+    # the last one: it asks any value of JSON for its fields
+    except (UnicodeDecodeError, json.JSONDecodeError, AttributeError) as error:
+        raise UnreadableAnswer(str(error)) from error
 
 
 class BoundedWebClient(WebClient):
@@ -52,16 +69,17 @@ class BoundedWebClient(WebClient):
 
         Raises:
             DeadlineExceeded: the call did not end in time.
+            UnreadableAnswer: the answer is not one of Slack's.
             Exception: what the SDK raises, and what waiting for a turn raises.
         """
         if self._turn and api_method == "chat.postMessage":
             self._turn(str(keywords["json"]["channel"]))
-        with self._watch(api_method), bound_requests(self.timeout):
+        with self._watch(api_method), bound_requests(self.timeout), _reject_unreadable_answers():
             return super().api_call(api_method, **keywords)
 
     def files_upload_v2(self, **keywords: Any) -> SlackResponse:
         """Upload a file, whose bytes do not go through :meth:`api_call`. Raise ``DeadlineExceeded`` too."""
-        with bound_requests(self.timeout):
+        with bound_requests(self.timeout), _reject_unreadable_answers():
             return super().files_upload_v2(**keywords)
 
 
@@ -70,7 +88,7 @@ def send_to_hook(url: str, seconds: float, **message: Any) -> WebhookResponse:
     hook = WebhookClient(url, timeout=cast("int", seconds))
     _install_opener(hook.proxy)
     hook.proxy = None
-    with bound_requests(seconds):
+    with bound_requests(seconds), _reject_unreadable_answers():
         return hook.send(**message)
 
 

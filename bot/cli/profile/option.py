@@ -12,7 +12,7 @@ from bot.domain.profile.models import Profile
 from bot.domain.profile.names import parse_profile_name
 from bot.domain.text.strings import quote_input
 from bot.ports.profile_json import parse_profile
-from bot.services.touches.clone_upgrade import scan_clone
+from bot.services.touches.clones.clone_upgrade import scan_clone
 
 
 def load_profile(text: str, at: str, packages: tuple[str, ...]) -> Profile:

@@ -23,8 +23,8 @@ from bot.domain.touches.breakage.suspects import build_report
 from bot.domain.touches.breakage.traceback_names import MAX_TEXT, parse_trace
 from bot.ports.clone_trees import CloneTrees
 from bot.render.touches.suspects import format_suspects, format_suspects_json
-from bot.services.touches.clone_range import HEAD, read_clone_range, select_line
-from bot.services.touches.clone_upgrade import CloneUpgradeReader
+from bot.services.touches.clones.clone_range import HEAD, read_clone_range, select_line
+from bot.services.touches.clones.clone_upgrade import CloneUpgradeReader
 
 DEFAULT_LIMIT = 5
 

@@ -22,7 +22,7 @@ from bot.render.contract.table import (
     format_contract_table,
     select_rows,
 )
-from bot.services.touches.clone_contracts import CloneContracts, read_clone_contracts
+from bot.services.touches.clones.clone_contracts import CloneContracts, read_clone_contracts
 from bot.settings import load_settings
 
 

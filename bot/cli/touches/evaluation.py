@@ -16,8 +16,8 @@ from bot.domain.errors import UsageError
 from bot.domain.evaluation.adaptations import parse_truth
 from bot.domain.pull_requests.models import Repository
 from bot.render.touches import evaluation as render
-from bot.services.touches.evaluation import ReplayClones, ReplayOptions, evaluate_touches
-from bot.services.touches.windows import PinChange, parse_windows
+from bot.services.touches.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
+from bot.services.touches.clones.windows import PinChange, parse_windows
 
 _UTC = ZoneInfo(str(UTC))
 _AUTO = "auto"

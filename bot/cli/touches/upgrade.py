@@ -19,7 +19,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.touches.profile_index import ProfileIndex
 from bot.domain.touches.upgrade import build_upgrade_plan
 from bot.render.touches.upgrade import render_upgrade
-from bot.services.touches.clone_upgrade import HEAD, CloneUpgradeReader
+from bot.services.touches.clones.clone_upgrade import HEAD, CloneUpgradeReader
 
 
 @click.command(

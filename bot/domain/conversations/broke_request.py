@@ -45,8 +45,9 @@ class BrokeRequest:
 
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> BrokeRequest:
-        """Parse the text after the word. Raises UsageError."""
-        rest = text[-_MAX_PASTED:]
+        """Parse the text after the command, with or without its first word. Raises UsageError."""
+        first, *words = text.split(maxsplit=1) or [""]
+        rest = ("".join(words) if first.lower() == BROKE_WORD else text)[-_MAX_PASTED:]
         repository, rest = _take_match(_REPOSITORY, rest)
         private, rest = _take_match(_PRIVATE, rest)
         since, rest = _take_since(rest)
@@ -72,7 +73,7 @@ class BrokeRequest:
 
     def __str__(self) -> str:
         start = self.span.first if self.span else self.commit
-        return f"{self.error}\nsince {start} repo:{self.repository}"
+        return f"{BROKE_WORD} {self.error}\nsince {start} repo:{self.repository}"
 
 
 def _take_match(pattern: re.Pattern[str], text: str) -> tuple[re.Match[str] | None, str]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.errors import UsageError
 from bot.domain.evaluation.touch_cases import TouchTruth
 
-_NUMBER_COLUMN, _KIND_COLUMN = "upstream_pr", "kind"
+_NUMBER_COLUMN, _KIND_COLUMN, _DATE_COLUMN = "upstream_pr", "kind", "date"
 # words of a commit that follows upstream; others that name a merge bring something over or just refer to it
 _ADAPTING = re.compile(
     r"\b(?:adapt|upgrad|bump|sync|rebas|main2main|align|compat|fix|break|broke|caus|due to|introduc|since|after|"
@@ -35,7 +37,9 @@ class NamingCommit:
 
 
 def parse_truth(text: str) -> TouchTruth:
-    """Read a CSV with a column ``upstream_pr`` and perhaps ``kind``; a number may have several rows.
+    """Read a CSV with a column ``upstream_pr`` and perhaps ``kind`` and ``date``; a number may have several rows.
+
+    ``date`` is when the downstream adapted (UTC, ``2026-01-31``); what is no date is left out.
 
     Raises:
         UsageError: it is no such file.
@@ -47,11 +51,19 @@ def parse_truth(text: str) -> TouchTruth:
     if not rows or _NUMBER_COLUMN not in rows[0]:
         raise UsageError(f"The file of truth needs a column {_NUMBER_COLUMN}: add it.")
     kinds: dict[int, set[str]] = defaultdict(set)
+    dates: dict[int, set[dt.date]] = defaultdict(set)
     for row in rows:
         number = (row[_NUMBER_COLUMN] or "").strip().lstrip("#")
         if number.isascii() and number.isdigit() and len(number) < 10:
             kinds[int(number)] |= {kind for kind in [(row.get(_KIND_COLUMN) or "").strip()] if kind}
-    return TouchTruth({number: frozenset(each) for number, each in kinds.items()}, "a file")
+            dates[int(number)].update(_list_dates(row.get(_DATE_COLUMN) or ""))
+    adapted = {number: min(each) for number, each in dates.items() if each}
+    return TouchTruth({number: frozenset(each) for number, each in kinds.items()}, "a file", adapted)
+
+
+def _list_dates(text: str) -> Iterator[dt.date]:
+    with suppress(ValueError):
+        yield dt.date.fromisoformat(text.strip())
 
 
 def mine_truth(
@@ -62,13 +74,16 @@ def mine_truth(
     ``names`` are those of the upstream repository without its owner, as forks have other ones.
     """
     reference = _build_reference(names)
-    numbers = {
-        number
-        for commit in commits
-        for number in _list_named(commit.message, reference)
-        if number in merged and merged[number] <= commit.committed_at
-    }
-    return TouchTruth(dict.fromkeys(sorted(numbers), frozenset()), "the commit messages of the downstream")
+    dates: dict[int, set[dt.date]] = defaultdict(set)
+    for commit in commits:
+        for number in _list_named(commit.message, reference):
+            if number in merged and merged[number] <= commit.committed_at:
+                dates[number].add(commit.committed_at.date())
+    return TouchTruth(
+        dict.fromkeys(sorted(dates), frozenset()),
+        "the commit messages of the downstream",
+        {number: min(each) for number, each in dates.items()},
+    )
 
 
 def _list_named(message: str, reference: re.Pattern[str]) -> Iterator[int]:

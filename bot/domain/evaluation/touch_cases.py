@@ -48,7 +48,11 @@ class WindowSummary:
 
 @dataclass(frozen=True, slots=True)
 class TouchTruth:
-    """The merges that a downstream named as causes of adaptations, with the kinds of change if known."""
+    """The merges that a downstream named as causes of adaptations, with the kinds of change if known.
+
+    ``adapted`` has the UTC dates of the first adaptation, as far as they are known.
+    """
 
     kinds: Mapping[int, frozenset[str]] = field(default_factory=dict)
     source: str = ""
+    adapted: Mapping[int, dt.date] = field(default_factory=dict)

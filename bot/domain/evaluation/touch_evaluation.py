@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from bot.domain.evaluation.bootstrap import Estimate
 from bot.domain.evaluation.labels import EvaluationWindow
@@ -48,6 +49,17 @@ class ChangedLines:
 
 
 @dataclass(frozen=True, slots=True)
+class LeadTime:
+    """How early the level BREAKS was for named merges: the median of the days from a merge to the adaptation.
+
+    ``hits`` are those whose adaptation has a date; without any, ``days`` is nan.
+    """
+
+    hits: int
+    days: float
+
+
+@dataclass(frozen=True, slots=True)
 class TouchEvaluation:
     """A replay with its figures. ``outside`` counts the named merges that the dates don't have."""
 
@@ -64,6 +76,7 @@ class TouchEvaluation:
     levels: tuple[LevelRow, ...]
     kinds: tuple[KindRow, ...]
     changed: ChangedLines
+    lead: LeadTime
     auc_gain: Estimate
     precision_gain: Estimate
 
@@ -108,6 +121,7 @@ def evaluate_cases(
         tuple(_list_levels(cases, truth, measurement, len(windows), days)),
         tuple(_list_kinds(cases, truth)),
         _measure_lines(cases, windows, measurement),
+        _measure_lead(cases, truth),
         measurement.compare_rankings(RULES, IMPORTED, "auc"),
         measurement.compare_rankings(RULES, IMPORTED, "mean_precision"),
     )
@@ -179,6 +193,15 @@ def _measure_lines(
             [each.changed_lines for each in windows], [each.used_lines for each in windows]
         ),
     )
+
+
+def _measure_lead(cases: Sequence[TouchCase], truth: TouchTruth) -> LeadTime:
+    days = [
+        (truth.adapted[case.number] - case.day).days
+        for case in cases
+        if case.level is TouchLevel.BREAKS and case.number in truth.adapted
+    ]
+    return LeadTime(len(days), median(days) if days else float("nan"))
 
 
 def judge_gain(named: int, auc_gain: Estimate, precision_gain: Estimate) -> str:

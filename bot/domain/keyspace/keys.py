@@ -77,6 +77,10 @@ SCHEMA_VERSION = DurableFamily(
 STORE_OWNER = DurableFamily(
     pattern="owner", type="string", content="the workspace that the store belongs to", is_exported=False
 )
+# answers are owed since the questions were acknowledged: a full store may evict what expires
+QUESTION_QUEUE = DurableFamily(
+    pattern="waiting:{thread}", type="zset", content="questions, by the time of asking", is_exported=False
+)
 
 # --- requests and answers
 
@@ -103,10 +107,6 @@ ANSWER_INPUTS = ExpiringFamily(
     type="string",
     content="what an answer was made of, as long as it can be voted on",
     lifetime=30 * _DAY,
-)
-# a question may wait for a worker over a weekend
-QUESTION_QUEUE = ExpiringFamily(
-    pattern="waiting:{thread}", type="zset", content="questions, by the time of asking", lifetime=3 * _DAY
 )
 
 # --- the clock and its reports
@@ -318,12 +318,12 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     DEPRECATIONS,
     SCHEMA_VERSION,
     STORE_OWNER,
+    QUESTION_QUEUE,
     INITIAL_REPLY,
     ANSWER_PROGRESS,
     EARLIER_ANSWER,
     COMMAND_RESULT,
     ANSWER_INPUTS,
-    QUESTION_QUEUE,
     LAST_TICK,
     DIGEST_ATTEMPT,
     INCIDENT,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bot.domain.profile.copies import CopyFinder
 from bot.domain.profile.models import PLAIN_KINDS, DerivedClass, Profile, Use, UseKind
 from bot.domain.profile.symbols import ELEMENT, SUPER
-from bot.domain.profile.upstream_index import UpstreamIndex
+from bot.domain.profile.upstream.copies import CopyFinder
+from bot.domain.profile.upstream.index import UpstreamIndex
 
 # members that every class has; upstream defines them too, and nobody depends on that
 _COMMON_MEMBERS = frozenset("__repr__ __str__ __doc__ __module__ __slots__ __hash__ __dict__ __class__".split())

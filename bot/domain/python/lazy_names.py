@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from bot.domain.python.expressions import join_name
 from bot.domain.python.signatures import FunctionNode
@@ -40,8 +40,15 @@ def gives_only_known(function: FunctionNode) -> bool:
     So the names that :func:`list_dynamic_names` lists are all that it gives.
     """
     name = next((each.arg for each in function.args.args), "")
-    *others, last = function.body
-    return isinstance(last, ast.Raise) and all(_is_guarded_by(each, name) for each in others)
+    return _ends_in_raise(function.body) and all(_is_guarded_by(each, name) for each in function.body)
+
+
+def _ends_in_raise(body: Sequence[ast.stmt]) -> bool:
+    """Return whether a body raises where none of its conditions holds."""
+    last = body[-1]
+    return isinstance(last, ast.Raise) or (
+        isinstance(last, ast.If) and bool(last.orelse) and _ends_in_raise(last.orelse)
+    )
 
 
 def _is_guarded_by(statement: ast.stmt, name: str) -> bool:

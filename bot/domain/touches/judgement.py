@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator
 
 from bot.domain.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, MergeContract
 from bot.domain.touches.actions import describe_action
-from bot.domain.touches.member_rules import judge_abstract_member, judge_added_member
 from bot.domain.touches.models import MergeTouches, Touch, TouchLevel
-from bot.domain.touches.name_rules import judge_lost_name
-from bot.domain.touches.plain_rules import judge_plain_name
 from bot.domain.touches.profile_index import ProfileIndex
-from bot.domain.touches.quiet_rules import judge_behaviour, judge_default, judge_deprecation, judge_result
 from bot.domain.touches.ranking import LEAST_CHANCE, estimate_chance
-from bot.domain.touches.signature_rules import judge_signature
-from bot.domain.touches.verdicts import Rule, Verdict, qualify_verdict
+from bot.domain.touches.rules.member_rules import judge_abstract_member, judge_added_member
+from bot.domain.touches.rules.name_rules import judge_lost_name
+from bot.domain.touches.rules.plain_rules import judge_plain_name
+from bot.domain.touches.rules.quiet_rules import judge_behaviour, judge_default, judge_deprecation, judge_result
+from bot.domain.touches.rules.signature_rules import judge_signature
+from bot.domain.touches.rules.verdicts import Rule, Verdict, qualify_verdict
 
 _RULES: dict[ChangeKind, Rule] = {
     ChangeKind.REMOVED: judge_lost_name,

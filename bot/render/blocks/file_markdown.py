@@ -17,6 +17,7 @@ from urllib.parse import quote
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import remove_invisible
 from bot.render.blocks.sanitize import JOINER
+from bot.render.blocks.sentences import UNNAMED
 
 # what Python, or some other reader, treats as the end of a line
 _BREAKS = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -50,8 +51,11 @@ def escape_text(text: str) -> str:
 
 
 def write_code(text: str) -> str:
-    """Write a text as code on one line, between more backticks than it has in a row."""
-    line = _join_lines(text)
+    """Write a text as code on one line, between more backticks than it has in a row.
+
+    Without a text there would be backticks alone, which would make code of what follows.
+    """
+    line = _join_lines(text) or UNNAMED
     mark = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(line)), default=0))
     room = " " if len(mark) > 1 else ""
     return f"{mark}{room}{line}{room}{mark}"

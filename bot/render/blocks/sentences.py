@@ -8,6 +8,8 @@ ASK_LABEL = "Ask about this"
 SHARE_LABEL = "Share in channel"
 REPEAT_LABEL = "Post it again"
 
+# in place of a name of which nothing is visible: Slack refuses an empty text
+UNNAMED = "(no name)"
 UNKNOWN_BUTTON = "That button no longer works: use a command instead."
 
 

@@ -21,6 +21,7 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
+from bot.render.blocks.sentences import UNNAMED
 
 _TITLES = {
     DeprecationState.OVERDUE: "Overdue: the release of the deadline is out",
@@ -36,8 +37,6 @@ _NEWS_WORDS = {
 }
 _READ_NOTE = "From the merges that I have read; due and overdue by the releases and tags of the repository"
 _NOTHING = "No merge that I have read deprecates anything."
-# in place of an empty text, which Slack refuses
-_UNNAMED = "(no name)"
 _MAX_NAME, _MAX_WHEN, _MAX_REPLACEMENT = 120, 40, 80
 # entries of each state, until a message fits
 _VERSIONS = (20, 12, 6, 3)
@@ -96,7 +95,7 @@ def _render_entry(used: UsedDeprecation, url: str) -> list[Element]:
     name = f"#{number}" if number > 0 else entry.commit[:10]
     link = make_link(f"{url}/pull/{number}", name) if number > 0 and url else make_text(name)
     return [
-        make_text(truncate_text(collapse_lines(entry.name), _MAX_NAME) or _UNNAMED, code=True),
+        make_text(truncate_text(collapse_lines(entry.name), _MAX_NAME) or UNNAMED, code=True),
         make_text(f" {details} (" if details else " ("),
         link,
         make_text(f"){places}"),

@@ -119,6 +119,11 @@ def _format_levels(evaluation: TouchEvaluation) -> Iterator[str]:
         f"Downstream lines changed later: in {_format_estimate(changed.hits)} of the breaks; of their lines "
         f"{_format_estimate(changed.hit_lines)}, of all used lines {_format_estimate(changed.all_lines)}"
     )
+    if evaluation.lead.hits:
+        yield (
+            f"Breaks that were named came {evaluation.lead.days:g} days before the downstream adapted (median of "
+            f"{evaluation.lead.hits})"
+        )
 
 
 def _format_kinds(evaluation: TouchEvaluation) -> list[str]:

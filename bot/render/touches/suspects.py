@@ -27,9 +27,10 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
+from bot.render.blocks.sentences import UNNAMED
 from bot.render.touches import sentences
 
-_MAX_TITLE, _MAX_ERROR, _MAX_REASON = 120, 200, 300
+_MAX_TITLE, _MAX_ERROR, _MAX_REASON, _MAX_PATH = 120, 200, 300, 160
 _MAX_TERMINAL_LINE = 160
 _INDENT = "   "
 
@@ -83,7 +84,7 @@ def _make_page(address: str, suspect: Suspect) -> str:
 
 def _make_place(address: str, suspect: Suspect, change: ContractChange) -> Element:
     """Return the changed line's place; what is gone is in the pull request alone."""
-    place = f"{change.path}:{change.line}"
+    place = f"{truncate_text(collapse_lines(change.path), _MAX_PATH) or UNNAMED}:{change.line}"
     if change.side is DiffSide.OLD:
         return make_link(_make_page(address, suspect), place)
     return make_link(f"{address}/blob/{suspect.commit}/{quote(change.path)}#L{change.line}", place)

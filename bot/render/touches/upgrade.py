@@ -281,6 +281,6 @@ def _list_unread(plan: UpgradePlan) -> Iterator[str]:
         return
     yield "## Not read\n"
     for file in unread[:_MAX_UNREAD]:
-        yield f"- {write_code(file.path)}: {file.reason}"
+        yield f"- {write_code(file.path)}: {escape_line(file.reason)}"
     yield from _count_rest(len(unread) - _MAX_UNREAD)
     yield ""

@@ -29,13 +29,12 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
+from bot.render.blocks.sentences import UNNAMED
 from bot.render.digest.touch_sentences import format_kind
 from bot.render.digest.touches import shorten_name
 from bot.render.touches.upgrade import render_upgrade
 
 _HASH_LENGTH = 10
-# in place of an empty text, which Slack refuses
-_UNNAMED = "(no name)"
 _NOTHING = "Nothing on the way touches what {} uses."
 _STOPS_TITLE = ": the last commits before something breaks"
 _DEPRECATIONS_TITLE = "Deprecated, and used by us"
@@ -129,7 +128,7 @@ def _render_files(plan: UpgradePlan, url: str, limits: _Limits) -> Iterator[Bloc
 
 
 def _shorten_path(work: FileWork) -> str:
-    path = collapse_lines(work.path)
+    path = collapse_lines(work.path) or UNNAMED
     return path if len(path) <= _MAX_PATH else f"…{path[-_MAX_PATH:]}"
 
 
@@ -139,13 +138,9 @@ def _render_item(item: UpgradeItem, url: str, limits: _Limits) -> list[Element]:
     reason = truncate_words(collapse_lines(item.touch.action or item.touch.reason), limits.words)
     return [
         make_text(f"{_LEVELS[item.level]}, line {item.uses[0].line}: ", bold=item.level is TouchLevel.BREAKS),
-        make_text(truncate_text(shorten_name(change.name), _MAX_NAME) or _UNNAMED, code=True),
+        _make_name(shorten_name(change.name)),
         *([] if reason and not target else [make_text(f" {format_kind(change)}")]),
-        *(
-            [make_text(" to "), make_text(truncate_text(collapse_lines(target), _MAX_NAME), code=True)]
-            if target
-            else []
-        ),
+        *([make_text(" to "), _make_name(target)] if target else []),
         make_text(" ("),
         *_render_number(item.net.last_merge.number, url),
         make_text(")"),
@@ -153,10 +148,15 @@ def _render_item(item: UpgradeItem, url: str, limits: _Limits) -> list[Element]:
     ]
 
 
+def _make_name(name: str) -> Element:
+    """Return a name as code. One of which nothing is visible has words in its place, as Slack refuses none."""
+    return make_text(truncate_text(collapse_lines(name), _MAX_NAME) or UNNAMED, code=True)
+
+
 def _render_deprecations(plan: UpgradePlan, url: str, limits: _Limits) -> Iterator[Block]:
     items = [
         [
-            make_text(truncate_text(collapse_lines(used.entry.name), _MAX_NAME), code=True),
+            _make_name(used.entry.name),
             make_text(f" {truncate_text(collapse_lines(used.entry.when), 40)} (".replace("  ", " ")),
             *_render_number(used.entry.number, url),
             make_text(")"),

@@ -10,10 +10,10 @@ from bot.domain.conversations.commands import AllowedRepositories, CommandReques
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import QueueName
 from bot.render.conversations.greetings import HelpExample
+from bot.services.costs.usage_reader import UsageReader
 from bot.services.jobs.declaration import QUICK_RETRIES, JobRetries, JobType
 from bot.services.jobs.job_types import read_slack_request
 from bot.services.jobs.payloads import CommandPayload
-from bot.services.operations.usage_reader import UsageReader
 from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.slack.answer import Answer
 from bot.services.slack.answers import AnswerBuilder

@@ -143,4 +143,6 @@ REFRESH_PROFILE = JobType("refresh_profile", ProfilePayload, lane=QueueName.LONG
 AMEND_DIGEST = JobType(
     "amend", AmendmentPayload, _read_amendment, QueueName.LONG, JobRetries(8, longest_pause=MINUTE)
 )
-REPORT_LOSS = JobType("end", LostJobPayload, _read_lost_job)
+# Slack may be away for hours, and nothing else says to the asker that nothing comes: ten to twenty hours in all,
+# less than the day for which it is known what was answered
+REPORT_LOSS = JobType("end", LostJobPayload, _read_lost_job, retries=JobRetries(70, longest_pause=20 * MINUTE))

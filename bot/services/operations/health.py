@@ -11,7 +11,7 @@ from bot.domain.operations.finding import CheckStatus
 from bot.domain.operations.run import Run, RunOutcome
 from bot.ports import Cache, RunLog
 from bot.ports.probes import ServerStatus
-from bot.services.operations.budget import Budget
+from bot.services.costs.budget import Budget
 from bot.services.operations.store_memory import check_memory
 
 _SUCCESSES = (RunOutcome.POSTED, RunOutcome.MENDED)

@@ -12,10 +12,10 @@ from bot.domain.profile.linking import link_profile
 from bot.domain.profile.manual import ManualFile, apply_manual
 from bot.domain.profile.models import Profile
 from bot.domain.profile.scan import build_profile
-from bot.domain.profile.upstream_index import UpstreamIndex
+from bot.domain.profile.upstream.index import UpstreamIndex
 from bot.domain.source.models import SourceFile, SourceProblem
 from bot.ports.clone_trees import CloneTrees
-from bot.services.touches.replay_cache import UpstreamTree
+from bot.services.touches.clones.replay_cache import UpstreamTree
 
 # what a tree may hold beside its text, and uses nothing of upstream
 _SILENT = frozenset({SourceProblem.BINARY, SourceProblem.SYMLINK, SourceProblem.SUBMODULE, SourceProblem.FOLDER})

@@ -9,7 +9,7 @@ from datetime import datetime
 from bot.domain.keyspace.keys import MODULE_OUTLINE
 from bot.domain.profile.linking import link_profile
 from bot.domain.profile.models import Profile
-from bot.domain.profile.upstream_index import UpstreamIndex
+from bot.domain.profile.upstream.index import UpstreamIndex
 from bot.domain.pull_requests.models import Repository
 from bot.domain.python.models import ModuleOutline
 from bot.domain.python.module_names import name_module

@@ -22,8 +22,8 @@ from bot.ports import AnswerDisplay
 from bot.render.conversations.answers import format_search_answer, label_citation, label_remark, render_footer
 from bot.render.conversations.sentences import MODEL_NOTE, format_answer_end
 from bot.render.conversations.streaming import Links
-from bot.services.operations.budget import Budget
-from bot.services.operations.cost_tally import WorkLog, tally_costs
+from bot.services.costs.budget import Budget
+from bot.services.costs.cost_tally import WorkLog, tally_costs
 from bot.services.questions.agent import AnswerAgent
 from bot.services.questions.answer_progress import WrittenAnswer
 from bot.services.questions.archive import PullRequestArchive

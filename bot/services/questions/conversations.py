@@ -11,14 +11,14 @@ from typing import Any
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.conversations.thread import Question
 from bot.domain.errors import PrdigestError, SlackCallRefused
-from bot.domain.keyspace.keys import ANSWER_PROGRESS
+from bot.domain.keyspace.keys import ANSWER_PROGRESS, LEASE
 from bot.ports import AnswerDisplay, AnswerDisplays, QuestionQueue, RecordStore
 from bot.render.blocks.sanitize import sanitize_text
 from bot.render.conversations.answers import render_private_answer
 from bot.render.conversations.notices import describe_error
 from bot.render.conversations.sentences import GAVE_UP
+from bot.services.costs.billing import bill_to, name_payer
 from bot.services.operations import deadlines
-from bot.services.operations.billing import bill_to, name_payer
 from bot.services.operations.correlation import identify_request
 from bot.services.questions.answer_writer import AnswerDraft, AnswerWriter
 from bot.services.questions.feedback import AnswerFeedback
@@ -29,6 +29,9 @@ from bot.services.slack.replies import ReplySender, log_refusal
 
 log = logging.getLogger(__name__)
 
+# seconds after which a thread is locked by a process that lives, not by one that died. The job of that one, which
+# may be this one, can come back before its lock expires, and nobody else would take the question
+_LOCK_SECONDS = LEASE.lifetime.total_seconds() + 1
 # a job is retried for some minutes, and again with each further question of its thread
 _MAX_ATTEMPTS = 20
 
@@ -57,14 +60,14 @@ class ConversationService:
         self._now = now
 
     def serve_thread(self, place: str) -> None:
-        """Answer all waiting questions of a thread, unless another process does: it takes these too.
+        """Answer all waiting questions of a thread, unless a living process does: it takes these too.
 
         Raises:
             SlackUnavailable, StoreUnavailable: another attempt continues from there.
         """
         # a process that came while this one was about to end found the thread locked, and relies on this one
         while self._question_queue.get_first(place) is not None:
-            with self._question_queue.try_lock(place) as is_ours:
+            with self._question_queue.try_lock(place, _LOCK_SECONDS) as is_ours:
                 if not is_ours:
                     return
                 self._serve_waiting(place)

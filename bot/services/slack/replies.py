@@ -30,8 +30,8 @@ from bot.render.conversations.notices import (
     render_error,
     render_notice,
 )
+from bot.services.costs.billing import name_payer
 from bot.services.operations import deadlines
-from bot.services.operations.billing import name_payer
 from bot.services.slack.answer import Answer
 from bot.services.slack.answer_delivery import AnswerDelivery
 from bot.services.slack.answer_posts import (

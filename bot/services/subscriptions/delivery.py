@@ -27,12 +27,12 @@ from bot.domain.subscriptions.models import DigestSpec, Subscription
 from bot.ports import DueQueue, RunLog
 from bot.render.digest.post import RenderedDigest, describe_skipped_days
 from bot.render.subscriptions import sentences
+from bot.services.costs.billing import OPERATOR, bill_to, get_account
+from bot.services.costs.cost_tally import WorkLog, tally_costs
 from bot.services.digest.composer import DigestComposer
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.poster import DigestPoster, PostingResult
 from bot.services.digest.records import DigestRecords, TrackedDigest
-from bot.services.operations.billing import OPERATOR, bill_to, get_account
-from bot.services.operations.cost_tally import WorkLog, tally_costs
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.retry_policy import FIRST_REPAIR_DELAY, MAX_REPAIRS

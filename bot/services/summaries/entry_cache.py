@@ -20,7 +20,7 @@ from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.ports import Cache, PullRequests
 from bot.ports.cached_json import load_or_none
-from bot.services.operations.cost_tally import note_expense
+from bot.services.costs.cost_tally import note_expense
 from bot.services.summaries.reader import PullRequestReader
 
 # returns the review of a pull request if one exists

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
+from itertools import count
 
 from bot.domain.digest.models import Entry
 from bot.domain.operations.budget import CallPurpose, classify_purpose
@@ -91,7 +92,22 @@ def _format_overview_line(entry: Entry) -> str:
 
 
 def fence_text(name: str, text: str) -> str:
-    """Return the text without credentials, between marks that it can't forge: they contain a hash of the text."""
+    """Return the text without credentials, between marks that it can't forge: it does not contain their id."""
     text = redact_text(text)
-    mark = hashlib.sha256(text.encode()).hexdigest()[:8]
+    mark = choose_mark(text, _propose_marks(text))
     return f'<{name} id="{mark}">\n{text}\n</{name} id="{mark}">'
+
+
+def choose_mark(text: str, marks: Iterable[str]) -> str:
+    """Return the first mark that is not in the text."""
+    return next(mark for mark in marks if mark not in text)
+
+
+def _propose_marks(text: str) -> Iterator[str]:
+    """Yield marks that depend on the text alone, so that the same text is the same prompt.
+
+    A text that contains its own first mark takes some four billion attempts to find, which a machine does in an
+    hour.
+    """
+    for number in count():
+        yield hashlib.sha256(f"{text}{number or ''}".encode()).hexdigest()[:8]

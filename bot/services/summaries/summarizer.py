@@ -22,7 +22,7 @@ from bot.domain.summaries.models import (
     remove_unproven_claims,
     verify_quotes,
 )
-from bot.services.operations.cost_tally import note_expense
+from bot.services.costs.cost_tally import note_expense
 from bot.services.operations.model_slots import hold_model_slot
 from bot.services.summaries.packed_change import SourceLookup, pack_change, read_nothing
 from bot.services.summaries.prompts import build_summary_prompt

@@ -14,7 +14,7 @@ from bot.domain.errors import ModelAnswerTruncated, ModelBusy, ModelError, Model
 from bot.domain.operations.usage import NO_USAGE
 from bot.ports import Completion, Prompt
 from bot.services.summaries.schemas import AnswerShape, OverviewAnswer, SummaryAnswer, build_schema
-from tests.adapters.worlds import WebPage
+from tests.adapters.worlds import Garbage, WebPage
 from tests.emulators.claude.server import (
     ClaudeEmulator,
     Drop,
@@ -195,3 +195,21 @@ def test_a_web_page_with_status_502_is_busy() -> None:
 
 def test_a_web_page_in_place_of_an_answer_is_a_model_error() -> None:
     assert isinstance(page(200)(), ModelError)
+
+
+BODIES = (
+    b"\xff\xfe",
+    b'{"type": "mess',
+    b"[]",
+    b'"ok"',
+    b"",
+    b"{}",
+    b'{"content": null}',
+    b'{"content": [7], "usage": {}}',
+)
+
+
+@pytest.mark.parametrize("body", BODIES, ids=repr)
+def test_an_answer_that_claude_never_gives_is_busy(body: bytes) -> None:
+    with Garbage(body) as world, model_at(world.url) as model, pytest.raises(ModelBusy):
+        model.complete(PROMPT)

@@ -21,7 +21,8 @@ from redis import Redis
 from bot.adapters.embedded.keeper import LINGER_SECONDS, run_keeper
 from bot.adapters.embedded.server import is_store_running, start_embedded_url, stop_embedded
 from bot.adapters.embedded.socket_path import get_socket_path
-from bot.adapters.redis.connection import connect_server
+from bot.adapters.redis.connection import connect_embedded, connect_server
+from bot.domain.errors import StoreUnavailable
 from tests.adapters.worlds import PYTHON, within
 from tests.helpers.checks import eventually
 from tests.helpers.command import ROOT
@@ -32,7 +33,8 @@ COMMAND = """
 import sys
 from pathlib import Path
 from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.connection import connect_server
+from bot.adapters.redis.connection import connect_embedded, connect_server
+from bot.domain.errors import StoreUnavailable
 client = connect_server(start_embedded_url(Path(sys.argv[1])))
 client.set(sys.argv[2], "set by another process")
 print("ready", flush=True)
@@ -112,6 +114,19 @@ def test_the_log_of_writes_is_on_and_nothing_is_dropped(state: Path) -> None:
 def test_the_store_is_not_to_be_reached_over_the_network(state: Path) -> None:
     with connect_server(start_embedded_url(state)) as client:
         assert client.config_get("port") == {"port": "0"}
+
+
+def test_a_store_that_can_not_save_says_so_and_is_not_started_again(tmp_path: Path) -> None:
+    with connect_server(start_embedded_url(tmp_path / "state")) as client:
+        client.config_set("save", "3600 1")
+        # what stands where the snapshot belongs is a folder
+        (tmp_path / "state" / "valkey" / "dump.rdb").mkdir()
+        client.bgsave()
+        eventually(lambda: client.info("persistence")["rdb_last_bgsave_status"] == "err")
+        server = server_of(client)
+        with pytest.raises(StoreUnavailable, match="accepts no writes because it can't save its data"):
+            connect_embedded(tmp_path / "state")
+        assert server_of(client) == server
 
 
 def test_a_second_keeper_steps_back(state: Path) -> None:

@@ -42,6 +42,7 @@ def listening(path: Path, *replies: bytes) -> Iterator[list[bytes]]:
     ("reply", "answers"),
     [
         (b"+PONG\r\n", True),
+        (b"-MISCONF Errors writing to the AOF file: No space left on device\r\n", True),
         (b"-LOADING Valkey is loading the dataset in memory\r\n", False),
         (b"-ERR max number of clients reached\r\n", False),
         (b"", False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -12,9 +13,10 @@ from slack_sdk import WebClient
 
 from bot.adapters.slack.errors import translate_slack_errors
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
+from bot.adapters.slack.transport import send_to_hook
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable
 from bot.ports import Attachment
-from tests.adapters.worlds import WebPage
+from tests.adapters.worlds import Garbage, WebPage
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.checks import closed_port, is_one_sentence
 
@@ -146,6 +148,20 @@ def test_a_web_page_in_place_of_an_answer_is_unavailable_and_not_shown() -> None
         error = failure(ACTS["chat.postMessage"], SlackMessenger(make_slack_client("xoxb-test", world.url)))
     assert isinstance(error, SlackUnavailable)
     assert "html" not in str(error)
+
+
+@pytest.mark.parametrize("body", [b"\xff\xfe", b'{"ok": true, "ts', b"[]", b'"ok"', b"7", b"null", b""], ids=repr)
+@pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
+def test_an_answer_that_slack_never_gives_is_unavailable(act: Act, body: bytes) -> None:
+    with Garbage(body) as world:
+        error = failure(act, SlackMessenger(make_slack_client("xoxb-test", world.url)))
+    assert isinstance(error, SlackUnavailable)
+
+
+@pytest.mark.parametrize("body", [b"\xff\xfe", b"{", b"[]"], ids=repr)
+def test_a_hook_that_answers_garbage_is_no_defect(body: bytes) -> None:
+    with Garbage(body) as world, contextlib.suppress(SlackUnavailable), translate_slack_errors():
+        assert send_to_hook(f"{world.url}/response/1", 5.0, text="Hello").status_code == 200
 
 
 # --- another token than the bot's

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -54,6 +55,8 @@ def test_any_message_can_be_read(message: str) -> None:
 def test_a_file_of_truth_has_numbers_and_kinds() -> None:
     truth = parse_truth("upstream_pr,what,kind\n7,x,moved\n7,y,signature\n#9,z,\nnone,,moved\n,,\n")
     assert truth.kinds == {7: frozenset({"moved", "signature"}), 9: frozenset()}
+    dated = parse_truth("upstream_pr,date\n7,2026-01-09\n7,2026-01-05\n9,soon\n")
+    assert dated.adapted == {7: dt.date(2026, 1, 5)}
     assert parse_truth("upstream_pr\n7\n").kinds == {7: frozenset()}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -14,6 +15,7 @@ from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.evaluation.touch_cases import TouchCase, TouchTruth, WindowSummary
 from bot.domain.evaluation.touch_evaluation import TouchEvaluation, evaluate_cases, judge_gain
 from bot.domain.touches.models import TouchLevel
+from bot.render.touches.evaluation import format_touch_table
 
 DATES = EvaluationWindow(dt.date(2026, 1, 1), dt.date(2026, 1, 10), ZoneInfo("UTC"))
 SUMMARIES = [WindowSummary("one", "a" * 40, 3, 100, 80, 8), WindowSummary("two", "b" * 40, 2, 100, 80, 0)]
@@ -25,7 +27,8 @@ CASES = [
     TouchCase(5, DATES.until, 1, 20, 0, TouchLevel.TOUCHES, 0.1),
 ]
 TRUTH = TouchTruth(
-    {1: frozenset({"moved"}), 2: frozenset({"behaviour", "signature"}), 5: frozenset(), 77: frozenset({"moved"})}
+    {1: frozenset({"moved"}), 2: frozenset({"behaviour", "signature"}), 5: frozenset(), 77: frozenset({"moved"})},
+    adapted={1: dt.date(2026, 1, 8), 2: dt.date(2026, 1, 4)},
 )
 
 
@@ -58,6 +61,18 @@ def test_kinds_have_what_was_flagged_of_them() -> None:
 def test_hits_are_followed_to_their_lines() -> None:
     changed = _evaluate().changed
     assert [each.value for each in (changed.hits, changed.hit_lines, changed.all_lines)] == [0.5, 1 / 6, 0.05]
+
+
+def test_hits_came_days_before_the_downstream_adapted() -> None:
+    evaluation = _evaluate()
+    assert (evaluation.lead.hits, evaluation.lead.days) == (1, 7)
+    assert "came 7 days before the downstream adapted (median of 1)" in format_touch_table(evaluation)
+
+
+def test_without_dates_there_is_no_such_line() -> None:
+    evaluation = evaluate_cases("sample", "octo/engine", DATES, SUMMARIES, CASES, replace(TRUTH, adapted={}))
+    assert math.isnan(evaluation.lead.days)
+    assert "before the downstream adapted" not in format_touch_table(evaluation)
 
 
 def test_without_hits_the_shares_are_undefined() -> None:

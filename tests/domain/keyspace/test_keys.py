@@ -33,14 +33,17 @@ EXPORTED = {
     keys.TOUCH_HITS.build_key("ascend"): ("hits:ascend", "hash"),
     keys.TOUCH_DECISIONS.build_key("ascend"): ("decisions:ascend", "hash"),
 }
-OWN = {keys.SCHEMA_VERSION.build_key(): ("schema", "string"), keys.STORE_OWNER.build_key(): ("owner", "string")}
+OWN = {
+    keys.SCHEMA_VERSION.build_key(): ("schema", "string"),
+    keys.STORE_OWNER.build_key(): ("owner", "string"),
+    keys.QUESTION_QUEUE.build_key("C1:1.5"): ("waiting:C1:1.5", "zset"),
+}
 EXPIRING = {
     keys.INITIAL_REPLY.build_key("command:1"): ("asked:command:1", "string", HOUR),
     keys.ANSWER_PROGRESS.build_key("command:1", "tell"): ("answer:command:1:tell", "hash", DAY),
     keys.EARLIER_ANSWER.build_key("C1", "ab12"): ("given:C1:ab12", "hash", HOUR),
     keys.COMMAND_RESULT.build_key("command:1"): ("regular:command:1", "string", HOUR),
     keys.ANSWER_INPUTS.build_key("C1", "1.5"): ("answered:C1:1.5", "string", 30 * DAY),
-    keys.QUESTION_QUEUE.build_key("C1:1.5"): ("waiting:C1:1.5", "zset", 3 * DAY),
     keys.LAST_TICK.build_key(): ("clock:ticked", "string", DAY),
     keys.DIGEST_ATTEMPT.build_key("5d2cea88", "2026-03-01T17:00:00+00:00"): (
         "sent:5d2cea88:2026-03-01T17:00:00+00:00",

@@ -8,7 +8,7 @@ from bot.domain.profile.file_uses import scan_file
 from bot.domain.profile.linking import link_profile
 from bot.domain.profile.models import Profile, Use, UseKind
 from bot.domain.profile.scan import build_profile
-from bot.domain.profile.upstream_index import UpstreamIndex
+from bot.domain.profile.upstream.index import UpstreamIndex
 from bot.domain.python.models import ModuleOutline
 from bot.domain.python.outline import build_outline
 

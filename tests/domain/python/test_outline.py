@@ -222,6 +222,19 @@ class TestModules:
         assert outline.dynamic == {"A", "B", "C"}
         assert not outline.has_getattr
 
+    def test_one_that_raises_where_no_condition_holds(self) -> None:
+        outline = outline_of("""
+            def __getattr__(name):
+                if name == "current":
+                    return load()
+                elif name in globals():
+                    return globals()[name]
+                else:
+                    raise AttributeError(name)
+        """)
+        assert outline.dynamic == {"current"}
+        assert not outline.has_getattr
+
     def test_one_that_may_give_any_name(self) -> None:
         outline = outline_of("""
             def __getattr__(name):

@@ -90,7 +90,7 @@ FAULTS = {
     "no memory": Fault("The store is full: ", configure(maxmemory="1")),
     "replica": Fault("The store is a read-only replica", follow),
     "replica without its primary": Fault("The store is a read-only replica", follow_strictly),
-    "no disk": Fault("The store accepts no writes because it can't save its snapshots: ", lose_disk),
+    "no disk": Fault("The store accepts no writes because it can't save its data: ", lose_disk),
     "cluster": Fault("The store is a Redis Cluster", config={"cluster-enabled": "yes"}),
     "half a cluster": Fault(
         "The store is a Redis Cluster",

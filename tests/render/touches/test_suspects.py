@@ -17,7 +17,7 @@ from bot.domain.touches.breakage.traceback_names import parse_trace
 from bot.render.touches.suspects import format_suspects, format_suspects_json, render_suspects
 from tests.domain.touches.builders import make_change
 from tests.helpers.builders import NOON, REPOSITORY
-from tests.render.accepted import assert_taken, seen
+from tests.render.accepted import assert_taken, invisible, seen
 from tests.render.hostile_days import texts
 
 COMMIT = "4f5c1a9" + "0" * 33
@@ -95,3 +95,11 @@ def test_slack_takes_it_whatever_the_texts_say(title: str, path: str, error: str
     assert_taken(post, {f"{page}/pull/7", f"{page}/blob/{COMMIT}/{quote(change.path)}#L3"})
     assert format_suspects(report)
     assert json.loads(format_suspects_json(report))
+
+
+def test_a_path_is_shown_without_what_would_turn_it_round() -> None:
+    suspect = replace(SUSPECT, change=replace(CHANGE, path="up/\u202egnp.evil/\n" + "x" * 400))
+    said = seen(render_suspects("engine", REPOSITORY, replace(REPORT, suspects=(suspect,))))
+    assert invisible(said) == []
+    assert "up/gnp.evil/ x" in said
+    assert "x" * 200 not in said

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from localslack.rules.messages import check_message
+
 from bot.domain.contract.models import ChangeKind
 from bot.domain.profile.models import UseKind
 from bot.domain.touches.profile_index import ProfileIndex
-from bot.domain.touches.upgrade import UpgradePlan, UpgradeRange, build_upgrade_plan
+from bot.domain.touches.upgrade import FileWork, UpgradePlan, UpgradeRange, build_upgrade_plan
 from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS
 from bot.render.blocks.rich_text import count_characters
 from bot.render.touches.upgrade_post import render_upgrade_post
@@ -48,3 +50,12 @@ def test_many_hostile_names_fit_into_a_message() -> None:
     post = render_upgrade_post(plan(200, "<!here>`*x*" * 30), URL)
     assert count_characters(post.blocks) <= MAX_CHARACTERS
     assert len(post.blocks) <= MAX_BLOCKS
+
+
+def test_a_name_of_which_nothing_is_visible_has_words_in_its_place() -> None:
+    found = plan(1)
+    item = found.files[0].items[0]
+    unseen = replace(item, net=replace(item.net, change=replace(item.net.change, name="\u200b")))
+    post = render_upgrade_post(replace(found, files=(FileWork("\u2060", (unseen,)),)), URL)
+    assert check_message(post.build_payload()) is None
+    assert as_read(post.build_payload()).count("(no name)") == 2

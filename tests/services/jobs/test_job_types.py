@@ -9,6 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from dramatiq.common import compute_backoff
 
 from bot.domain.conversations.broke_request import BrokeRequest
 from bot.domain.conversations.commands import (
@@ -25,6 +26,7 @@ from bot.domain.conversations.touch_requests import ContractRequest, TouchesRequ
 from bot.domain.conversations.usage_request import UsageRequest
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import UsageError
+from bot.domain.keyspace.keys import ANSWER_PROGRESS
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
@@ -172,3 +174,15 @@ def test_a_request_that_went_through_the_queue_is_still_held_to_the_settings() -
         back.request.require_known(AllowedRepositories(ENGINE))
     spelt = RisksRequest(Repository("OCTO", "Engine"), SPAN).require_known(AllowedRepositories(ENGINE))
     assert spelt.repository == ENGINE
+
+
+def test_a_loss_is_reported_for_half_a_day_and_only_as_long_as_it_is_known_what_was_answered() -> None:
+    options = kinds.REPORT_LOSS.retries.to_dramatiq_options()
+    pauses = [
+        compute_backoff(tried, factor=options["min_backoff"], jitter=False, max_backoff=options["max_backoff"])[1]
+        for tried in range(options["max_retries"])
+    ]
+    longest = dt.timedelta(milliseconds=sum(pauses))
+    # by chance, a pause is half as long at the least
+    assert longest / 2 >= dt.timedelta(hours=10)
+    assert longest < ANSWER_PROGRESS.lifetime

@@ -19,7 +19,7 @@ from bot.domain.subscriptions.models import Subscription
 from bot.domain.time.day import LocalDay
 from bot.ports import Post
 from bot.ports.probes import ServerStatus
-from bot.services.operations.budget import Budget
+from bot.services.costs.budget import Budget
 from bot.services.operations.health import HealthReader
 from bot.services.slack.home_publisher import AppHome
 from tests.emulators.slack.server import SlackEmulator

@@ -20,6 +20,8 @@ from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.day import get_today
 from bot.ports import Messenger
 from bot.render.digest.post import RenderedDigest
+from bot.services.costs.budget import Budget
+from bot.services.costs.cost_tally import WorkLog
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
 from bot.services.digest.posted_digest import PostedDigest
@@ -27,8 +29,6 @@ from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
 from bot.services.jobs.job_types import DELIVER_DIGEST, REPAIR_DIGEST
 from bot.services.jobs.payloads import DeliveryPayload, DigestPayload
-from bot.services.operations.budget import Budget
-from bot.services.operations.cost_tally import WorkLog
 from bot.services.subscriptions.delivery import DeliveryLogs, DigestDelivery
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository

@@ -1,0 +1,1 @@
+"""What upstream defines: where names lead, what values hold, which classes come before others, and copies."""

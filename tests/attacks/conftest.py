@@ -1,0 +1,15 @@
+"""The bots that are attacked: processes with a canary in place of each secret."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.scenarios.conftest import Bots, bots_in
+
+
+@pytest.fixture(scope="package")
+def bots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bots]:
+    with bots_in(tmp_path_factory.mktemp("attacks"), module="tests.helpers.quick_posts") as found:
+        yield found

@@ -1,0 +1,201 @@
+"""What changes for a team, as values of which every text was written by somebody who means harm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from hypothesis import strategies as st
+
+from bot.domain.contract.deprecations import Deprecation, DeprecationState
+from bot.domain.contract.listing import ContractList
+from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
+from bot.domain.contract.net_changes import MergeReference, NetChange
+from bot.domain.digest.since_page import SincePage
+from bot.domain.digest.stories import build_stories
+from bot.domain.profile.models import Use, UseKind
+from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.time.date_range import Span
+from bot.domain.touches.breakage.suspects import Suspect, SuspectReport
+from bot.domain.touches.breakage.traceback_names import parse_trace
+from bot.domain.touches.decisions import TouchVerdict
+from bot.domain.touches.deprecations import UsedDeprecation
+from bot.domain.touches.listing import TouchList
+from bot.domain.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
+from bot.domain.touches.upgrade import FileWork, StoppingPoint, UpgradeItem, UpgradePlan
+from bot.ports import Post
+from bot.render.contract.contract_list import render_contract_list
+from bot.render.contract.deprecations import StatedDeprecation, render_deprecations
+from bot.render.digest.since import render_since
+from bot.render.touches.suspects import render_suspects
+from bot.render.touches.touch_list import render_touch_list, render_touch_score
+from bot.render.touches.upgrade_post import render_upgrade_post
+from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
+from tests.render.hostile_days import texts
+
+URL = f"https://github.com/{REPOSITORY}"
+SPAN = Span(DAY.date, DAY.date, DAY.zone)
+_LEVELS = tuple(level for level in TouchLevel if level is not TouchLevel.NO)
+
+
+@dataclass(frozen=True)
+class Words:
+    """A few hostile texts, of which each field gets one: the next in turn."""
+
+    pool: tuple[str, ...]
+    turn: list[int]
+
+    def text(self, limit: int = 700) -> str:
+        self.turn[0] += 1
+        return self.pool[self.turn[0] % len(self.pool)][:limit]
+
+    def use(self) -> Use:
+        return Use(UseKind.CALL, self.text(), self.text(), 7, self.text(200), (self.text(),), owner=self.text())
+
+    def uses(self) -> tuple[Use, ...]:
+        return tuple(replace(self.use(), line=line) for line in range(1, 5))
+
+    def change(self, kind: ChangeKind, subject: ContractClass) -> ContractChange:
+        side = DiffSide.OLD if kind is ChangeKind.REMOVED else DiffSide.NEW
+        new = self.text() if kind in (ChangeKind.MOVED, ChangeKind.RENAMED) else ""
+        return ContractChange(
+            subject, kind, self.text(), self.text(), self.text(), self.text(), 3, side, new_name=new
+        )
+
+    def changes(self) -> tuple[ContractChange, ...]:
+        subjects = tuple(ContractClass)
+        return tuple(self.change(kind, subjects[place % len(subjects)]) for place, kind in enumerate(ChangeKind))
+
+    def touch(self, level: TouchLevel) -> Touch:
+        kinds = tuple(ChangeKind)
+        changed = self.change(kinds[self.turn[0] % len(kinds)], ContractClass.METHOD)
+        return Touch(level, changed, self.uses(), self.text(), 0.9, self.text())
+
+    def unread(self) -> tuple[UnreadFile, ...]:
+        return tuple(UnreadFile(self.text(), self.text()) for _ in range(4))
+
+    def pulls(self) -> tuple[PullRequest, ...]:
+        return tuple(
+            pull(number, title=self.text(256), body=self.text(), merged_at=NOON + timedelta(minutes=number))
+            for number in range(1, 7)
+        )
+
+    def report(self) -> TouchReport:
+        hits = tuple(
+            MergeTouches(number, self.text(256), "c" * 40, level, 0.9, (self.touch(level), self.touch(level)))
+            for number, level in enumerate(_LEVELS, 1)
+        )
+        return TouchReport(self.text(80), 31, 412, hits, self.unread())
+
+    def deprecations(self) -> tuple[UsedDeprecation, ...]:
+        return tuple(
+            UsedDeprecation(
+                Deprecation(
+                    ContractClass.FLAG,
+                    self.text(),
+                    number,
+                    "c" * 40,
+                    NOON,
+                    self.text(),
+                    self.text(),
+                    3,
+                    self.text(),
+                    self.text(),
+                ),
+                self.uses() if number % 2 else (),
+            )
+            for number in range(-1, 4)
+        )
+
+
+# the messages, by the command that they answer
+
+
+def render_contract(words: Words) -> Post:
+    contract = MergeContract(1, "c" * 40, NOON, words.text(256), words.changes(), unread=words.unread())
+    caveats = (words.text(), words.text())
+    return render_contract_list(
+        ContractList(words.text(100), SPAN, 3, words.pulls(), (contract,), words.text(), caveats)
+    )
+
+
+def render_ledger(words: Words) -> Post:
+    states = tuple(DeprecationState)
+    entries: list[StatedDeprecation] = [
+        (states[place % len(states)], used) for place, used in enumerate(words.deprecations())
+    ]
+    return render_deprecations(words.text(100), entries, URL)
+
+
+def render_hits(words: Words) -> Post:
+    verdicts = {1: (TouchVerdict.OURS,), 2: tuple(TouchVerdict)}
+    pulls = words.pulls()[:2]  # one hit has none
+    return render_touch_list(
+        TouchList(words.text(100), SPAN, words.report(), pulls, verdicts, (words.text(), words.text()))
+    )
+
+
+def render_score(words: Words) -> Post:
+    return render_touch_score(words.text(100), ())
+
+
+def render_broke(words: Words) -> Post:
+    suspects = tuple(
+        Suspect(number, words.text(256), "c" * 40, NOON, 92.4, words.text(), change, reverted_by=2)
+        for number, change in zip((-1, 1, 2, 3), words.changes(), strict=False)
+    )
+    error = f"{words.text()}\nTypeError: {words.text()}() got an unexpected keyword argument '{words.text(40)}'"
+    report = SuspectReport(parse_trace(error), words.text(80), words.text(80), 120, suspects, 2, 3)
+    return render_suspects(words.text(100), REPOSITORY, report)
+
+
+def make_plan(words: Words) -> UpgradePlan:
+    items = tuple(
+        UpgradeItem(
+            NetChange(touch.change, (MergeReference(1, 1, "c" * 40, NOON, words.text(256)),), (words.text(),)),
+            touch,
+            touch.uses,
+        )
+        for touch in map(words.touch, _LEVELS)
+    )
+    return UpgradePlan(
+        words.text(80),
+        "a" * 40,
+        "b" * 40,
+        3,
+        412,
+        tuple(FileWork(words.text(), items) for _ in range(3)),
+        (StoppingPoint("a" * 40, 1, words.text(256), items),),
+        2,
+        tuple(used for used in words.deprecations() if used.uses),
+        unread=words.unread(),
+    )
+
+
+def render_plan(words: Words) -> Post:
+    return render_upgrade_post(make_plan(words), URL)
+
+
+def render_return(words: Words) -> Post:
+    pulls = words.pulls()
+    page = SincePage(words.text(100), SPAN, len(pulls), build_stories(pulls), touches=words.report(), unread=2)
+    return render_since(replace(page, caveats=(words.text(), words.text())))
+
+
+DOORS: dict[str, Callable[[Words], Post]] = {
+    "contract": render_contract,
+    "deprecations": render_ledger,
+    "touches": render_hits,
+    "touches score": render_score,
+    "broke": render_broke,
+    "upgrade": render_plan,
+    "since": render_return,
+}
+
+
+@st.composite
+def words(draw: st.DrawFn) -> Words:
+    """A few hostile texts."""
+    return Words(tuple(draw(st.lists(texts(700), min_size=5, max_size=9))), [draw(st.integers(0, 8))])

@@ -1,0 +1,63 @@
+"""Whatever the texts about a team's code say, the local Slack takes the message, and nobody is notified."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from localslack.state.workspace import Json
+from markdown_it import MarkdownIt
+from slack_sdk import WebClient
+
+from bot.adapters.slack.messenger import make_slack_client
+from bot.ports import Post
+from bot.render.touches.upgrade import render_upgrade
+from tests.attacks.hostile_plans import DOORS, URL, Words, make_plan, words
+from tests.emulators.slack.server import SlackEmulator
+from tests.render.accepted import invisible, strings
+
+PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+# an example shares the Slack of the test, in which it is one more message
+SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture(scope="module")
+def team() -> Iterator[tuple[SlackEmulator, WebClient]]:
+    with SlackEmulator() as slack:
+        yield slack, make_slack_client(slack.token, slack.url)
+
+
+def deliver(team: tuple[SlackEmulator, WebClient], post: Post) -> tuple[Json, set[str]]:
+    """The message as Slack keeps it, and all mentions and links that are live in it."""
+    slack, client = team
+    ts = str(client.chat_postMessage(channel=slack.home, **post.build_payload())["ts"])
+    return slack.get_message(slack.home, ts), slack.collect_live_parts(slack.home, ts)
+
+
+@pytest.mark.parametrize("door", DOORS)
+@SHARED
+@given(found=words())
+def test_slack_takes_the_message_and_notifies_nobody(
+    door: str, found: Words, team: tuple[SlackEmulator, WebClient]
+) -> None:
+    message, live = deliver(team, DOORS[door](found))
+    assert [part for part in live if not part.startswith(f"{URL}/")] == []
+    assert invisible("".join(strings(message["blocks"]))) == []
+
+
+@given(found=words())
+def test_the_plan_of_an_upgrade_links_the_repository_alone(found: Words) -> None:
+    """It is Markdown, for a file or an issue."""
+    for token in PARSER.parse(render_upgrade(make_plan(found), URL)):
+        assert token.type not in ("html_block", "fence")
+        for each in token.children or ():
+            assert each.type not in ("image", "html_inline")
+            if each.type == "link_open":
+                assert urlsplit(str(each.attrs["href"])).netloc == "github.com"
+
+
+def test_the_judge_sees_what_notifies(team: tuple[SlackEmulator, WebClient]) -> None:
+    block = {"type": "section", "text": {"type": "mrkdwn", "text": "<!here> <https://evil.example|x>"}}
+    assert deliver(team, Post("x", (block,)))[1] == {"<!here>", "https://evil.example"}
