@@ -12,9 +12,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 import click
 import pytest
@@ -22,6 +24,10 @@ from localslack.cli import main as localslack_cli
 from redis import Redis
 
 from bot.cli import cli
+from bot.domain.conversations.commands import AllowedRepositories, ParseContext
+from bot.domain.time.day import LocalDay
+from handlers.commands.registry import COMMANDS as SLACK_COMMANDS
+from tests.helpers.builders import REPOSITORY
 from tests.helpers.command import ROOT, environment, prdigest
 from tests.helpers.world import world
 from tests.upgrade.left_behind import restore_store
@@ -313,3 +319,23 @@ def test_what_runs_elsewhere_is_on_these_pages() -> None:
     programs = {find_program(each.words) for each in COMMANDS if find_own(each.words) is None}
     wrappers = {Path(each.words[0]).name for each in COMMANDS}
     assert [name for name in EXTERNAL if name not in programs | wrappers] == []
+
+
+SLASH = sorted(
+    {" ".join(code.split()) for path in PAGES for code in re.findall(r"`(/pr[^`]+)`", path.read_text("utf-8"))}
+)
+CONTEXT = ParseContext(
+    AllowedRepositories(REPOSITORY), lambda zone=None: LocalDay(date(2026, 11, 23), ZoneInfo("UTC"))
+)
+
+
+@pytest.mark.parametrize("typed", SLASH)
+def test_slack_commands_are_understood(typed: str) -> None:
+    """Each has its command and is parsed; a word without its arguments names what it begins."""
+    name, _, text = typed.partition(" ")
+    (command,) = [each for each in SLACK_COMMANDS.commands if each.name == name]
+    word, _, rest = text.partition(" ")
+    if not text or word in command.verbs:
+        return
+    if rest or word not in command.keywords:
+        command.parse(text, CONTEXT)
