@@ -59,6 +59,7 @@ EXTERNAL = {
     "kubectl": "needs a cluster; tests/deploy checks what it is asked to apply",
     "pip": "tests/project/test_wheel.py installs the wheels with it",
     "python3": "makes an environment; .ci/run does the same",
+    "pip-licenses": ".ci/run runs it",
     "pytest": "runs the tests; its paths exist",
     "systemctl": "needs a running systemd",
     "systemd-analyze": "tests/deploy runs it on the units",
