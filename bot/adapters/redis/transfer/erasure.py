@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -35,6 +35,15 @@ from bot.ports.eraser import ErasureCount
 _MAX_ATTEMPTS = 10
 _MESSAGES_SUFFIX, _DEAD_QUEUE_SUFFIX = ".msgs", ".XQ"
 _Command = tuple[Any, ...]
+# keys to read in one call
+_BATCH_SIZE = 50
+# how each type is read; other types hold no texts
+_READERS: Mapping[bytes, Callable[[Pipeline, str], Any]] = {
+    b"string": lambda pipeline, key: pipeline.get(key),
+    b"hash": lambda pipeline, key: pipeline.hgetall(key),
+    b"list": lambda pipeline, key: pipeline.lrange(key, 0, -1),
+    b"zset": lambda pipeline, key: pipeline.zrange(key, 0, -1, withscores=True),
+}
 
 
 @dataclass(slots=True)
@@ -94,32 +103,48 @@ class StoreEraser:
         with translate_redis_errors():
             # read before they are removed: plans name subscriptions by these
             gone = self._list_subscriptions(ids)
-            for name in sorted(set(self._keys.iterate_names(self._client))):
-                done = self._visit_key(name, ids, gone, is_counted_only=is_counted_only)
-                content = _describe_content(name)
-                removed[content] += done.removed
-                redacted[content] += done.redacted
+            names = sorted(set(self._keys.iterate_names(self._client)))
+            for start in range(0, len(names), _BATCH_SIZE):
+                for name, planned in self._plan_batch(names[start : start + _BATCH_SIZE], ids, gone):
+                    done = planned if is_counted_only else self._change_key(name, ids, gone)
+                    content = _describe_content(name)
+                    removed[content] += done.removed
+                    redacted[content] += done.redacted
         return {
             content: ErasureCount(removed[content], redacted[content])
             for content in sorted(removed)
             if removed[content] or redacted[content]
         }
 
-    def _visit_key(
-        self, name: str, ids: ForgottenIds, gone: frozenset[str], *, is_counted_only: bool
-    ) -> _KeyErasure:
-        """Plan the erasure of a key, and carry it out; plan it again if the key was written in between."""
+    def _plan_batch(
+        self, names: Sequence[str], ids: ForgottenIds, gone: frozenset[str]
+    ) -> Iterator[tuple[str, _KeyErasure]]:
+        """Yield the keys of a batch to which something is to be done, with what that is. Most keys name nobody."""
+        # a lease protects work that is under way, and expires after seconds
+        keys = {name: self._keys.add_prefix(name) for name in names if not LEASE.has_key(name)}
+        with self._client.pipeline(transaction=False) as pipeline:
+            for key in keys.values():
+                pipeline.type(key)
+            types = dict(zip(keys, pipeline.execute(), strict=True))
+            readable = [name for name in keys if types[name] in _READERS]
+            for name in readable:
+                _READERS[types[name]](pipeline, keys[name])
+            values = pipeline.execute(raise_on_error=False)
+        for name, value in zip(readable, values, strict=True):
+            # a key that got another type in between is new, and a later round finds it
+            if not isinstance(value, Exception):
+                erasure = _plan_key(name, keys[name], _unify_value(value), ids, gone)
+                if erasure.commands:
+                    yield name, erasure
+
+    def _change_key(self, name: str, ids: ForgottenIds, gone: frozenset[str]) -> _KeyErasure:
+        """Carry out the erasure of a key; plan it again if the key was written in between."""
         key = self._keys.add_prefix(name)
-        if LEASE.has_key(name):
-            # it protects work that is under way, and expires after seconds
-            return _KeyErasure(key, ids)
         with self._client.pipeline() as pipeline:
             for _ in range(_MAX_ATTEMPTS):
                 pipeline.watch(key)  # type: ignore[no-untyped-call]
-                erasure = _plan_key(name, key, _read_value(pipeline, key), ids, gone)
-                if is_counted_only or not erasure.commands:
-                    pipeline.reset()
-                    return erasure
+                read = _READERS.get(cast("bytes", pipeline.type(key)))
+                erasure = _plan_key(name, key, _unify_value(read(pipeline, key)) if read else None, ids, gone)
                 pipeline.multi()
                 for command in erasure.commands:
                     pipeline.execute_command(*command)  # type: ignore[no-untyped-call]
@@ -147,19 +172,11 @@ def _describe_content(name: str) -> str:
     return "jobs that wait" if name.startswith(f"{JOBS_NAMESPACE}:") else "other keys"
 
 
-def _read_value(pipeline: Pipeline, key: str) -> Any:
-    """Return the value of a watched key; None for a key that is gone or has a type without texts."""
-    match cast("bytes", pipeline.type(key)):
-        case b"string":
-            return pipeline.get(key)
-        case b"hash":
-            return pipeline.hgetall(key)
-        case b"list":
-            return pipeline.lrange(key, 0, -1)
-        case b"zset":
-            return dict(cast("Iterable[tuple[bytes, float]]", pipeline.zrange(key, 0, -1, withscores=True)))
-        case _:
-            return None
+def _unify_value(value: Any) -> Any:
+    """Return a read value; a sorted set as a mapping of its members to their scores."""
+    if isinstance(value, list) and value and isinstance(value[0], tuple):
+        return dict(cast("Iterable[tuple[bytes, float]]", value))
+    return value
 
 
 def _plan_key(name: str, key: str, value: Any, ids: ForgottenIds, gone: frozenset[str]) -> _KeyErasure:
