@@ -12,6 +12,7 @@ from bot.cli.base import open_command_foundation
 from bot.cli.demo import demo_command
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
+from bot.cli.forget import forget_command
 from bot.cli.grouped_help import CommandSection, GroupedHelp, format_example
 from bot.cli.processes import clock_command, run_command, web_command, worker_command
 from bot.cli.profile.scan import profile_group
@@ -48,7 +49,7 @@ _SECTIONS = (
     CommandSection(
         "Maintain",
         "prdigest doctor",
-        ("doctor", "usage", "env", "manifest", "profile", "backfill", "export", "import"),
+        ("doctor", "usage", "env", "manifest", "profile", "backfill", "export", "import", "forget"),
     ),
 )
 _NO_VOTES_SENTENCE = "No votes yet: the thumbs below answers in Slack collect them."
@@ -99,6 +100,7 @@ for command in (
     env_command,
     export_command,
     import_command,
+    forget_command,
     risks_group,
     contract_command,
     profile_group,

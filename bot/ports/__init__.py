@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.ports.batches import BatchResult, BatchStatus, BatchStore, ModelBatches
 from bot.ports.calls import CallWatch, watch_nothing
 from bot.ports.deprecations import DeprecationStore
+from bot.ports.eraser import Eraser, ErasureCount
 from bot.ports.github import DayMerges, PullRequestBackground, PullRequests
 from bot.ports.llm import (
     Chat,
@@ -76,6 +77,8 @@ __all__ = [
     "DeprecationStore",
     "DueQueue",
     "EphemeralMessenger",
+    "Eraser",
+    "ErasureCount",
     "FeedbackStore",
     "HistoryStore",
     "LostJobStore",

@@ -90,13 +90,17 @@ class Views(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ThreadMessage:
-    """A message of a thread. Only the bot's own messages have ``key`` and ``about``."""
+    """A message of a thread. Only the bot's own messages have ``key`` and ``about``.
+
+    ``user`` is the id of its author, empty if Slack names none.
+    """
 
     ts: str
     text: str
     is_own: bool
     key: str = ""
     about: str = ""
+    user: str = ""
 
 
 class ThreadReader(Protocol):

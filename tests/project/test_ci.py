@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 PACKAGE = ["--directory localslack mypy", "--directory localslack lint-imports", "pytest localslack"]
 AUDIT = "audit --locked --preview-features audit-command"
 SUPPLY = ["pip-licenses --summary", "python -m tests.project.secret_scan"]
-SYNC = "sync --quiet --locked --group deploy"
+SYNC = "sync --quiet --locked --group deploy --group docs"
 OWN = ["ruff check .", "ruff format --check .", "mypy", "lint-imports", *SUPPLY]
 # what uv is called with
 CHECKS = [

@@ -33,6 +33,7 @@ ALLOWED = {
     "digest/since_sentences.py": "the sentences of the page since a day, for the same reason",
     "contract/deprecations.py": "each state of a deprecation has its words beside it, in a list and in a terminal",
     "contract/table.py": "its line of totals is a row of the table",
+    "operations/forgetting.py": "each sentence is a line in a terminal, which nothing else shows",
     "profile/overview.py": "each heading belongs to the table below it, in a terminal",
     "touches/evaluation.py": "each heading belongs to the column below it, as in the evaluation of risks",
     "touches/upgrade.py": "headings and labels are the format of the file, which a canvas takes",

@@ -30,6 +30,7 @@ from bot.adapters.redis.record_store import RedisRecordStore
 from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
 from bot.adapters.redis.thread_states import RedisThreadStateStore
 from bot.adapters.redis.touches import RedisTouchStore
+from bot.adapters.redis.transfer.erasure import StoreEraser
 from bot.adapters.redis.transfer.reset import reset_store
 from bot.adapters.redis.transfer.schema import migrate_schema
 from bot.adapters.redis.transfer.transfer import StoreTransfer
@@ -61,6 +62,7 @@ __all__ = [
     "RedisTimeouts",
     "RedisTouchStore",
     "RedisWorkspaceOwner",
+    "StoreEraser",
     "StoreTransfer",
     "connect_embedded",
     "connect_server",

@@ -32,4 +32,5 @@ def _parse_message(message: Mapping[str, Any], *, is_own: bool) -> ThreadMessage
         is_own=is_own,
         key=metadata.key,
         about=metadata.about,
+        user=str(message.get("user") or ""),
     )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from bot.domain.keyspace.forgotten_ids import FORGOTTEN_USER
 from bot.domain.touches.decisions import TouchDecision
 from bot.render.blocks.message_limits import MAX_CHARACTERS
 from bot.render.blocks.rich_text import Block, Element, count_characters, make_block, make_section, make_text
@@ -64,7 +65,7 @@ def _render_decision(decision: TouchDecision) -> list[Element]:
     """Return who said what, and when."""
     user: Element = {"type": "user", "user_id": decision.by}
     return [
-        user,
+        make_text(sentences.FORGOTTEN_PERSON) if decision.by == FORGOTTEN_USER else user,
         make_text(sentences.SAID_DECISION),
         make_text(decision.verdict, bold=True),
         make_text(", "),

@@ -124,6 +124,7 @@ def format_class_title(subject: ContractClass, count: int) -> str:
 
 # what became of a hit
 
+FORGOTTEN_PERSON = "somebody"
 SAID_DECISION = " said: "
 
 
