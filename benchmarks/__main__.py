@@ -5,10 +5,14 @@ against loopback emulators with fixed latencies, on an empty embedded store. The
 missed. ``python -m benchmarks day``, ``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``, ``starts``,
 ``patch`` or ``outlines`` runs one part; ``trace`` counts what three requests cross in our code and has no
 bounds.
+
+How much the bot carries takes minutes, so that it runs by name alone: ``python -m benchmarks morning --help``, and
+``acks``, ``answers``, ``hour`` and ``month``. docs/load.md has the results.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 from benchmarks.clock import time_ticks
@@ -16,6 +20,7 @@ from benchmarks.commands import time_acknowledgements, time_cached_answers, time
 from benchmarks.day import count_replay, time_a_day
 from benchmarks.demo import time_the_demo
 from benchmarks.evaluate import time_evaluate
+from benchmarks.load import morning
 from benchmarks.outlines import time_outlines
 from benchmarks.patch import measure_a_large_patch
 from benchmarks.questions import price_questions, time_threads
@@ -37,11 +42,19 @@ PARTS = {
     "commands": (time_acknowledgements, time_the_same_question, time_cached_answers),
 }
 
+LOADS = {"morning": (morning.measure_mornings, morning.add_options)}
+
 
 def main() -> int:
     """Run the parts that are named on the command line, or all; return the exit code."""
-    table = Table()
-    for part in sys.argv[1:] or PARTS:
+    table, arguments = Table(), sys.argv[1:]
+    if arguments and arguments[0] in LOADS:
+        measure_load, add_options = LOADS[arguments[0]]
+        parser = argparse.ArgumentParser(f"python -m benchmarks {arguments[0]}")
+        add_options(parser)
+        measure_load(table, parser.parse_args(arguments[1:]))
+        return int(table.missed)
+    for part in arguments or PARTS:
         for measure in PARTS[part]:
             measure(table)
     return int(table.missed)
