@@ -36,11 +36,13 @@ def measure_use(pid: int) -> Use:
     # the name of a process may contain blanks: the fields begin after its parenthesis
     times = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     ticks = int(times[11]) + int(times[12])
-    return Use(_read_megabytes(status["VmRSS"]), _read_megabytes(status["VmHWM"]), ticks / os.sysconf("SC_CLK_TCK"))
+    return Use(
+        _read_megabytes(status["VmRSS"]), _read_megabytes(status["VmHWM"]), ticks / os.sysconf("SC_CLK_TCK")
+    )
 
 
 def _read_megabytes(field: str) -> float:
-    return int(field.split()[0]) / _MEBIBYTE
+    return int(field.split(maxsplit=1)[0]) / _MEBIBYTE
 
 
 @dataclass(frozen=True)
@@ -65,15 +67,13 @@ def run_site(settings: Mapping[str, str], names: Mapping[str, str], module: str 
 
     One of them must be ``web`` or ``run``; the block begins when it takes requests.
     """
-    log = open(settings.get("PRDIGEST_BENCHMARK_LOG", os.devnull), "ab")  # noqa: SIM115 (closed by the stack)
     with ExitStack() as stack:
-        stack.enter_context(log)
         store = stack.enter_context(connect_server(settings["REDIS_URL"]))
         started: dict[str, subprocess.Popen[bytes]] = {}
         stack.callback(_end_processes, started)
         for name, each in names.items():
             line = command(each, module=module)
-            started[name] = subprocess.Popen(line, env=environment(**settings), stderr=log, stdout=log)
+            started[name] = subprocess.Popen(line, env=environment(**settings), stderr=subprocess.DEVNULL)
         wire = HttpTransport(f"http://127.0.0.1:{settings['PORT']}/slack/events", SECRET, patience=30)
         eventually(lambda: wire.post(b"", {}).status == 401, _PATIENCE)
         yield Site(started, wire, store)
@@ -94,4 +94,5 @@ def name_workers(count: int) -> dict[str, str]:
 def print_uses(uses: Mapping[str, Use]) -> None:
     """Print one line for each process."""
     for name, use in uses.items():
-        print(f"  {name:<10} {use.megabytes:6.0f} MB, {use.peak:4.0f} MB at its peak, {use.seconds:7.1f} s of processor")
+        memory = f"{use.megabytes:6.0f} MB, {use.peak:4.0f} MB at its peak"
+        print(f"  {name:<10} {memory}, {use.seconds:7.1f} s of processor time")

@@ -18,7 +18,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from tests.emulators.claude.server import schema_of
-from tests.emulators.github.store import changed_file, pull
+from tests.emulators.github.store import PullRecord, changed_file, pull
 from tests.helpers.checks import closed_port
 from tests.helpers.world import World
 
@@ -87,10 +87,12 @@ def add_merges(there: World, size: TeamSize, date: dt.date, zone: ZoneInfo) -> N
     noon = datetime.combine(date, dt.time(_NOON), zone).astimezone(UTC)
     for place, name in enumerate(size.list_repositories()):
         first = date.toordinal() % 10_000 * 100
-        there.github.add(name, *(_make_pull(first + n, place, noon + timedelta(minutes=n)) for n in range(size.pulls)))
+        there.github.add(
+            name, *(_make_pull(first + n, place, noon + timedelta(minutes=n)) for n in range(size.pulls))
+        )
 
 
-def _make_pull(number: int, place: int, merged_at: datetime) -> object:
+def _make_pull(number: int, place: int, merged_at: datetime) -> PullRecord:
     lines = "\n".join(f"+    total = total + weights[{line}] * {number} * {place}" for line in range(_ADDED_LINES))
     patch = f"@@ -1,1 +1,{_ADDED_LINES + 1} @@\n start\n{lines}"
     title = f"Weigh part {number} of engine {place}"
@@ -131,5 +133,10 @@ def count_github_calls(there: World, since: int = 0) -> Counter[str]:
 def _name_query(body: bytes) -> str:
     """Return what a query of GraphQL asks for, by the first words of its text."""
     text = str(json.loads(body).get("query", ""))
-    marks = {"object(": "source files", "search(": "search", "pullRequests(": "day list", "pullRequest(": "pull request"}
+    marks = {
+        "object(": "source files",
+        "search(": "search",
+        "pullRequests(": "day list",
+        "pullRequest(": "pull request",
+    }
     return next((kind for mark, kind in marks.items() if mark in text), "other query")
