@@ -184,6 +184,14 @@ DAY_LIST = ExpiringFamily(
     lifetime=timedelta(hours=12),
     survives_reset=True,
 )
+# for what was reverted since; as long as a process remembers what it read around a day
+ONGOING_DAY_LIST = ExpiringFamily(
+    pattern="today:{repository}:{date}:{zone}",
+    type="string",
+    content="the list so far of a day that is not over",
+    lifetime=10 * _MINUTE,
+    survives_reset=True,
+)
 # an open discussion goes on; one question reads it several times, and the next may come soon
 DISCUSSION = ExpiringFamily(
     pattern="discussion:{repository}:{number}",
@@ -329,6 +337,7 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     CHANGED_FILES,
     SOURCE_FILES,
     DAY_LIST,
+    ONGOING_DAY_LIST,
     DISCUSSION,
     COMMIT_MERGE,
     RELEASES,
