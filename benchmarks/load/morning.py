@@ -92,9 +92,7 @@ def print_morning(table: Table, size: TeamSize, workers: int, morning: Morning) 
     print(f"{name}, {workers} worker(s): model {dict(morning.model)}, GitHub {dict(morning.github)}")
     print_uses(morning.uses)
     half, p99, last = (morning.waits[int(share * (len(morning.waits) - 1))] for share in (0.5, 0.99, 1.0))
-    print(
-        f"  digests posted: half after {half:.0f} s, 99% after {p99:.0f} s, all {len(morning.waits):,} after {last:.0f} s"
-    )
+    print(f"  digests posted: half after {half:.0f} s, 99% after {p99:.0f} s, the last after {last:.0f} s")
     busy = sum(use.seconds for key, use in morning.uses.items() if key.startswith("worker"))
     print(f"  workers' processor time: {1_000 * busy / size.channels:.0f} ms a digest")
     table.print_row(f"{name}: digests posted", len(morning.waits), size.channels, "posts")
