@@ -20,7 +20,7 @@ from benchmarks.commands import time_acknowledgements, time_cached_answers, time
 from benchmarks.day import count_replay, time_a_day
 from benchmarks.demo import time_the_demo
 from benchmarks.evaluate import time_evaluate
-from benchmarks.load import morning
+from benchmarks.load import acks, answers, hour, month, morning
 from benchmarks.outlines import time_outlines
 from benchmarks.patch import measure_a_large_patch
 from benchmarks.questions import price_questions, time_threads
@@ -42,7 +42,13 @@ PARTS = {
     "commands": (time_acknowledgements, time_the_same_question, time_cached_answers),
 }
 
-LOADS = {"morning": (morning.measure_mornings, morning.add_options)}
+LOADS = {
+    "acks": (acks.measure_acks, acks.add_options),
+    "answers": (answers.measure_answers, answers.add_options),
+    "morning": (morning.measure_mornings, morning.add_options),
+    "hour": (hour.measure_hour, hour.add_options),
+    "month": (month.measure_month, month.add_options),
+}
 
 
 def main() -> int:

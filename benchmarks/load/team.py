@@ -86,10 +86,15 @@ def add_merges(there: World, size: TeamSize, date: dt.date, zone: ZoneInfo) -> N
     """Merge pull requests in each repository at noon of a local date."""
     noon = datetime.combine(date, dt.time(_NOON), zone).astimezone(UTC)
     for place, name in enumerate(size.list_repositories()):
-        first = date.toordinal() % 10_000 * 100
+        first = get_first_number(date)
         there.github.add(
             name, *(_make_pull(first + n, place, noon + timedelta(minutes=n)) for n in range(size.pulls))
         )
+
+
+def get_first_number(date: dt.date) -> int:
+    """Return the number of the first pull request that was merged on a date; the others follow."""
+    return date.toordinal() % 10_000 * 100
 
 
 def _make_pull(number: int, place: int, merged_at: datetime) -> PullRecord:
