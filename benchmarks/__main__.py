@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 
 from benchmarks.clock import time_ticks
 from benchmarks.commands import time_acknowledgements, time_cached_answers, time_the_same_question
@@ -28,6 +29,7 @@ from benchmarks.reviews import price_reviews, time_reviews
 from benchmarks.starts import time_the_starts
 from benchmarks.table import Table
 from benchmarks.trace import trace_the_flows
+from tests.helpers.command import Start, executed
 
 PARTS = {
     "day": (time_a_day, count_replay, time_reviews, price_reviews),
@@ -51,14 +53,20 @@ LOADS = {
 }
 
 
-def main() -> int:
-    """Run the parts that are named on the command line, or all; return the exit code."""
-    table, arguments = Table(), sys.argv[1:]
+def measure_load(table: Table, name: str, arguments: Sequence[str], start: Start = executed) -> None:
+    """Run one measurement of load with the options of a command line. ``start`` starts the bot's processes."""
+    measure, add_options = LOADS[name]
+    parser = argparse.ArgumentParser(f"python -m benchmarks {name}")
+    add_options(parser)
+    parser.set_defaults(start=start)
+    measure(table, parser.parse_args(arguments))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the parts that are named, or all; return the exit code."""
+    table = Table()
     if arguments and arguments[0] in LOADS:
-        measure_load, add_options = LOADS[arguments[0]]
-        parser = argparse.ArgumentParser(f"python -m benchmarks {arguments[0]}")
-        add_options(parser)
-        measure_load(table, parser.parse_args(arguments[1:]))
+        measure_load(table, arguments[0], arguments[1:])
         return int(table.missed)
     for part in arguments or PARTS:
         for measure in PARTS[part]:
@@ -67,4 +75,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

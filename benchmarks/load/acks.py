@@ -11,10 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 
 from benchmarks.load.askers import ask_command, find_percentile
-from benchmarks.load.processes import print_uses, run_site
+from benchmarks.load.processes import WEB, print_uses, run_site
 from benchmarks.load.team import TeamSize, name_channel, open_team
 from benchmarks.table import Table
 from tests.helpers.checks import waiting_jobs
+from tests.helpers.command import Start
 
 SLACK_TIMEOUT = 3.0  # seconds that Slack waits
 _WARM_UP = 50
@@ -23,12 +24,12 @@ _WARM_UP = 50
 def measure_acks(table: Table, options: argparse.Namespace) -> None:
     """Measure with each number of clients that send one command after the other."""
     for clients in options.clients:
-        _measure_with(table, options.requests, clients)
+        _measure_with(table, options.requests, clients, options.start)
 
 
-def _measure_with(table: Table, requests: int, clients: int) -> None:
+def _measure_with(table: Table, requests: int, clients: int, start: Start) -> None:
     size, users = TeamSize(10, 1), count()
-    with open_team(size) as there, run_site(there.settings, {"web": "web"}) as site:
+    with open_team(size) as there, run_site(there.settings, WEB, start) as site:
 
         def ask(number: int) -> float:
             text, channel = f"{number % 100 + 1} private", name_channel(number % size.channels)

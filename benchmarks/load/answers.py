@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 from benchmarks.load.askers import AnswerLog, ask_command
-from benchmarks.load.processes import name_workers, print_uses, run_site
+from benchmarks.load.processes import WEB, measure_started, name_workers, print_uses, run_named, run_site
 from benchmarks.load.team import (
     TeamSize,
     add_merges,
@@ -28,7 +28,6 @@ from tests.helpers.checks import eventually
 MAX_PER_ANSWER = 20.0
 _CLIENTS = 16
 _PATIENCE = 600.0
-_WEB = {"web": "web"}
 
 
 def measure_answers(table: Table, options: argparse.Namespace) -> None:
@@ -39,24 +38,27 @@ def measure_answers(table: Table, options: argparse.Namespace) -> None:
         add_merges(there, size, yesterday, zone)
         first, log = get_first_number(yesterday), AnswerLog()
         there.slack.after = log.note_call
-        with run_site(there.settings, {**_WEB, **name_workers(1)}) as site:
-            texts = [f"{first + number} private" for number in range(size.pulls)]
-            asked = [ask_command(there, site.wire, n, text, name_channel(n)) for n, text in enumerate(texts)]
-            eventually(lambda: len(log.list_waits(asked)) == len(asked), _PATIENCE)
-        calls = count_model_calls(there).total()
-        with run_site(there.settings, _WEB) as site, ThreadPoolExecutor(_CLIENTS) as crew:
+        workers = name_workers(options.workers)
+        with run_site(there.settings, WEB, options.start) as site:
+            with run_named(there.settings, name_workers(1), options.start):
+                texts = [f"{first + number} private" for number in range(size.pulls)]
+                asked = [ask_command(there, site.wire, n, text, name_channel(n)) for n, text in enumerate(texts)]
+                eventually(lambda: len(log.list_waits(asked)) == len(asked), _PATIENCE)
+            calls = count_model_calls(there).total()
 
             def ask(number: int) -> None:
                 text, channel = f"{first + number % size.pulls} private", name_channel(number % size.channels)
                 ask_command(there, site.wire, 1_000 + number, text, channel)
 
-            list(crew.map(ask, range(options.requests)))
-        before = len(there.slack.ephemerals)
-        with run_site(there.settings, {**_WEB, **name_workers(options.workers)}) as site:
-            eventually(lambda: len(there.slack.ephemerals) > before, _PATIENCE)
-            began, done = time.perf_counter(), len(there.slack.ephemerals) - before
-            eventually(lambda: len(there.slack.ephemerals) - before == options.requests, _PATIENCE)
-            took, uses = time.perf_counter() - began, site.measure_uses()
+            with ThreadPoolExecutor(_CLIENTS) as crew:
+                list(crew.map(ask, range(options.requests)))
+            before = len(there.slack.ephemerals)
+            with run_named(there.settings, workers, options.start) as started:
+                eventually(lambda: len(there.slack.ephemerals) > before, _PATIENCE)
+                began, done = time.perf_counter(), len(there.slack.ephemerals) - before
+                eventually(lambda: len(there.slack.ephemerals) - before == options.requests, _PATIENCE)
+                took = time.perf_counter() - began
+                uses = {**site.measure_uses(), **measure_started(started)}
         new_calls = count_model_calls(there).total() - calls
     rate = (options.requests - done) / took
     print(f"cached answers, {options.workers} worker(s): {rate:,.0f} a second")

@@ -62,7 +62,7 @@ def measure_month(table: Table, options: argparse.Namespace) -> None:
         there.claude.respond = answer_at_once
         there.slack.workspace.now = lambda: read_shifted_time(path).timestamp()
         subscribe_channels(there, size, datetime.now(UTC).replace(second=0, microsecond=0), zone)
-        with run_site(there.settings, _PROCESSES, "benchmarks.load.shifted") as site:
+        with run_site(there.settings, _PROCESSES, options.start, "benchmarks.load.shifted") as site:
             for day in range(options.days):
                 _run_day(there, site, size, zone, path, day, options.asks)
                 days.append(site.measure_uses())
@@ -85,7 +85,7 @@ def measure_month(table: Table, options: argparse.Namespace) -> None:
 
 def _run_day(there: World, site: Site, size: TeamSize, zone: ZoneInfo, path: Path, day: int, asks: int) -> None:
     """Merge, let the digests come, ask, and let the rest of the day pass."""
-    yesterday = (read_shifted_time(path).astimezone(zone) - (_DAY if day == 0 else timedelta())).date()
+    yesterday = (read_shifted_time(path).astimezone(zone) - _DAY).date()
     add_merges(there, size, yesterday, zone)
     due_queue = RedisDueQueue(site.store)
     for hours in _HOURS:
@@ -157,8 +157,9 @@ def _measure_families(store: Redis) -> tuple[Counter[str], Counter[str]]:
 
 def _print_families(durable: Counter[str], expiring: Counter[str], channel_days: int) -> None:
     for title, part in (("kept for good", durable), ("kept for a while", expiring)):
+        total = part.total()
         print(
-            f"  {title}: {part.total() / _MEGABYTE:.1f} MB, {part.total() / 1_000 / channel_days:.1f} kB a digest"
+            f"  {title}: {total / _MEGABYTE:.1f} MB, {total / 1_000 / channel_days:.1f} kB for a day of a channel"
         )
         for name, size in part.most_common(5):
             print(f"    {name:<52} {size / 1_000:>10,.0f} kB")

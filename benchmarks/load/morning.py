@@ -48,20 +48,20 @@ class Morning:
     uses: dict[str, Use]
 
 
-def run_morning(size: TeamSize, workers: int, github_latency: float, model_latency: float) -> Morning:
+def run_morning(size: TeamSize, options: argparse.Namespace) -> Morning:
     """Run one morning until every channel has its digest and no job is left."""
     zone = choose_zone(datetime.now(UTC))
     with open_team(size) as there:
         today = datetime.now(zone).date()
         add_merges(there, size, today - timedelta(days=1), zone)
-        there.github.latency, there.claude.latency = github_latency, model_latency
+        there.github.latency, there.claude.latency = options.github_latency, options.model_latency
         posts: list[float] = []
         there.slack.after = lambda method, arguments: _note_lead(posts, method, arguments)
-        names = {"web": "web", **name_workers(workers), "clock": "clock"}
+        names = {"web": "web", **name_workers(options.workers), "clock": "clock"}
         # due in the present minute: the first tick of the clock finds all of them
         subscribe_channels(there, size, datetime.now(UTC).replace(second=0, microsecond=0), zone)
         began = time.perf_counter()
-        with run_site(there.settings, names) as site:
+        with run_site(there.settings, names, options.start) as site:
             _await_digests(site)
             uses = site.measure_uses()
         waits = sorted(each - began for each in posts)
@@ -114,7 +114,7 @@ def measure_mornings(table: Table, options: argparse.Namespace) -> None:
     """Measure a morning of each size."""
     for channels in options.channels:
         size = TeamSize(channels, min(options.repositories, channels), options.pulls)
-        morning = run_morning(size, options.workers, options.github_latency, options.model_latency)
+        morning = run_morning(size, options)
         print_morning(table, size, options.workers, morning)
 
 

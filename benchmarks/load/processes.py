@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -15,10 +14,11 @@ from redis import Redis
 from benchmarks.commands import SECRET
 from bot.adapters.redis import connect_server
 from tests.helpers.checks import eventually
-from tests.helpers.command import command, environment
+from tests.helpers.command import Process, Start, executed
 
 _MEBIBYTE = 1024.0  # kilobytes
 _PATIENCE = 60.0  # seconds until a process takes requests, on a machine that does other work too
+WEB = {"web": "web"}
 
 
 @dataclass(frozen=True)
@@ -49,37 +49,52 @@ def _read_megabytes(field: str) -> float:
 class Site:
     """The processes of one bot, each with a name, and the transport of Slack's requests to it."""
 
-    started: Mapping[str, subprocess.Popen[bytes]]
+    started: Mapping[str, Process]
     wire: HttpTransport
     store: Redis
 
     def measure_uses(self) -> dict[str, Use]:
-        """Return what each process has used; the store is one of them. Fail if one has ended."""
-        ended = [name for name, process in self.started.items() if process.poll() is not None]
-        assert not ended, f"ended: {ended}"
-        uses = {name: measure_use(process.pid) for name, process in self.started.items()}
+        """Return what each process has used; the store is one of them."""
+        uses = measure_started(self.started)
         return {**uses, "store": measure_use(int(self.store.info("server")["process_id"]))}
 
 
+def measure_started(started: Mapping[str, Process]) -> dict[str, Use]:
+    """Return what each process has used. Fail if one has ended."""
+    ended = [name for name, process in started.items() if process.poll() is not None]
+    assert not ended, f"ended: {ended}"
+    return {name: measure_use(process.pid) for name, process in started.items()}
+
+
 @contextmanager
-def run_site(settings: Mapping[str, str], names: Mapping[str, str], module: str = "bot") -> Iterator[Site]:
+def run_site(
+    settings: Mapping[str, str], names: Mapping[str, str], start: Start = executed, module: str = "bot"
+) -> Iterator[Site]:
     """Run the bot's processes until the end of the block: ``names`` has the command of each.
 
     One of them must be ``web`` or ``run``; the block begins when it takes requests.
     """
-    with ExitStack() as stack:
-        store = stack.enter_context(connect_server(settings["REDIS_URL"]))
-        started: dict[str, subprocess.Popen[bytes]] = {}
-        stack.callback(_end_processes, started)
-        for name, each in names.items():
-            line = command(each, module=module)
-            started[name] = subprocess.Popen(line, env=environment(**settings), stderr=subprocess.DEVNULL)
+    with connect_server(settings["REDIS_URL"]) as store, run_named(settings, names, start, module) as started:
         wire = HttpTransport(f"http://127.0.0.1:{settings['PORT']}/slack/events", SECRET, patience=30)
         eventually(lambda: wire.post(b"", {}).status == 401, _PATIENCE)
         yield Site(started, wire, store)
 
 
-def _end_processes(started: Mapping[str, subprocess.Popen[bytes]]) -> None:
+@contextmanager
+def run_named(
+    settings: Mapping[str, str], names: Mapping[str, str], start: Start = executed, module: str = "bot"
+) -> Iterator[Mapping[str, Process]]:
+    """Run processes until the end of the block, without their log."""
+    started: dict[str, Process] = {}
+    with ExitStack() as stack, Path(os.devnull).open("r+b") as nothing:
+        stack.callback(_end_processes, started)
+        for name, command in names.items():
+            files = (nothing.fileno(),) * 3
+            started[name] = start(command, settings=settings, folder=Path.cwd(), module=module, files=files)
+        yield started
+
+
+def _end_processes(started: Mapping[str, Process]) -> None:
     for process in started.values():
         process.terminate()
     for process in started.values():

@@ -1,7 +1,7 @@
 """The bot's processes with a clock that is ahead: ``python -m benchmarks.load.shifted web|worker|clock``.
 
-``PRDIGEST_SHIFT`` names a file with the seconds by which they are ahead; whoever writes it lets time pass. The clock
-ticks whenever that changes. Everything else is what ``prdigest web``, ``worker`` and ``clock`` do.
+``PRDIGEST_SHIFT`` names a file with the seconds by which they are ahead; whoever writes it lets time pass. The
+clock ticks whenever that changes. Everything else is what ``prdigest web``, ``worker`` and ``clock`` do.
 """
 
 from __future__ import annotations
