@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from pydantic import TypeAdapter
 
-from bot.domain.keyspace.keys import DAY_LIST, ONGOING_DAY_LIST
+from bot.domain.keyspace.keys import DAY_LIST, UNSETTLED_DAY_LIST
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.ports import Cache, DayMerges, PullRequests
@@ -20,11 +20,13 @@ _DAY_MERGES = TypeAdapter(DayMerges)
 # GitHub's search index lags behind by minutes
 _INDEX_DELAY = timedelta(hours=1)
 # shorter than the pause before a digest with gaps is repaired
-_UNSETTLED_LIFETIME = timedelta(minutes=2)
+UNSETTLED_MINUTES = 2
+# as long as a process remembers what it read around a day
+ONGOING_MINUTES = 10
 
 
 class DayListCache:
-    """``PullRequests`` that keeps the lists of past days: for twelve hours, or for two minutes if they may change.
+    """``PullRequests`` that keeps the lists of past days: for twelve hours, or two minutes if they may change.
 
     The list of a day that is not over is not stored.
     """
@@ -39,21 +41,26 @@ class DayListCache:
 
         A list may change if it is empty or incomplete, or if the day has hardly ended.
         """
-        if self._now() < day.end:
+        now = self._now()
+        if now < day.end:
             return self._source.list_merged(repository, day)
-        key = DAY_LIST.build_key(repository, day.date, day.zone)
-        return _list_once(
-            self._cache, key, lambda: self._source.list_merged(repository, day), self._get_lifetime(day)
-        )
-
-    def _get_lifetime(self, day: LocalDay) -> Callable[[DayMerges], timedelta]:
-        is_indexed = self._now() >= day.end + _INDEX_DELAY
-
-        def get_lifetime(listed: DayMerges) -> timedelta:
-            is_settled = listed.pulls and not listed.caveat and is_indexed
-            return DAY_LIST.lifetime if is_settled else _UNSETTLED_LIFETIME
-
-        return get_lifetime
+        settled = DAY_LIST.build_key(repository, day.date, day.zone)
+        unsettled = _build_unsettled_key(repository, day, now, UNSETTLED_MINUTES)
+        cached = _load_list(self._cache, settled) or _load_list(self._cache, unsettled)
+        if cached is not None:
+            return cached
+        with self._cache.acquire_lease(settled):
+            # the previous holder of the lease has most likely listed the same
+            cached = _load_list(self._cache, settled) or _load_list(self._cache, unsettled)
+            if cached is not None:
+                return cached
+            listed = self._source.list_merged(repository, day)
+            is_settled = listed.pulls and not listed.caveat and now >= day.end + _INDEX_DELAY
+            if is_settled:
+                _store_list(self._cache, settled, listed, DAY_LIST.lifetime)
+            else:
+                _store_list(self._cache, unsettled, listed, UNSETTLED_DAY_LIST.lifetime)
+            return listed
 
     def fetch_pull_request(self, repository: Repository, number: int) -> PullRequest:
         """Fetch a pull request without the cache."""
@@ -77,27 +84,32 @@ class OngoingDayCache:
 
     def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
         """List a day's merges. What was merged in the last ten minutes may be missing if the day is not over."""
-        if self._now() >= day.end:
+        now = self._now()
+        if now >= day.end:
             return self._source.list_merged(repository, day)
-        key = ONGOING_DAY_LIST.build_key(repository, day.date, day.zone)
-        lifetime = ONGOING_DAY_LIST.lifetime
-        return _list_once(
-            self._cache, key, lambda: self._source.list_merged(repository, day), lambda _listed: lifetime
-        )
-
-
-def _list_once(
-    cache: Cache, key: str, list_merges: Callable[[], DayMerges], get_lifetime: Callable[[DayMerges], timedelta]
-) -> DayMerges:
-    """Return the list that is stored; or list the merges while nobody else does, and store the list."""
-    cached = load_or_none(_DAY_MERGES, cache.get(key))
-    if cached is not None:
-        return cached
-    with cache.acquire_lease(key):
-        # the previous holder of the lease has most likely listed the same
-        cached = load_or_none(_DAY_MERGES, cache.get(key))
+        key = _build_unsettled_key(repository, day, now, ONGOING_MINUTES)
+        cached = _load_list(self._cache, key)
         if cached is not None:
             return cached
-        listed = list_merges()
-        cache.put(key, _DAY_MERGES.dump_json(listed).decode(), get_lifetime(listed))
-        return listed
+        with self._cache.acquire_lease(key):
+            cached = _load_list(self._cache, key)
+            if cached is not None:
+                return cached
+            listed = self._source.list_merged(repository, day)
+            _store_list(self._cache, key, listed, UNSETTLED_DAY_LIST.lifetime)
+            return listed
+
+
+def _build_unsettled_key(repository: Repository, day: LocalDay, now: datetime, minutes: int) -> str:
+    """Return the key of a list for the so many minutes in which ``now`` is."""
+    return UNSETTLED_DAY_LIST.build_key(
+        repository, day.date, day.zone, int(now.timestamp()) // 60 // minutes * minutes
+    )
+
+
+def _load_list(cache: Cache, key: str) -> DayMerges | None:
+    return load_or_none(_DAY_MERGES, cache.get(key))
+
+
+def _store_list(cache: Cache, key: str, listed: DayMerges, lifetime: timedelta) -> None:
+    cache.put(key, _DAY_MERGES.dump_json(listed).decode(), lifetime)

@@ -16,10 +16,10 @@ from bot.domain.keyspace.keys import (
     FILE_USES,
     MERGE_CONTRACT,
     MODULE_OUTLINE,
-    ONGOING_DAY_LIST,
     RELEASES,
     SOURCE_FILES,
     SUMMARY_ENTRY,
+    UNSETTLED_DAY_LIST,
 )
 from bot.ports import Cache
 
@@ -29,7 +29,7 @@ _KINDS = {
     COMPLETION: "model_answers",
     BUG_REVIEW: "reviews",
     DAY_LIST: "day_lists",
-    ONGOING_DAY_LIST: "day_lists",
+    UNSETTLED_DAY_LIST: "day_lists",
     CHANGED_FILES: "changed_files",
     SOURCE_FILES: "source_files",
     DISCUSSION: "discussions",

@@ -184,11 +184,11 @@ DAY_LIST = ExpiringFamily(
     lifetime=timedelta(hours=12),
     survives_reset=True,
 )
-# for what was reverted since; as long as a process remembers what it read around a day
-ONGOING_DAY_LIST = ExpiringFamily(
-    pattern="today:{repository}:{date}:{zone}",
+# for channels that ask within the same minutes, which the key names: the clock of the store does not count
+UNSETTLED_DAY_LIST = ExpiringFamily(
+    pattern="unsettled:{repository}:{date}:{zone}:{minutes}",
     type="string",
-    content="the list so far of a day that is not over",
+    content="the list of a day to which something may still be added",
     lifetime=10 * _MINUTE,
     survives_reset=True,
 )
@@ -337,7 +337,7 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     CHANGED_FILES,
     SOURCE_FILES,
     DAY_LIST,
-    ONGOING_DAY_LIST,
+    UNSETTLED_DAY_LIST,
     DISCUSSION,
     COMMIT_MERGE,
     RELEASES,

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.caching.day_lists import DayListCache, OngoingDayCache
+from bot.adapters.caching.day_lists import ONGOING_MINUTES, UNSETTLED_MINUTES, DayListCache, OngoingDayCache
 from bot.adapters.redis.connection import RedisCache
 from bot.domain.digest.models import CountCheck
 from bot.domain.errors import GitHubUnavailable
@@ -41,7 +41,8 @@ PULLS = (
 )
 COMPLETE = DayMerges(PULLS, CountCheck(2, "the commits of main"))
 OTHER = Repository("octo", "other")
-SHORT, LONG = timedelta(minutes=2), timedelta(hours=12)
+# in the store; the minutes that a key names are over earlier
+SHORT, LONG = timedelta(minutes=10), timedelta(hours=12)
 
 
 @dataclass
@@ -126,8 +127,25 @@ def test_an_empty_day_is_asked_for_again_after_minutes(cache: RedisCache, store:
     assert (len(behind.asked), lifetimes(store)) == (1, [SHORT])
 
 
-def test_an_unsettled_list_is_gone_before_a_digest_is_repaired() -> None:
-    assert SHORT < FIRST_REPAIR_DELAY
+def test_an_unsettled_list_is_asked_for_again_before_a_digest_is_repaired() -> None:
+    assert timedelta(minutes=UNSETTLED_MINUTES) < FIRST_REPAIR_DELAY
+
+
+@pytest.mark.parametrize(("minutes", "times"), [(0, 1), (UNSETTLED_MINUTES, 2), (60, 2)], ids=str)
+def test_the_minutes_of_an_unsettled_list_are_those_of_the_bots_clock(
+    cache: RedisCache, minutes: int, times: int
+) -> None:
+    behind = Recorder(DayMerges((), CountCheck(0, "the commits of main")))
+    for at in (SETTLED, SETTLED + timedelta(minutes=minutes)):
+        cached(behind, cache, at).list_merged(REPOSITORY, DAY)
+    assert len(behind.asked) == times
+
+
+def test_the_list_so_far_is_asked_for_again_after_its_minutes(cache: RedisCache) -> None:
+    behind, at = Recorder(), DAY.end - timedelta(hours=2)
+    for minutes in (0, ONGOING_MINUTES):
+        OngoingDayCache(behind, cache, lambda: at + timedelta(minutes=minutes)).list_merged(REPOSITORY, DAY)
+    assert len(behind.asked) == 2
 
 
 def test_channels_that_ask_at_the_same_moment_cost_one_list(cache: RedisCache) -> None:

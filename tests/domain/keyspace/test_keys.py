@@ -68,8 +68,8 @@ EXPIRING = {
     keys.MODULE_OUTLINE.build_key("1", "ab12"): ("outline:1:ab12", "string", 7 * DAY),
     keys.SOURCE_FILES.build_key("o/r", "c0ffee", "1a2b"): ("sources:o/r:c0ffee:1a2b", "string", 2 * DAY),
     keys.DAY_LIST.build_key("o/r", date(2026, 2, 28), "UTC"): ("day:o/r:2026-02-28:UTC", "string", 12 * HOUR),
-    keys.ONGOING_DAY_LIST.build_key("o/r", date(2026, 2, 28), "UTC"): (
-        "today:o/r:2026-02-28:UTC",
+    keys.UNSETTLED_DAY_LIST.build_key("o/r", date(2026, 2, 28), "UTC", 7): (
+        "unsettled:o/r:2026-02-28:UTC:7",
         "string",
         10 * MINUTE,
     ),
@@ -97,7 +97,7 @@ SURVIVING = {
     "files:",
     "sources:",
     "day:",
-    "today:",
+    "unsettled:",
     "discussion:",
     "merged:",
     "releases:",
