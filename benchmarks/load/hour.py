@@ -1,7 +1,7 @@
 """An hour in which very many people ask.
 
-``python -m benchmarks hour --people 10000`` takes an hour; ``--speed 12`` sends the same in five minutes, which is
-harder for the bot. Commands come at random moments. Two of three ask for an answer in the channel, the third for a
+``python -m benchmarks hour --people 10000`` takes an hour. ``--minutes 5`` measures so many minutes of it, at the
+same rate; ``--speed 6`` sends all in a sixth of the time, which is harder for the bot. Commands come at random moments. Two of three ask for an answer in the channel, the third for a
 private one. Slack takes a post a second in each channel.
 """
 
@@ -59,18 +59,18 @@ def measure_hour(table: Table, options: argparse.Namespace) -> None:
             eventually(lambda: len(log.list_waits(asked)) == len(asked), _PATIENCE)
             uses = site.measure_uses()
         model, github = count_model_calls(there), count_github_calls(there)
-    waits, name = log.list_waits(asked), f"{options.people:,} people"
+    waits, name = log.list_waits(asked), f"{len(asked):,} people"
     rate = options.people / HOUR * options.speed
     print(f"{name}, {rate:.1f} commands a second: model {dict(model)}, GitHub {dict(github)}")
     print_uses(uses)
-    busy = {key: 1_000 * (uses[key].seconds - before[key].seconds) / options.people for key in uses}
+    busy = {key: 1_000 * (uses[key].seconds - before[key].seconds) / len(asked) for key in uses}
     print("  processor time for a command:", ", ".join(f"{key} {each:.1f} ms" for key, each in busy.items()))
     acks = [each.ack_seconds for each in asked]
     pulls = size.repositories * size.pulls
     table.print_row(f"{name}: p99 until the acknowledgement", find_percentile(acks, 99), SLACK_TIMEOUT, "s")
     table.print_row(f"{name}: p50 until the answer", find_percentile(waits, 50), MAX_WAIT, "s")
     table.print_row(f"{name}: p99 until the answer", find_percentile(waits, 99), MAX_WAIT, "s")
-    table.print_row(f"{name}: without an answer", options.people - len(waits), 0, "people")
+    table.print_row(f"{name}: without an answer", len(asked) - len(waits), 0, "people")
     table.print_row(f"{name}: model calls (distinct pull requests)", model.total(), pulls, "calls")
     files = github["files"] + github["source files"]
     table.print_row(f"{name}: GitHub calls for files (2 a pull request)", files, _CALLS_A_PULL * pulls, "calls")
@@ -84,9 +84,10 @@ def _ask_all(
     """Type each command at its moment; the answers come meanwhile. ``first`` is the lowest number."""
     chance = random.Random(options.seed)  # noqa: S311 (nothing is secret here)
     moments = sorted(chance.uniform(0, HOUR / options.speed) for _ in range(options.people))
+    moments = [each for each in moments if each < 60 * options.minutes]
     pulls = [f"{name}#{first + n}" for name in size.list_repositories() for n in range(size.pulls)]
-    texts = [f"{chance.choice(pulls)}{'' if user % 3 else ' private'}" for user in range(options.people)]
-    places = [name_channel(chance.randrange(size.channels)) for _ in range(options.people)]
+    texts = [f"{chance.choice(pulls)}{'' if user % 3 else ' private'}" for user in range(len(moments))]
+    places = [name_channel(chance.randrange(size.channels)) for _ in moments]
     began = time.perf_counter()
 
     def ask(user: int) -> Asked:
@@ -94,13 +95,14 @@ def _ask_all(
         return ask_command(there, wire, user, texts[user], places[user])
 
     with ThreadPoolExecutor(_CLIENTS) as crew:
-        return list(crew.map(ask, range(options.people)))
+        return list(crew.map(ask, range(len(moments))))
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("--people", type=int, default=10_000)
     parser.add_argument("--speed", type=float, default=1.0, help="how many times as fast as the hour")
+    parser.add_argument("--minutes", type=float, default=60.0, help="how much of the hour to measure")
     parser.add_argument("--channels", type=int, default=1_000)
     parser.add_argument("--repositories", type=int, default=200)
     parser.add_argument("--workers", type=int, default=1)

@@ -102,9 +102,8 @@ class OngoingDayCache:
 
 def _build_unsettled_key(repository: Repository, day: LocalDay, now: datetime, minutes: int) -> str:
     """Return the key of a list for the so many minutes in which ``now`` is."""
-    return UNSETTLED_DAY_LIST.build_key(
-        repository, day.date, day.zone, int(now.timestamp()) // 60 // minutes * minutes
-    )
+    first = int(now.timestamp()) // 60 // minutes * minutes
+    return UNSETTLED_DAY_LIST.build_key(repository, day.date, day.zone, first)
 
 
 def _load_list(cache: Cache, key: str) -> DayMerges | None:
