@@ -1,8 +1,9 @@
 """An hour in which very many people ask.
 
 ``python -m benchmarks hour --people 10000`` takes an hour. ``--minutes 5`` measures so many minutes of it, at the
-same rate; ``--speed 6`` sends all in a sixth of the time, which is harder for the bot. Commands come at random moments. Two of three ask for an answer in the channel, the third for a
-private one. Slack takes a post a second in each channel.
+same rate; ``--speed 6`` sends all in a sixth of the time, which is harder for the bot. Commands come at random
+moments. Two of three ask for an answer in the channel, the third for a private one. Slack takes a post a second in
+each channel.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def print_morning(table: Table, size: TeamSize, workers: int, morning: Morning) 
     table.print_row(f"{name}: summaries (distinct pull requests)", morning.model["summary"], pulls, "calls")
     table.print_row(f"{name}: overviews (repositories)", morning.model["overview"], size.repositories, "calls")
     table.print_row(
-        f"{name}: GitHub calls (3 a repository, 2 a pull)", morning.github.total(), _bound(size), "calls"
+        f"{name}: GitHub calls (2 lists, 2 a pull, 1 spare)", morning.github.total(), _bound(size), "calls"
     )
     table.print_row(f"{name}: last digest", last, MAX_WAIT, "s")
     memory = max(use.peak for key, use in morning.uses.items() if key != "store")

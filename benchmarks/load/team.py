@@ -94,7 +94,7 @@ def add_merges(there: World, size: TeamSize, date: dt.date, zone: ZoneInfo) -> N
 
 def get_first_number(date: dt.date) -> int:
     """Return the number of the first pull request that was merged on a date; the others follow."""
-    return date.toordinal() % 10_000 * 100
+    return (date.toordinal() % 10_000 + 1) * 100
 
 
 def _make_pull(number: int, place: int, merged_at: datetime) -> PullRecord:
