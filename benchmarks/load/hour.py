@@ -55,8 +55,12 @@ def measure_hour(table: Table, options: argparse.Namespace) -> None:
         there.slack.after = log.note_call
         processes = {"web": "web", **name_workers(options.workers), "clock": "clock"}
         with run_site(there.settings, processes, options.start) as site:
+            first = get_first_number(yesterday)
+            if options.warm:
+                primed = _prime_cache(there, site.wire, size, first)
+                eventually(lambda: len(log.list_waits(primed)) == len(primed), _PATIENCE)
             before = site.measure_uses()
-            asked = _ask_all(there, site.wire, size, get_first_number(yesterday), options)
+            asked = _ask_all(there, site.wire, size, first, options)
             eventually(lambda: len(log.list_waits(asked)) == len(asked), _PATIENCE)
             uses = site.measure_uses()
         model, github = count_model_calls(there), count_github_calls(there)
@@ -77,6 +81,14 @@ def measure_hour(table: Table, options: argparse.Namespace) -> None:
     table.print_row(f"{name}: GitHub calls for files (2 a pull request)", files, _CALLS_A_PULL * pulls, "calls")
     memory = max(use.peak for key, use in uses.items() if key != "store")
     table.print_row(f"{name}: memory of the largest process", memory, MAX_MEMORY, "MB")
+
+
+def _prime_cache(there: World, wire: HttpTransport, size: TeamSize, first: int) -> list[Asked]:
+    """Ask for each pull request once, as the digests of the morning do."""
+    pulls = [f"{name}#{first + n} private" for name in size.list_repositories() for n in range(size.pulls)]
+    return [
+        ask_command(there, wire, 90_000_000 + place, text, name_channel(0)) for place, text in enumerate(pulls)
+    ]
 
 
 def _ask_all(
@@ -104,6 +116,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--people", type=int, default=10_000)
     parser.add_argument("--speed", type=float, default=1.0, help="how many times as fast as the hour")
     parser.add_argument("--minutes", type=float, default=60.0, help="how much of the hour to measure")
+    parser.add_argument("--warm", action="store_true", help="after a morning whose digests had all pull requests")
     parser.add_argument("--channels", type=int, default=1_000)
     parser.add_argument("--repositories", type=int, default=200)
     parser.add_argument("--workers", type=int, default=1)
