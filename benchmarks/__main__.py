@@ -5,17 +5,23 @@ against loopback emulators with fixed latencies, on an empty embedded store. The
 missed. ``python -m benchmarks day``, ``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``, ``starts``,
 ``patch`` or ``outlines`` runs one part; ``trace`` counts what three requests cross in our code and has no
 bounds. ``peers`` compares with another tool and has options of its own: ``python -m benchmarks peers --help``.
+
+How much the bot carries takes minutes, so that it runs by name alone: ``python -m benchmarks morning --help``, and
+``acks``, ``answers``, ``hour`` and ``month``. docs/load.md has the results.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
+from collections.abc import Sequence
 
 from benchmarks.clock import time_ticks
 from benchmarks.commands import time_acknowledgements, time_cached_answers, time_the_same_question
 from benchmarks.day import count_replay, time_a_day
 from benchmarks.demo import time_the_demo
 from benchmarks.evaluate import time_evaluate
+from benchmarks.load import acks, answers, hour, month, morning
 from benchmarks.outlines import time_outlines
 from benchmarks.patch import measure_a_large_patch
 from benchmarks.peers.command import compare_peers
@@ -24,6 +30,7 @@ from benchmarks.reviews import price_reviews, time_reviews
 from benchmarks.starts import time_the_starts
 from benchmarks.table import Table
 from benchmarks.trace import trace_the_flows
+from tests.helpers.command import Start, executed
 
 PARTS = {
     "day": (time_a_day, count_replay, time_reviews, price_reviews),
@@ -38,17 +45,37 @@ PARTS = {
     "commands": (time_acknowledgements, time_the_same_question, time_cached_answers),
 }
 
+LOADS = {
+    "acks": (acks.measure_acks, acks.add_options),
+    "answers": (answers.measure_answers, answers.add_options),
+    "morning": (morning.measure_mornings, morning.add_options),
+    "hour": (hour.measure_hour, hour.add_options),
+    "month": (month.measure_month, month.add_options),
+}
 
-def main() -> int:
-    """Run the parts that are named on the command line, or all; return the exit code."""
-    if sys.argv[1:2] == ["peers"]:
-        return compare_peers(sys.argv[2:])
+
+def measure_load(table: Table, name: str, arguments: Sequence[str], start: Start = executed) -> None:
+    """Run one measurement of load with the options of a command line. ``start`` starts the bot's processes."""
+    measure, add_options = LOADS[name]
+    parser = argparse.ArgumentParser(f"python -m benchmarks {name}")
+    add_options(parser)
+    parser.set_defaults(start=start)
+    measure(table, parser.parse_args(arguments))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the parts that are named, or all; return the exit code."""
+    if arguments[:1] == ["peers"]:
+        return compare_peers(arguments[1:])
     table = Table()
-    for part in sys.argv[1:] or PARTS:
+    if arguments and arguments[0] in LOADS:
+        measure_load(table, arguments[0], arguments[1:])
+        return int(table.missed)
+    for part in arguments or PARTS:
         for measure in PARTS[part]:
             measure(table)
     return int(table.missed)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from bot.adapters.caching import DayListCache, FileCache
+from bot.adapters.caching import DayListCache, FileCache, OngoingDayCache
 from bot.container.code import build_source_files
 from bot.container.costs import CostServices, build_cost_services
 from bot.container.foundation import Foundation
@@ -136,7 +136,7 @@ def _build_builder(
 ) -> DigestBuilder:
     history = digests.history
     dependencies = DigestDependencies(
-        build_merge_timeline(base, pulls, digests.paths).load_day_context,
+        build_merge_timeline(base, OngoingDayCache(pulls, base.cache, base.now), digests.paths).load_day_context,
         history.timeline.record_merges,
         history.track_record.is_reduced,
         partial(update_mirror, base.sources.source_mirror),

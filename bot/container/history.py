@@ -11,6 +11,7 @@ from bot.domain.operations.usage import Usage
 from bot.domain.pull_requests.path_classes import PathSettings
 from bot.ports import HistoryStore, PullRequests
 from bot.services.history.backfill import Backfill, SummaryService
+from bot.services.history.merge_lists import DayLists
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.history.throttle import Throttle
 from bot.services.risk.track_record import TrackRecordScorer, TrackRecordStores
@@ -33,7 +34,7 @@ def build_history_services(base: Foundation, pulls: PullRequests, paths: PathSet
     return HistoryServices(build_merge_timeline(base, pulls, paths), build_track_record(base))
 
 
-def build_merge_timeline(base: Foundation, pulls: PullRequests, paths: PathSettings) -> MergeTimeline:
+def build_merge_timeline(base: Foundation, pulls: DayLists, paths: PathSettings) -> MergeTimeline:
     """Build the timeline of the merges that ``pulls`` lists.
 
     It opens the store for permanent records when it first reads history: a digest can do without.

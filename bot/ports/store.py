@@ -160,6 +160,9 @@ class SubscriptionStore(Protocol):
     def list_all(self) -> Sequence[Subscription]:
         """List all subscriptions, in no particular order."""
 
+    def list_for_channel(self, channel: str) -> Sequence[Subscription]:
+        """List the subscriptions of a channel, in no particular order."""
+
     def get(self, name: str) -> Subscription | None:
         """Return the subscription of an id, None if there is none."""
 

@@ -22,6 +22,7 @@ ROOT_DOCUMENTS = (
     "SECURITY.md",
     "docs/cost.md",
     "docs/deploy.md",
+    "docs/load.md",
     "docs/monitoring.md",
     "docs/permissions.md",
     "docs/privacy.md",

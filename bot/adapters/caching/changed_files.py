@@ -36,7 +36,12 @@ class FileCache:
         files = load_or_none(_FILES, self._cache.get(key))
         if files is not None:
             return replace(pull, files=files)
-        loaded = self._source.load_files(pull)
-        if loaded.files:
-            self._cache.put(key, _FILES.dump_json(loaded.files).decode(), CHANGED_FILES.lifetime)
-        return loaded
+        with self._cache.acquire_lease(key):
+            # the previous holder of the lease has most likely loaded the same
+            files = load_or_none(_FILES, self._cache.get(key))
+            if files is not None:
+                return replace(pull, files=files)
+            loaded = self._source.load_files(pull)
+            if loaded.files:
+                self._cache.put(key, _FILES.dump_json(loaded.files).decode(), CHANGED_FILES.lifetime)
+            return loaded

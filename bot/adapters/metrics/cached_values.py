@@ -19,6 +19,7 @@ from bot.domain.keyspace.keys import (
     RELEASES,
     SOURCE_FILES,
     SUMMARY_ENTRY,
+    UNSETTLED_DAY_LIST,
 )
 from bot.ports import Cache
 
@@ -28,6 +29,7 @@ _KINDS = {
     COMPLETION: "model_answers",
     BUG_REVIEW: "reviews",
     DAY_LIST: "day_lists",
+    UNSETTLED_DAY_LIST: "day_lists",
     CHANGED_FILES: "changed_files",
     SOURCE_FILES: "source_files",
     DISCUSSION: "discussions",

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import cast
 
 from pydantic import TypeAdapter
+from pydantic_core import to_json
 from redis import Redis
 
 from bot.adapters.redis.connection import pack_value, unpack_value
@@ -52,6 +53,18 @@ class RedisSubscriptionStore:
         with translate_redis_errors():
             values = cast("dict[bytes, bytes]", self._client.hgetall(self._key))
         return tuple(subscription for value in values.values() if (subscription := _parse_subscription(value)))
+
+    def list_for_channel(self, channel: str) -> Sequence[Subscription]:
+        """List the subscriptions of a channel.
+
+        Only values that contain its id are parsed: each digest and each command asks for this, and parsing takes
+        many times as long as a look at the text.
+        """
+        quoted = to_json(channel).decode()
+        with translate_redis_errors():
+            values = cast("list[bytes]", self._client.hvals(self._key))
+        parsed = (_parse_subscription(value) for value in values if quoted in unpack_value(value))
+        return tuple(each for each in parsed if each and each.channel == channel)
 
     def get(self, name: str) -> Subscription | None:
         """Return the subscription of an id. Raises ValidationError if it is unreadable."""

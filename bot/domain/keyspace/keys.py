@@ -184,6 +184,14 @@ DAY_LIST = ExpiringFamily(
     lifetime=timedelta(hours=12),
     survives_reset=True,
 )
+# for channels that ask within the same minutes, which the key names: the clock of the store does not count
+UNSETTLED_DAY_LIST = ExpiringFamily(
+    pattern="unsettled:{repository}:{date}:{zone}:{minutes}",
+    type="string",
+    content="the list of a day to which something may still be added",
+    lifetime=10 * _MINUTE,
+    survives_reset=True,
+)
 # an open discussion goes on; one question reads it several times, and the next may come soon
 DISCUSSION = ExpiringFamily(
     pattern="discussion:{repository}:{number}",
@@ -337,6 +345,7 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     CHANGED_FILES,
     SOURCE_FILES,
     DAY_LIST,
+    UNSETTLED_DAY_LIST,
     DISCUSSION,
     COMMIT_MERGE,
     RELEASES,

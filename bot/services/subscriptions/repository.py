@@ -21,12 +21,17 @@ class SubscriptionRepository:
     def list_all(self) -> Sequence[Subscription]:
         """Return all subscriptions, that of the settings first, then by repository and time."""
         fixed = () if self.fixed is None else (self.fixed,)
-        stored = (each for each in self._store.list_all() if each.id != self._fixed_id)
-        return (*fixed, *sorted(stored, key=lambda each: (str(each.repository), each.timing.at, each.id)))
+        return (*fixed, *self._sort_stored(self._store.list_all()))
 
     def list_for_channel(self, channel: str) -> Sequence[Subscription]:
-        """Return the subscriptions of a channel."""
-        return tuple(each for each in self.list_all() if each.channel == channel)
+        """Return the subscriptions of a channel, in the order of :meth:`list_all`."""
+        fixed = (self.fixed,) if self.fixed and self.fixed.channel == channel else ()
+        return (*fixed, *self._sort_stored(self._store.list_for_channel(channel)))
+
+    def _sort_stored(self, stored: Sequence[Subscription]) -> Sequence[Subscription]:
+        """Sort by repository and time those that users created."""
+        created = (each for each in stored if each.id != self._fixed_id)
+        return sorted(created, key=lambda each: (str(each.repository), each.timing.at, each.id))
 
     def get_time_zone(self, channel: str, default: ZoneInfo) -> ZoneInfo | None:
         """Return the time zone of a channel: that of its subscriptions, or the default if it has none.

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from redis import Redis
 
-from bot.adapters.caching.day_lists import DayListCache
+from bot.adapters.caching.day_lists import ONGOING_MINUTES, UNSETTLED_MINUTES, DayListCache, OngoingDayCache
 from bot.adapters.redis.connection import RedisCache
 from bot.domain.digest.models import CountCheck
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.models import Account, LinkedIssue, PullRequest, Repository
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.ports import DayMerges
+from bot.services.subscriptions.retry_policy import FIRST_REPAIR_DELAY
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
 
 SETTLED = DAY.end + timedelta(hours=1)
@@ -38,6 +41,8 @@ PULLS = (
 )
 COMPLETE = DayMerges(PULLS, CountCheck(2, "the commits of main"))
 OTHER = Repository("octo", "other")
+# in the store; the minutes that a key names are over earlier
+SHORT, LONG = timedelta(minutes=10), timedelta(hours=12)
 
 
 @dataclass
@@ -47,9 +52,11 @@ class Recorder:
     listed: DayMerges = COMPLETE
     asked: list[object] = field(default_factory=list)
     fails: bool = False
+    pause: float = 0.0
 
     def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
         self.asked.append((repository, day))
+        time.sleep(self.pause)
         if self.fails:
             raise GitHubUnavailable("GitHub is away.")
         return self.listed
@@ -72,6 +79,11 @@ def cached(behind: Recorder, cache: RedisCache, now: datetime = SETTLED) -> DayL
     return DayListCache(behind, cache, lambda: now)
 
 
+def lifetimes(store: Redis) -> list[timedelta]:
+    """The lifetimes of all keys, as they were given: to the minute above."""
+    return [timedelta(minutes=-(-int(str(store.ttl(key))) // 60)) for key in store.scan_iter()]
+
+
 def test_a_day_that_is_over_is_asked_for_once(cache: RedisCache) -> None:
     behind = Recorder()
     assert [cached(behind, cache).list_merged(REPOSITORY, DAY) for _ in range(3)] == [COMPLETE] * 3
@@ -79,36 +91,92 @@ def test_a_day_that_is_over_is_asked_for_once(cache: RedisCache) -> None:
 
 
 @pytest.mark.parametrize(
-    ("passed", "times"),
+    ("passed", "kept"),
     [
-        (timedelta(hours=-12), 2),
-        (timedelta(0), 2),
-        (timedelta(hours=1, microseconds=-1), 2),
-        (timedelta(hours=1), 1),
-        (timedelta(days=400), 1),
+        (timedelta(hours=-12), None),
+        (timedelta(0), SHORT),
+        (timedelta(hours=1, microseconds=-1), SHORT),
+        (timedelta(hours=1), LONG),
+        (timedelta(days=400), LONG),
     ],
     ids=["in the day", "at its end", "within the hour", "after it", "long after"],
 )
-def test_a_day_is_kept_when_it_has_been_over_for_an_hour(cache: RedisCache, passed: timedelta, times: int) -> None:
+def test_a_day_is_kept_when_it_is_over(
+    cache: RedisCache, store: Redis, passed: timedelta, kept: timedelta | None
+) -> None:
     behind = Recorder()
     for _ in range(2):
         assert cached(behind, cache, DAY.end + passed).list_merged(REPOSITORY, DAY) == COMPLETE
-    assert len(behind.asked) == times
+    assert (len(behind.asked), lifetimes(store)) == ((1, [kept]) if kept else (2, []))
 
 
 @pytest.mark.parametrize("counted", [None, 0, 1, 3], ids=str)
-def test_a_list_that_may_lack_something_is_not_kept(cache: RedisCache, store: Redis, counted: int | None) -> None:
+def test_a_list_that_may_lack_something_is_kept_for_minutes(
+    cache: RedisCache, store: Redis, counted: int | None
+) -> None:
     doubted = DayMerges(PULLS, CountCheck(counted, "the commits of main"))
     behind = Recorder(doubted)
     assert [cached(behind, cache).list_merged(REPOSITORY, DAY) for _ in range(2)] == [doubted] * 2
-    assert (len(behind.asked), store.dbsize()) == (2, 0)
+    assert (len(behind.asked), lifetimes(store)) == (1, [SHORT])
 
 
-def test_an_empty_day_is_asked_for_again(cache: RedisCache) -> None:
-    """It may be a failure of GitHub's that no count shows, and it costs next to nothing."""
+def test_an_empty_day_is_asked_for_again_after_minutes(cache: RedisCache, store: Redis) -> None:
+    """It may be a failure of GitHub's that no count shows, and all channels of a quiet repository ask at once."""
     behind = Recorder(DayMerges((), CountCheck(0, "the commits of main")))
     assert [cached(behind, cache).list_merged(REPOSITORY, DAY) for _ in range(2)] == [behind.listed] * 2
+    assert (len(behind.asked), lifetimes(store)) == (1, [SHORT])
+
+
+def test_an_unsettled_list_is_asked_for_again_before_a_digest_is_repaired() -> None:
+    assert timedelta(minutes=UNSETTLED_MINUTES) < FIRST_REPAIR_DELAY
+
+
+@pytest.mark.parametrize(("minutes", "times"), [(0, 1), (UNSETTLED_MINUTES, 2), (60, 2)], ids=str)
+def test_the_minutes_of_an_unsettled_list_are_those_of_the_bots_clock(
+    cache: RedisCache, minutes: int, times: int
+) -> None:
+    behind = Recorder(DayMerges((), CountCheck(0, "the commits of main")))
+    for at in (SETTLED, SETTLED + timedelta(minutes=minutes)):
+        cached(behind, cache, at).list_merged(REPOSITORY, DAY)
+    assert len(behind.asked) == times
+
+
+def test_the_list_so_far_is_asked_for_again_after_its_minutes(cache: RedisCache) -> None:
+    behind, at = Recorder(), DAY.end - timedelta(hours=2)
+    OngoingDayCache(behind, cache, lambda: at).list_merged(REPOSITORY, DAY)
+    later = at + timedelta(minutes=ONGOING_MINUTES)
+    OngoingDayCache(behind, cache, lambda: later).list_merged(REPOSITORY, DAY)
     assert len(behind.asked) == 2
+
+
+def test_channels_that_ask_at_the_same_moment_cost_one_list(cache: RedisCache) -> None:
+    behind = Recorder(pause=0.2)
+    with ThreadPoolExecutor(8) as crew:
+        lists = crew.map(lambda _: cached(behind, cache).list_merged(REPOSITORY, DAY), range(8))
+        assert list(lists) == [COMPLETE] * 8
+    assert len(behind.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("passed", "kept"),
+    [(timedelta(hours=-12), timedelta(minutes=10)), (timedelta(0), None), (timedelta(days=3), None)],
+    ids=["in the day", "at its end", "long after"],
+)
+def test_the_list_so_far_is_kept_for_ten_minutes_while_the_day_goes_on(
+    cache: RedisCache, store: Redis, passed: timedelta, kept: timedelta | None
+) -> None:
+    behind = Recorder()
+    for _ in range(2):
+        ongoing = OngoingDayCache(behind, cache, lambda: DAY.end + passed)
+        assert ongoing.list_merged(REPOSITORY, DAY) == COMPLETE
+    assert (len(behind.asked), lifetimes(store)) == ((1, [kept]) if kept else (2, []))
+
+
+def test_the_list_so_far_is_not_taken_for_that_of_the_whole_day(cache: RedisCache) -> None:
+    behind = Recorder(DayMerges(PULLS[:1], CountCheck(1, "the commits of main")))
+    OngoingDayCache(behind, cache, lambda: DAY.end - timedelta(hours=1)).list_merged(REPOSITORY, DAY)
+    behind.listed = COMPLETE
+    assert cached(behind, cache).list_merged(REPOSITORY, DAY) == COMPLETE
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,13 @@ def test_those_of_a_channel_are_of_that_channel(directory: SubscriptionRepositor
     assert list(directory.list_for_channel("C0NOBODY")) == []
 
 
+@pytest.mark.parametrize("channel", ["C0OTHE", "C0OTHER", "0OTHER", "", "web.app", 'C0"', "U1"])
+def test_those_of_a_channel_are_the_same_as_among_all(directory: SubscriptionRepository, channel: str) -> None:
+    """Part of an id, a repository and a person are no channel."""
+    among_all = [each for each in directory.list_all() if each.channel == channel]
+    assert list(directory.list_for_channel(channel)) == among_all
+
+
 @pytest.mark.parametrize("known", [FIXED, RISKY, ACME], ids=["settings", "view", "person"])
 def test_one_is_found_by_its_id(directory: SubscriptionRepository, known: Subscription) -> None:
     assert directory.get(known.id) == known
