@@ -17,7 +17,7 @@ _LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)(?=[)#])")
 _SECTIONS = {
     "Set it up": ("install", "deploy", "settings", "permissions"),
     "Use it": ("slack", "touches", "risk"),
-    "Run it": ("operations", "monitoring", "troubleshooting", "cost", "privacy"),
+    "Run it": ("operations", "load", "monitoring", "troubleshooting", "cost", "privacy"),
     "Project": (
         "glossary",
         "releasing",
