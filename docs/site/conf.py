@@ -42,6 +42,7 @@ include_patterns = [
     "docs/*.md",
     "docs/decisions/*.md",
     "[ACS]*.md",
+    "benchmarks/*.md",
     "evals/**/*.md",
     "tests/README.md",
     "localslack/README.md",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from localslack.state.identity import BOT_USER
 
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.metadata import EVENT_TYPE
@@ -34,9 +35,9 @@ def test_a_thread_is_read_from_its_beginning(slack: SlackEmulator) -> None:
     question = slack.add_message(HOME, "Why &lt;here&gt;?", "U0ASKER", lead)
     answer = bot.post_message(HOME, Post("Because.", ()).build_payload(), "answer:1", lead)
     assert read(slack, lead) == [
-        ThreadMessage(lead, "Digest", is_own=True, key="digest:1", about="octo/engine 2026-02-28"),
-        ThreadMessage(question, "Why &lt;here&gt;?", is_own=False),
-        ThreadMessage(answer, "Because.", is_own=True, key="answer:1"),
+        ThreadMessage(lead, "Digest", is_own=True, key="digest:1", about="octo/engine 2026-02-28", user=BOT_USER),
+        ThreadMessage(question, "Why &lt;here&gt;?", is_own=False, user="U0ASKER"),
+        ThreadMessage(answer, "Because.", is_own=True, key="answer:1", user=BOT_USER),
     ]
 
 
@@ -48,7 +49,7 @@ def test_what_other_bots_say_is_left_out(slack: SlackEmulator) -> None:
 
 def test_what_others_messages_carry_is_not_believed(slack: SlackEmulator) -> None:
     lead = slack.add_message(HOME, "Look", metadata=carried("digest:1"))
-    assert read(slack, lead) == [ThreadMessage(lead, "Look", is_own=False)]
+    assert read(slack, lead) == [ThreadMessage(lead, "Look", is_own=False, user="U0HUMAN")]
 
 
 def test_own_messages_that_carry_nothing_have_no_key(slack: SlackEmulator) -> None:
