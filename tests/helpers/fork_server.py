@@ -143,6 +143,8 @@ def _become(request: Request) -> None:
 def main() -> None:
     # Ctrl-C is meant for the tests; it is blocked, not ignored: forks shall have the handler of a new process
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    # ``nohup`` is meant for the tests, too: a process that ignores this signal at its start goes on doing so
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     _preload()
     request = _Server(socket.socket(fileno=int(sys.argv[1]))).serve()
     if request is None:
