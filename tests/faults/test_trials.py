@@ -15,9 +15,10 @@ from tests.faults.clocks import can_shift
 from tests.faults.stage import Stage
 from tests.faults.trial import run_case
 
-pytestmark = pytest.mark.skipif(
-    not can_shift(), reason="to shift the clocks of processes takes Linux and a compiler"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not can_shift(), reason="to shift the clocks of processes takes Linux and a compiler"),
+]
 
 # seconds that a fault lasts here, and how many bots run at once
 SHORT, LANES = 2.0, 2
