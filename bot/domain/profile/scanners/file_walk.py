@@ -92,8 +92,12 @@ class FileWalk(ast.NodeVisitor):
 
     def read_function(self, node: FunctionNode) -> tuple[Signature, str]:
         """Return the signature of a function and the hash of what it does."""
+        return self.read_signature(node), hash_code(drop_docstring(node.body))
+
+    def read_signature(self, node: FunctionNode) -> Signature:
+        """Return the signature of a function."""
         decorators = [name_expression(each) for each in node.decorator_list]
-        return read_signature(node, decorators, self.source), hash_code(drop_docstring(node.body))
+        return read_signature(node, decorators, self.source)
 
     def is_fallback(self, name: str) -> bool:
         """Return whether what binds a name now is only what an ``except`` falls back to."""

@@ -46,7 +46,7 @@ class PythonScanner(DefinitionWalk):
             names,
             own | self.returns,
             tuple(self.stars),
-            functions={name: self.read_function(node)[0] for name, node in self.root.functions.items()},
+            functions={name: self.read_signature(node) for name, node in self.root.functions.items()},
         )
 
     def visit_If(self, node: ast.If) -> None:
