@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from bot.adapters.claude.prices import BEDROCK_PRICES, CLAUDE_PRICES
 from bot.ports import ModelAccess, ModelBatches, ModelConnection, ModelProvider
@@ -24,24 +25,16 @@ def _open_connection(access: ModelAccess) -> ModelConnection:
         return ClaudeConnection(make_claude_client(access.key, access.address))
 
 
-def _open_bedrock(access: ModelAccess) -> ModelConnection:
-    """Open a connection to Bedrock. Raises ConfigurationError if its library is not installed."""
+def _open_cloud(cloud: str, access: ModelAccess) -> ModelConnection:
+    """Open a connection through a cloud. Raises ConfigurationError if its library is not installed."""
     with _keep_objects():
-        from bot.adapters.claude.clouds import BEDROCK_NAMING, make_bedrock_client  # noqa: PLC0415
+        from bot.adapters.claude.clouds import CLOUDS  # noqa: PLC0415
+        from bot.adapters.claude.completion import SILENCE_SECONDS  # noqa: PLC0415
         from bot.adapters.claude.connection import ClaudeConnection  # noqa: PLC0415
         from bot.adapters.claude.errors import CLOUD_ADVICE  # noqa: PLC0415
 
-        return ClaudeConnection(make_bedrock_client(access), CLOUD_ADVICE, BEDROCK_NAMING.name_model)
-
-
-def _open_vertex(access: ModelAccess) -> ModelConnection:
-    """Open a connection to Vertex AI. Raises ConfigurationError if its library is not installed."""
-    with _keep_objects():
-        from bot.adapters.claude.clouds import VERTEX_NAMING, make_vertex_client  # noqa: PLC0415
-        from bot.adapters.claude.connection import ClaudeConnection  # noqa: PLC0415
-        from bot.adapters.claude.errors import CLOUD_ADVICE  # noqa: PLC0415
-
-        return ClaudeConnection(make_vertex_client(access), CLOUD_ADVICE, VERTEX_NAMING.name_model)
+        make_client, naming = CLOUDS[cloud]
+        return ClaudeConnection(make_client(access, SILENCE_SECONDS), CLOUD_ADVICE, naming.name_model)
 
 
 def _open_batches(access: ModelAccess) -> ModelBatches:
@@ -76,20 +69,13 @@ def _make_probe(access: ModelAccess, timeout: float) -> ModelProbe:
     return ClaudeProbe(access.key, access.address, timeout)
 
 
-def _make_bedrock_probe(access: ModelAccess, timeout: float) -> ModelProbe:
-    """Create the doctor's probe of Bedrock, which needs the SDK to sign its call."""
+def _make_cloud_probe(cloud: str, access: ModelAccess, timeout: float) -> ModelProbe:
+    """Create the doctor's probe of a cloud, which needs the SDK for signatures and credentials."""
     from bot.adapters.claude.cloud_probe import CloudProbe  # noqa: PLC0415
-    from bot.adapters.claude.clouds import BEDROCK_NAMING, make_bedrock_client  # noqa: PLC0415
+    from bot.adapters.claude.clouds import CLOUDS  # noqa: PLC0415
 
-    return CloudProbe(make_bedrock_client(access, timeout), BEDROCK_NAMING, timeout)
-
-
-def _make_vertex_probe(access: ModelAccess, timeout: float) -> ModelProbe:
-    """Create the doctor's probe of Vertex AI, which needs the SDK for its credentials."""
-    from bot.adapters.claude.cloud_probe import CloudProbe  # noqa: PLC0415
-    from bot.adapters.claude.clouds import VERTEX_NAMING, make_vertex_client  # noqa: PLC0415
-
-    return CloudProbe(make_vertex_client(access, timeout), VERTEX_NAMING, timeout)
+    make_client, naming = CLOUDS[cloud]
+    return CloudProbe(make_client(access, timeout), naming, timeout)
 
 
 CLAUDE = ModelProvider(
@@ -107,8 +93,8 @@ BEDROCK = ModelProvider(
     key_variable="",
     address_variable="PRDIGEST_MODEL_REGION",
     prices=BEDROCK_PRICES,
-    connect=_open_bedrock,
-    probe=_make_bedrock_probe,
+    connect=partial(_open_cloud, "bedrock"),
+    probe=partial(_make_cloud_probe, "bedrock"),
     cloud="bedrock",
     place_variables={"PRDIGEST_MODEL_REGION": "us-east-1"},
 )
@@ -118,8 +104,8 @@ VERTEX = ModelProvider(
     key_variable="",
     address_variable="PRDIGEST_MODEL_REGION",
     prices=CLAUDE_PRICES,
-    connect=_open_vertex,
-    probe=_make_vertex_probe,
+    connect=partial(_open_cloud, "vertex"),
+    probe=partial(_make_cloud_probe, "vertex"),
     cloud="vertex",
     place_variables={"PRDIGEST_MODEL_REGION": "global", "PRDIGEST_MODEL_PROJECT": "my-project-123"},
 )

@@ -7,7 +7,7 @@ google-auth 120. A call whose deadline has passed by then ends at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -15,7 +15,6 @@ from importlib.util import find_spec
 import httpx2
 from anthropic import AnthropicBedrockMantle, AnthropicError, AnthropicVertex
 
-from bot.adapters.claude.completion import SILENCE_SECONDS
 from bot.adapters.claude.errors import CloudAccessError
 from bot.adapters.claude.transport import make_tracking_client
 from bot.domain.errors import ConfigurationError
@@ -58,7 +57,7 @@ class VertexClient(AnthropicVertex):
 CloudClient = BedrockClient | VertexClient
 
 
-def make_bedrock_client(access: ModelAccess, timeout: float = SILENCE_SECONDS) -> BedrockClient:
+def _make_bedrock_client(access: ModelAccess, timeout: float) -> BedrockClient:
     """Create a client without retries. Raises ConfigurationError if the cloud's library is not installed."""
     require_library("boto3", "bedrock")
     return BedrockClient(
@@ -66,7 +65,7 @@ def make_bedrock_client(access: ModelAccess, timeout: float = SILENCE_SECONDS) -
     )
 
 
-def make_vertex_client(access: ModelAccess, timeout: float = SILENCE_SECONDS) -> VertexClient:
+def _make_vertex_client(access: ModelAccess, timeout: float) -> VertexClient:
     """Create a client without retries. Raises ConfigurationError if the cloud's library is not installed."""
     require_library("google.auth", "vertex")
     return VertexClient(
@@ -107,5 +106,8 @@ class ModelNaming:
         return self.prefix + model if model.startswith("claude-") else model
 
 
-BEDROCK_NAMING = ModelNaming(_BEDROCK_PREFIX)
-VERTEX_NAMING = ModelNaming()
+# by the value of PRDIGEST_MODEL_PROVIDER: what creates a client with a limit in seconds, and the names of models
+CLOUDS: Mapping[str, tuple[Callable[[ModelAccess, float], CloudClient], ModelNaming]] = {
+    "bedrock": (_make_bedrock_client, ModelNaming(_BEDROCK_PREFIX)),
+    "vertex": (_make_vertex_client, ModelNaming()),
+}
