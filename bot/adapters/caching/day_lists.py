@@ -1,6 +1,6 @@
 """Caches for the lists of days: channels and questions ask about the same days many times.
 
-Whoever lists a day holds a lease meanwhile, so that a hundred channels at one moment cost one list.
+The process that lists a day holds a lease meanwhile, so that a hundred channels at one moment cost one list.
 """
 
 from __future__ import annotations
