@@ -57,7 +57,7 @@ def build_delivery_services(
         partial(list_decisions_of, decisions),
     )
     outcome_watcher = OutcomeWatcher(
-        build_merge_timeline(base, digests.day_lists, digests.paths),
+        build_merge_timeline(base, digests.day_lists.list_merged, digests.paths),
         base.cache,
         index,
         schedule.digest_records,

@@ -135,8 +135,9 @@ def _build_builder(
     reviews: EntryReviewer,
 ) -> DigestBuilder:
     history = digests.history
+    ongoing = OngoingDayCache(pulls, base.cache, base.now)
     dependencies = DigestDependencies(
-        build_merge_timeline(base, OngoingDayCache(pulls, base.cache, base.now), digests.paths).load_day_context,
+        build_merge_timeline(base, ongoing.list_merged, digests.paths).load_day_context,
         history.timeline.record_merges,
         history.track_record.is_reduced,
         partial(update_mirror, base.sources.source_mirror),

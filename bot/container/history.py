@@ -11,7 +11,7 @@ from bot.domain.operations.usage import Usage
 from bot.domain.pull_requests.path_classes import PathSettings
 from bot.ports import HistoryStore, PullRequests
 from bot.services.history.backfill import Backfill, SummaryService
-from bot.services.history.merge_lists import DayLists
+from bot.services.history.merge_lists import DayLister
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.history.throttle import Throttle
 from bot.services.risk.track_record import TrackRecordScorer, TrackRecordStores
@@ -31,15 +31,15 @@ class HistoryServices:
 
 def build_history_services(base: Foundation, pulls: PullRequests, paths: PathSettings) -> HistoryServices:
     """Build both. Raises StoreUnavailable."""
-    return HistoryServices(build_merge_timeline(base, pulls, paths), build_track_record(base))
+    return HistoryServices(build_merge_timeline(base, pulls.list_merged, paths), build_track_record(base))
 
 
-def build_merge_timeline(base: Foundation, pulls: DayLists, paths: PathSettings) -> MergeTimeline:
-    """Build the timeline of the merges that ``pulls`` lists.
+def build_merge_timeline(base: Foundation, merged_on: DayLister, paths: PathSettings) -> MergeTimeline:
+    """Build the timeline of the merges that ``merged_on`` lists.
 
     It opens the store for permanent records when it first reads history: a digest can do without.
     """
-    return MergeTimeline(lambda: build_merge_history(base), pulls.list_merged, base.now, paths.get_path_classes)
+    return MergeTimeline(lambda: build_merge_history(base), merged_on, base.now, paths.get_path_classes)
 
 
 def build_track_record(base: Foundation) -> TrackRecordScorer:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
 
 from bot.domain.errors import DayUnavailable
 from bot.domain.pull_requests.models import PullRequest, Repository, sort_newest_first
@@ -13,13 +12,6 @@ from bot.domain.time.day import LocalDay
 from bot.ports import DayMerges
 
 DayLister = Callable[[Repository, LocalDay], DayMerges]
-
-
-class DayLists(Protocol):
-    """Source of the lists of days; a part of :class:`bot.ports.PullRequests`."""
-
-    def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
-        """List the pull requests merged in a day. Raises what the source raises."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from bot.domain.contract.models import MergeContract
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.ports import HistoryStore
-
-# a team adapts to most merges within this time; see LOOK_BACK of the profile's refresher
-_PERIOD = timedelta(days=14)
+from bot.services.profile.refresher import LOOK_BACK
 
 
 class KeptContracts:
@@ -29,5 +27,5 @@ class KeptContracts:
     def list_recent(self, repository: Repository) -> tuple[MergeContract, ...]:
         """Return the kept contracts of the merges of the last fourteen days. Raises StoreUnavailable."""
         now = self._now()
-        merges = self._open_history().read_merges(repository, now - _PERIOD, now)
+        merges = self._open_history().read_merges(repository, now - LOOK_BACK, now)
         return tuple(kept for pull in merges if (kept := self._get_cached(pull)))

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from bot.domain.errors import UsageError
 from bot.domain.profile.models import Profile, Use, UseKind
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.source.revisions import is_tag
+from bot.domain.source.revisions import find_hashes, is_tag
 from bot.domain.text.strings import quote_input
 from bot.ports import PullRequestBackground
 
-_HASH = re.compile(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])", re.A)
 _VERSION = re.compile(r"==\s{0,3}v?(?P<version>\d{1,4}(?:\.\d{1,4}){1,3})(?![\w.])", re.A)
 
 # a tree may pin commits of other repositories, too
@@ -69,7 +68,7 @@ class PinFinder:
 def _list_pins(profile: Profile, upstream: Repository) -> tuple[str, ...]:
     """Return the commits that a tree pins, or else the tags that its first pinned version may have."""
     pins = [use for use in profile.uses if use.kind is UseKind.PIN]
-    hashes = dict.fromkeys(match[0] for use in pins if (match := _HASH.search(use.text.lower())))
+    hashes = dict.fromkeys(found[0] for use in pins if (found := find_hashes(use.text.lower())))
     if hashes:
         return tuple(hashes)[:_MAX_HASHES]
     own = {upstream.name.lower(), *(package.lower() for package in profile.packages)}

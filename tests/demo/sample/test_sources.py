@@ -299,7 +299,7 @@ def test_a_digest_of_a_day_that_it_does_not_have_is_not_posted(services: Service
 
 
 def test_what_became_of_the_day_is_looked_for_where_it_can_be(services: Services) -> None:
-    chronicle = build_merge_timeline(services.base, SampleSources(), services.digests.paths)
+    chronicle = build_merge_timeline(services.base, SampleSources().list_merged, services.digests.paths)
     chronicle.record_day(VLLM, day("2026-03-05"))
     chronicle.record_day(VLLM, day("2026-02-28"))
     assert len(chronicle.read_merges(VLLM, day("2026-02-28").start, day("2026-03-05").end)) == 18

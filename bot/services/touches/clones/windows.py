@@ -14,6 +14,7 @@ from itertools import pairwise
 from bot.domain.errors import UsageError
 from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.source.models import SourceFile
+from bot.domain.source.revisions import find_hashes
 from bot.domain.source.trees import LineCommit, TreeCommit
 from bot.ports.clone_trees import CloneTrees
 from bot.services.touches.clones.upstream_line import select_dates, select_range
@@ -21,7 +22,6 @@ from bot.services.touches.clones.upstream_line import select_dates, select_range
 _WEEK = timedelta(days=7)
 # a downstream adapts to a merge days later: the median is 1 to 9 days, of training frameworks 21
 _ADAPTING_TIME = timedelta(days=21)
-_FULL_HASH = re.compile(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])", re.A)
 # where a pin stands: workflows, images, settings and documents, never code
 _PIN_PLACES = re.compile(
     r"(?:^|/)(?:\.github/|Dockerfile|docs?/|ci/|\.ci/|requirements|[^/]*\.(?:ya?ml|toml|txt|env|conf|md|commit)$)"
@@ -157,4 +157,4 @@ def _find_pin(downstream: CloneTrees, commit: TreeCommit, known: dict[str, int],
 
 
 def _list_hashes(file: SourceFile) -> set[str]:
-    return set(_FULL_HASH.findall(file.text))
+    return set(find_hashes(file.text))
