@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from bot.adapters.openai_compatible.errors import WrongService
@@ -24,7 +24,20 @@ class _OpenCall:
 
     id: str
     name: str
-    arguments: str = ""
+    parts: list[str] = field(default_factory=list)
+    length: int = 0
+
+    def add_arguments(self, part: str) -> None:
+        """Add a part of the arguments. Raises WrongService if they get too long."""
+        self.parts.append(part)
+        self.length += len(part)
+        if self.length > _MAX_ARGUMENTS_LENGTH:
+            raise WrongService
+
+    @property
+    def arguments(self) -> str:
+        """The arguments as far as they have come."""
+        return "".join(self.parts)
 
 
 class CallAssembler:
@@ -45,9 +58,7 @@ class CallAssembler:
             call = self._open_call(delta, name or "")
         elif name and name != call.name:
             raise WrongService
-        call.arguments += (delta.function.arguments or "") if delta.function else ""
-        if len(call.arguments) > _MAX_ARGUMENTS_LENGTH:
-            raise WrongService
+        call.add_arguments((delta.function.arguments or "") if delta.function else "")
 
     def _open_call(self, delta: CallDelta, name: str) -> _OpenCall:
         """Open a call, whose index is the next one or that of the last."""

@@ -57,7 +57,9 @@ class ThinkingFilter:
         self.habit = habit
         self._is_thinking = False
         self._has_begun = False
-        self._waiting = ""
+        # what may be a part of a tag, and the text that is held back: pieces, because a text may have very many
+        self._undecided = ""
+        self._held: list[str] = []
 
     def note_reasoning(self) -> None:
         """Note that the server keeps the reasoning apart."""
@@ -65,50 +67,57 @@ class ThinkingFilter:
 
     def feed(self, text: str) -> str:
         """Add text and return what may be passed on now."""
-        self._waiting += text
         if not self._has_begun:
-            self._begin()
+            text = self._begin(text)
         if self._is_thinking:
-            self._skip_thoughts()
-        if self._is_thinking or not self._has_begun or self.habit is not ThinkingHabit.MARKED:
-            return ""
-        passed, self._waiting = self._waiting, ""
-        return passed
+            text = self._skip_thoughts(text)
+        self._held.append(text)
+        return self._release() if self.habit is ThinkingHabit.MARKED else ""
 
     def end(self, *, is_whole: bool) -> str:
         """Return the rest of the text. A turn that was cut may hold nothing but reasoning."""
         if self._is_thinking:
             return ""
-        if self.habit is not ThinkingHabit.MARKED:
-            end = _find_unmarked_end(self._waiting)
-            if end:
-                self.habit = ThinkingHabit.UNMARKED
-                self._waiting = self._waiting[end:].lstrip()
-            elif not is_whole:
-                return ""
-            elif self._waiting.strip():
-                self.habit = ThinkingHabit.MARKED
-        rest, self._waiting = self._waiting, ""
-        return rest
+        self._held.append(self._undecided)
+        rest = self._release()
+        if self.habit is ThinkingHabit.MARKED:
+            return rest
+        end = _find_unmarked_end(rest)
+        if end:
+            self.habit = ThinkingHabit.UNMARKED
+            return rest[end:].lstrip()
+        if is_whole and rest.strip():
+            self.habit = ThinkingHabit.MARKED
+        return rest if is_whole else ""
 
-    def _begin(self) -> None:
-        """Find out whether the text begins with an opening tag."""
-        start = self._waiting.lstrip()
+    def _begin(self, text: str) -> str:
+        """Return the text behind an opening tag, or all of it once it is clear that there is none."""
+        text = self._undecided + text
+        start, self._undecided = text.lstrip(), ""
         if start.startswith(_OPEN_TAG):
             self._has_begun = self._is_thinking = True
-            self._waiting = start.removeprefix(_OPEN_TAG)
-        else:
-            self._has_begun = bool(start) and not _OPEN_TAG.startswith(start)
+            return start.removeprefix(_OPEN_TAG)
+        if start and not _OPEN_TAG.startswith(start):
+            self._has_begun = True
+            return text
+        self._undecided = text
+        return ""
 
-    def _skip_thoughts(self) -> None:
-        """Drop thoughts up to their closing tag; keep what may be a part of it."""
-        before, tag, after = self._waiting.partition(_CLOSE_TAG)
-        if tag:
-            self._is_thinking = False
-            self.habit = ThinkingHabit.MARKED
-            self._waiting = after.lstrip()
-        else:
-            self._waiting = before[-len(_CLOSE_TAG) :]
+    def _skip_thoughts(self, text: str) -> str:
+        """Return the text behind the closing tag; before it, keep what may be a part of that tag."""
+        before, tag, after = (self._undecided + text).partition(_CLOSE_TAG)
+        if not tag:
+            self._undecided = before[-len(_CLOSE_TAG) :]
+            return ""
+        self._is_thinking, self._undecided = False, ""
+        self.habit = ThinkingHabit.MARKED
+        return after.lstrip()
+
+    def _release(self) -> str:
+        """Return the text that was held back."""
+        text = "".join(self._held)
+        self._held.clear()
+        return text
 
 
 def _find_unmarked_end(text: str) -> int:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from bot.adapters.openai_compatible import sentences
 from bot.adapters.openai_compatible.calls import CallAssembler
 from bot.adapters.openai_compatible.replies import Chunk, Delta, check_end, parse_chunk
 from bot.adapters.openai_compatible.thinking import ThinkingFilter, ThinkingHabits, extract_json
 from bot.adapters.openai_compatible.window import estimate_usage
+from bot.domain.errors import ModelBusy
 from bot.domain.operations.usage import Usage
 from bot.ports import ChatEvent, TextDelta, Turn, TurnEnd, TurnUsage
+
+# characters of text and reasoning; a turn may have 8,000 tokens, with some characters in each
+_MAX_TEXT_LENGTH = 1_000_000
 
 
 class TurnReader:
@@ -26,7 +31,7 @@ class TurnReader:
         self._is_json = is_json
         self._filter = ThinkingFilter(habits.get_habit(body["model"]))
         self._calls = CallAssembler()
-        self._text = ""
+        self._parts: list[str] = []
         self._length = 0
         self._usage: Usage | None = None
         self._finish_reason: str | None = None
@@ -46,7 +51,8 @@ class TurnReader:
                 yield TurnUsage(estimate_usage(self._body, 0))
             yield from self._read_chunk(chunk)
         usage = self._usage or estimate_usage(self._body, self._length)
-        yield TurnUsage(usage)
+        if self.is_estimated:
+            yield TurnUsage(usage)
         yield from self._finish_turn(usage)
 
     def _read_chunk(self, chunk: Chunk) -> Iterator[ChatEvent]:
@@ -61,6 +67,8 @@ class TurnReader:
 
     def _read_delta(self, delta: Delta) -> Iterator[ChatEvent]:
         self._length += delta.length
+        if self._length > _MAX_TEXT_LENGTH:
+            raise ModelBusy(sentences.TOO_LARGE)
         self._refusal = delta.refusal or self._refusal
         for part in delta.tool_calls or ():
             self._calls.add_delta(part)
@@ -71,7 +79,7 @@ class TurnReader:
 
     def _pass_on(self, text: str) -> Iterator[ChatEvent]:
         """Keep text, and yield it unless it is needed as a whole."""
-        self._text += text
+        self._parts.append(text)
         if text and not self._is_json:
             yield TextDelta(text)
 
@@ -82,14 +90,15 @@ class TurnReader:
         self._habits.note_habit(self._body["model"], self._filter.habit)
         # the last call of a turn that was cut may be incomplete
         calls = [] if is_cut else self._calls.list_calls()
-        if self._is_json and self._text and not calls:
-            yield TextDelta(extract_json(self._text))
+        text = "".join(self._parts)
+        if self._is_json and text and not calls:
+            yield TextDelta(extract_json(text))
         yield from calls
-        yield TurnEnd(self._build_turn(with_calls=bool(calls)), is_cut)
+        yield TurnEnd(self._build_turn(text, with_calls=bool(calls)), is_cut)
 
-    def _build_turn(self, *, with_calls: bool) -> Turn:
+    def _build_turn(self, text: str, *, with_calls: bool) -> Turn:
         """Return the turn as it goes back to the server; one that says nothing has no message."""
-        message: dict[str, Any] = {"role": "assistant", "content": self._text or None}
+        message: dict[str, Any] = {"role": "assistant", "content": text if text.strip() else None}
         if with_calls:
             message["tool_calls"] = self._calls.dump_calls()
-        return Turn("model", model_blocks=(message,) if with_calls or self._text.strip() else ())
+        return Turn("model", model_blocks=(message,) if with_calls or text.strip() else ())
