@@ -27,6 +27,8 @@ _CLOUD_NAME_PATTERN = re.compile(r"[a-z][a-z0-9-]{1,62}")
 
 # names that no public network resolves
 _PRIVATE_SUFFIXES = (".localhost", ".local", ".internal", ".lan", ".home.arpa", ".svc", ".cluster.local")
+# an address without a user, a query and a fragment
+_PLAIN_ADDRESS_PATTERN = re.compile(r"(?:(?![@?#])[!-~])+")
 _PLAIN_NAME_PATTERN = re.compile(r"[a-z][a-z0-9_-]*")
 # US dollars, up to a million
 _PRICE_PATTERN = re.compile(r"(?P<input>[0-9]{1,6}(?:\.[0-9]{1,6})?)/(?P<output>[0-9]{1,6}(?:\.[0-9]{1,6})?)")
@@ -93,7 +95,7 @@ def _check_private_address(value: str | None) -> str | None:
     except ValueError:
         # a port that is none, or brackets
         has_host = False
-    if not has_host or any(sign in value for sign in "@?#"):
+    if not has_host or not _PLAIN_ADDRESS_PATTERN.fullmatch(value):
         raise ValueError("write host, port and path alone, such as http://127.0.0.1:8000/v1 or https://host/v1")
     if address.scheme == "http" and not _is_private_host(address.hostname or ""):
         raise ValueError("write it with https: plain http is for this machine and private networks alone")
