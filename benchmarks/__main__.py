@@ -1,11 +1,11 @@
 """``python -m benchmarks``: the cost of a day, commands, questions, the clock, a demo, starts and patches.
 
-Each measurement is printed beside its bound. All but the clock, the patch, the providers and the outlines run as
-processes against loopback emulators with fixed latencies, on an empty embedded store. The exit code is 1 if a bound
-is missed. ``python -m benchmarks day``, ``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``, ``starts``,
-``providers``, ``patch`` or ``outlines`` runs one part; ``trace`` counts what three requests cross in our code and
-has no bounds. ``peers`` compares with another tool and has options of its own: ``python -m benchmarks peers
---help``.
+Each measurement is printed beside its bound. All but the clock, the patch, the providers and the outlines run
+as processes against loopback emulators with fixed latencies, on an empty embedded store. The exit code is 1 if a
+bound is missed. ``python -m benchmarks day``, ``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``,
+``starts``, ``providers``, ``patch`` or ``outlines`` runs one part; ``trace`` counts what three requests cross in
+our code and has no bounds. ``peers`` compares with another tool and has options of its own: ``python -m benchmarks
+peers --help``.
 
 How much the bot carries takes minutes, so that it runs by name alone: ``python -m benchmarks morning --help``, and
 ``acks``, ``answers``, ``hour`` and ``month``. docs/load.md has the results.
