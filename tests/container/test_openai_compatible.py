@@ -108,7 +108,7 @@ def test_the_budget_of_a_month_stops_calls_that_have_a_price(served: OpenAIEmula
     for base in opened():
         digests = build_digest_services(base)
         digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
-        assert "budget" in str(digest.entries[0].summary)
+        assert ["budget" in entry.summary.fallback for entry in digest.entries].count(True) == 1
     # the first call is let through, as it does not exceed the cap alone
     assert len(served.requests) == 1
 

@@ -8,6 +8,7 @@ from bot.domain.errors import ConfigurationError
 from bot.domain.operations.usage import ModelPrice
 from bot.settings import list_secret_values, load_settings
 
+PASSWORD = "password-of-mine"
 Env = pytest.MonkeyPatch
 GOOD = (
     "https://models.example/v1",
@@ -37,9 +38,9 @@ BAD = (
     "https://host:port/v1",
     "https://host:99999/v1",
     "http://[::1/v1",
-    "https://user:password-of-mine@models.example/v1",
+    f"https://user:{PASSWORD}@models.example/v1",
     "http://localhost@evil.example/v1",
-    "https://models.example/v1?key=password-of-mine",
+    f"https://models.example/v1?key={PASSWORD}",
     "https://models.example/v1#x",
     "https://models.example/v 1",
 )
@@ -56,7 +57,7 @@ def test_another_address_is_refused_in_one_sentence_without_it(monkeypatch: Env,
     monkeypatch.setenv("PRDIGEST_MODEL_URL", address)
     with pytest.raises(ConfigurationError, match="PRDIGEST_MODEL_URL can't be used: write") as caught:
         load_settings()
-    assert "password-of-mine" not in str(caught.value)
+    assert PASSWORD not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from bot.domain.operations.usage import NO_USAGE
 from bot.ports import TextDelta, TextPart, Turn
 from bot.services.review.schemas import ReviewAnswer
 from bot.services.summaries.schemas import build_schema
+from tests.adapters.claude.test_chat import Ear
 from tests.adapters.model_steps import CLEAN, HALF, STEPS, Told
 from tests.adapters.openai_compatible.asking import CHAT, answered, connected, talk, talk_failure
 from tests.emulators.claude.script import (
@@ -196,11 +197,11 @@ def test_whatever_goes_wrong_is_told_in_the_words_of_the_domain(
     # what is said is heard as it comes
     served.reasoning = "reasoning"
     served.script(step, Text("Not asked for."))
-    heard: list[str] = []
+    ear = Ear()
     with connected(served.address) as model, pytest.raises(ModelError) as caught:
-        converse(model, CHAT, lambda words: heard.append(words) is None)
+        converse(model, CHAT, ear)
     error = caught.value
-    assert (type(error), "".join(heard)) == (told.kind, told.heard)
+    assert (type(error), ear.text) == (told.kind, told.heard)
     assert getattr(error, "retry_after", None) == told.retry_after
     assert (error.usage != NO_USAGE, len(served.requests)) == (told.has_usage, 1)
 

@@ -102,7 +102,7 @@ def _add_thought(reply: Reply, reasoning: Reasoning) -> Reply:
         text = f"<think>\n{THOUGHT}\n</think>\n\n{text or ''}"
     elif reasoning == "unmarked":
         text = f"{THOUGHT}\n</think>\n\n{text or ''}"
-    fields = {reasoning: THOUGHT} if reasoning.startswith("reasoning") else {}
+    fields: dict[str, str] = {reasoning: THOUGHT} if reasoning.startswith("reasoning") else {}
     return Reply(text, reply.finish_reason, reply.step, reply.calls, THOUGHT, fields)
 
 
@@ -114,7 +114,8 @@ def usage_of(reply: Reply, body: dict[str, Any]) -> dict[str, Any]:
 
 def completion_of(reply: Reply, name: str, model: str, usage: dict[str, Any] | None) -> dict[str, Any]:
     """An answer in one piece."""
-    message = {"role": "assistant", "content": reply.text, "refusal": None, "annotations": None, "audio": None}
+    message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": None, "audio": None}
+    message |= {"annotations": None}
     message |= {"function_call": None, "tool_calls": list(reply.calls), **reply.fields}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reply.finish_reason}
     answer = {"id": name, "object": "chat.completion", "created": 1_790_000_000, "model": model}
