@@ -24,7 +24,7 @@ from bot.services.history.backfill import CostLimit
 from bot.settings import Settings, UsableSettings, load_settings
 from tests.adapters.worlds import MORNING, ScriptedGitHub
 from tests.doctor.findings import told
-from tests.emulators.claude.script import Json, Step, Text, ToolUse, default_answer
+from tests.emulators.claude.script import Step, Text, ToolUse, default_answer
 from tests.emulators.openai_compatible.replies import Reasoning
 from tests.emulators.openai_compatible.server import LARGE, SMALL, OpenAIEmulator
 from tests.emulators.slack.server import SlackEmulator
@@ -169,13 +169,8 @@ def examine() -> list[str]:
         return [line for line in told(doctor.run_checks()) if "odel" in line or "OpenAI" in line]
 
 
-def ready(view: dict[str, object]) -> Step:
-    return Json({"ready": True}) if view["output_config"] else Text("Yes.")
-
-
 def test_the_doctor_tries_what_the_bot_needs(served: OpenAIEmulator, monkeypatch: Env) -> None:
     monkeypatch.setenv("PRDIGEST_MODEL_PRICES", PRICES)
-    served.respond = ready
     lines = examine()
     assert "+ OpenAI-compatible server: accepted" in lines
     for model, price in ((SMALL, "$1.00 in and $4.00 out"), (LARGE, "$2.00 in and $8.00 out")):

@@ -38,7 +38,7 @@ BAD = (
     "https://host:port/v1",
     "https://host:99999/v1",
     "http://[::1/v1",
-    f"https://user:{PASSWORD}@models.example/v1",
+    "https://user@models.example/v1",
     "http://localhost@evil.example/v1",
     f"https://models.example/v1?key={PASSWORD}",
     "https://models.example/v1#x",

@@ -19,8 +19,9 @@ from bot.ports.probes import Capability
 
 # these say nothing about the key and the model: a gateway may have no list
 _NO_LIST = {400, 404, 405, 501}
-# tokens; a model that reasons needs most of them for that
-_OUTPUT_TOKENS = 400
+# tokens; a model that reasons needs most of them for that, and may write 20 in a second
+_OUTPUT_TOKENS = 300
+_WRITING_FACTOR = 3.0
 _SCHEMA = {
     "type": "object",
     "properties": {"ready": {"type": "boolean"}},
@@ -36,7 +37,10 @@ _STRUCTURED, _TOOLS, _WINDOW, _USAGE = "structured outputs", "tools", "context w
 
 
 class OpenAIProbe:
-    """``ModelProbe`` and ``CapabilityProbe``. ``timeout`` is the seconds that one call may take."""
+    """``ModelProbe`` and ``CapabilityProbe``.
+
+    ``timeout`` is the seconds that one call may take; one for which the model writes may take three times as many.
+    """
 
     def __init__(self, access: ModelAccess, timeout: float) -> None:
         self._client = ServerClient(access)
@@ -106,7 +110,7 @@ class OpenAIProbe:
         """Return the answer to a few words."""
         body = {"model": model, "messages": _WORDS, "max_tokens": _OUTPUT_TOKENS, **fields}
         with _translate_errors():
-            return parse_answer(self._client.fetch_json(CHAT_PATH, body, seconds=self._timeout))
+            return parse_answer(self._client.fetch_json(CHAT_PATH, body, seconds=_WRITING_FACTOR * self._timeout))
 
 
 _STRUCTURED_ADVICE = (

@@ -91,7 +91,7 @@ class Delta(_Reasoned):
 
 class _ChunkChoice(_Shape):
     index: int = 0
-    delta: Delta
+    delta: Delta | None = None
     finish_reason: str | None = None
 
 

@@ -63,7 +63,8 @@ class TurnReader:
         if chunk.choice is None:
             return
         self._finish_reason = chunk.choice.finish_reason or self._finish_reason
-        yield from self._read_delta(chunk.choice.delta)
+        if chunk.choice.delta:
+            yield from self._read_delta(chunk.choice.delta)
 
     def _read_delta(self, delta: Delta) -> Iterator[ChatEvent]:
         self._length += delta.length

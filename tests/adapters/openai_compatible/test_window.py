@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
 
 from bot.domain.errors import ModelInputTooLong
+from bot.domain.operations.usage import NO_PRICES
 from bot.domain.pull_requests.models import PullRequest
+from bot.domain.review.models import ReviewVerdict
 from bot.ports import TextPart, Turn
+from bot.services.review.reviewer import BugReviewer, ReviewModel
+from bot.services.source.code_sources import NO_CODE
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
 from tests.adapters.openai_compatible.asking import CHAT, PROMPT, answered, complete, connected, talk
-from tests.emulators.claude.script import Failure, Json, Text, ToolUse, summary_answer
+from tests.emulators.claude.script import Failure, Json, Text, ToolUse, review_answer, summary_answer
 from tests.emulators.openai_compatible.server import LARGE, SMALL, OpenAIEmulator
 from tests.helpers.builders import changed_file, pull
 from tests.helpers.talks import converse
@@ -86,3 +91,28 @@ def test_a_summary_of_a_large_change_is_one_of_a_smaller_part(served: OpenAIEmul
     assert summary.headline == summary_answer()["headline"]
     assert summary.left_out
     assert len(served.requests) == (1 if is_listed else 2)
+
+
+@pytest.mark.parametrize("is_listed", [True, False], ids=["cut before", "refused by the server"])
+def test_a_review_of_a_large_change_is_one_of_a_smaller_part(served: OpenAIEmulator, *, is_listed: bool) -> None:
+    served.models = {LARGE: 8_192 if is_listed else None}
+    refusal = Failure(400, "BadRequestError", "This model's maximum context length is 8192 tokens.")
+    served.script(*[] if is_listed else [refusal], Json(review_answer()))
+    with connected(served.address) as connection:
+        model = ReviewModel(connection, LARGE, NO_PRICES)
+        reviewer = BugReviewer(model, NO_CODE, time.monotonic, lambda _: None)
+        review = reviewer.review_pull_request(large_pull(), model.start_cost(large_pull())).review
+    assert review.verdict is ReviewVerdict.NOTHING
+    assert len(served.requests) == (1 if is_listed else 2)
+    assert sum(len(str(body["messages"])) for body in served.requests[-1:]) < 8_192 * 4
+
+
+def test_a_change_that_no_window_holds_is_told_so(served: OpenAIEmulator) -> None:
+    refusal = Failure(400, "BadRequestError", "This model's maximum context length is 10 tokens.")
+    served.models = {SMALL: None}
+    served.script(*[refusal] * 40)
+    with connected(served.address) as model:
+        completion = StructuredCompletion(model, MemoryCache(), lambda _: None)
+        summary = Summariser(completion, SMALL, 30_000).summarise_pull_request(large_pull()).summary
+    assert "longer than the model's context window" in summary.fallback
+    assert len(served.requests) < 16
