@@ -209,6 +209,13 @@ def test_the_doctor_looks_at_the_answer(served: OpenAIEmulator, answer: Step, fo
     assert f"- Model {SMALL}, token counts: not reported: they are estimated" in lines
 
 
+def test_a_misspelled_setting_is_one_fault(served: OpenAIEmulator, monkeypatch: Env) -> None:
+    monkeypatch.setenv("PRDIGEST_MODEL_PRICE", "0/0")
+    with open_doctor(UsableSettings(Settings(), {}), lambda: datetime.now(UTC), lambda _: None) as doctor:
+        lines = [line for line in told(doctor.run_checks()) if "PRDIGEST_MODEL_PRICE " in line]
+    assert len(lines) == 1
+
+
 def test_the_doctor_says_which_setting_is_wrong(served: OpenAIEmulator, monkeypatch: Env) -> None:
     monkeypatch.setenv("PRDIGEST_MODEL_KEY", "wrong")
     key = "Set PRDIGEST_MODEL_KEY to a key that the server at PRDIGEST_MODEL_URL accepts."

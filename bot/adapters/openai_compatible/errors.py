@@ -22,6 +22,7 @@ _BUSY_STATUSES = {408, 409, 425, 429}
 # vLLM: "This model's maximum context length is 8192 tokens", "longer than the maximum model length"; llama.cpp:
 # "exceeds the available context size"; OpenAI and gateways: the code
 _TOO_LONG = re.compile(r"context[ _](?:length|window|size)|maximum model length|max_model_len", re.IGNORECASE)
+_BRACKET = re.compile(r"[\[{]")
 # what vLLM says if it was started without a parser for calls
 _NO_TOOLS = re.compile(r"tool[- ]choice requires|does not support tools", re.IGNORECASE)
 
@@ -30,7 +31,7 @@ class WrongService(Exception):
     """An answer that is not one of the protocol."""
 
 
-@dataclass
+@dataclass(eq=False)
 class ServerRefusal(Exception):
     """An error that the server reports. ``code`` and ``message`` are its own words, not checked."""
 
@@ -118,9 +119,15 @@ def _explain_rejection(refusal: ServerRefusal) -> tuple[str, str]:
         return sentences.WRONG_PATH, sentences.ADDRESS_ADVICE
     if status in _REJECTIONS:
         return _REJECTIONS[status]
-    detail = truncate_text(collapse_lines(redact_text(refusal.message)), _MAX_DETAIL_LENGTH)
+    detail = _quote_detail(refusal.message)
     rejection = f"rejected the request with status {status}"
     return f"the model {rejection}", f"The model's server {rejection}: {detail or 'it does not say why'}"
+
+
+def _quote_detail(message: str) -> str:
+    """Return a server's own words for the log, up to a bracket: behind one, some repeat the request."""
+    words = _BRACKET.split(redact_text(message), maxsplit=1)[0]
+    return truncate_text(collapse_lines(words), _MAX_DETAIL_LENGTH)
 
 
 _REJECTIONS: Mapping[int, tuple[str, str]] = {

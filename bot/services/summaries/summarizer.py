@@ -94,12 +94,9 @@ class Summariser:
         try:
             with hold_model_slot():
                 answer = completion.request_answer(build_summary_prompt(self._model, pull, diff), SummaryAnswer)
-        except ModelInputTooLong as error:
-            shorter = self._pack_diff(pull, files, choose_smaller_budget(diff.text, error.excess))
-            if len(shorter.text) < len(diff.text):
-                return self._ask_model(completion, pull, files, shorter)
-            return SummaryResult(self._build_fallback(pull, str(error), diff.coverage))
         except ModelError as error:
+            if shorter := self._pack_shorter(pull, files, diff, error):
+                return self._ask_model(completion, pull, files, shorter)
             log.info("no model summary of %s#%d: %s", pull.repository, pull.number, error)
             spent = completion.compute_cost(self._model, error.usage)
             return SummaryResult(self._build_fallback(pull, str(error), diff.coverage), cost=spent)
@@ -107,6 +104,15 @@ class Summariser:
         summary = _build_summary(answer.value, pull, diff)
         summary = remove_unproven_claims(summary) if self._must_prove else summary
         return SummaryResult(summary, answer.from_cache, completion.compute_cost(self._model, answer.usage))
+
+    def _pack_shorter(
+        self, pull: PullRequest, files: Sequence[ChangedFile], diff: PackedDiff, error: ModelError
+    ) -> PackedDiff | None:
+        """Return a shorter diff for a model whose context window is too small; None if that can't help."""
+        if not isinstance(error, ModelInputTooLong):
+            return None
+        shorter = self._pack_diff(pull, files, choose_smaller_budget(diff.text, error.excess))
+        return shorter if len(shorter.text) < len(diff.text) else None
 
     def _build_fallback(self, pull: PullRequest, reason: str, coverage: Coverage) -> Summary:
         return build_fallback_summary(pull, reason, coverage, self._classes_of(pull.repository))

@@ -258,6 +258,15 @@ def test_what_a_server_says_of_an_error_reaches_the_log_alone_without_a_key(
     assert len(record.getMessage()) < 500
 
 
+@pytest.mark.parametrize("begin", ["{", "["])
+def test_a_request_that_a_server_repeats_is_not_in_the_log(begin: str, caplog: pytest.LogCaptureFixture) -> None:
+    said = f"1 validation error: {begin}'input': 'canary-of-the-title'"
+    with Scripted(Response.of_json({"error": {"message": said}}, 422)) as world:
+        failure(f"{world.url}/v1")
+    assert "1 validation error" in caplog.text
+    assert "canary" not in caplog.text
+
+
 def test_a_dripping_answer_ends_by_its_deadline() -> None:
     def drip() -> Iterator[bytes]:
         for _ in range(100):
