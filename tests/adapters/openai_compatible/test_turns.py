@@ -224,6 +224,7 @@ def test_a_server_that_is_silent_for_too_long_is_busy() -> None:
     assert max(seconds for seconds, _ in found) < 7
 
 
+@pytest.mark.slow
 def test_who_has_heard_enough_ends_it_and_pays_for_what_was_read(served: OpenAIEmulator) -> None:
     served.reasoning = "reasoning"
     served.script(Text(WORDS * 5, pace=0.2))
