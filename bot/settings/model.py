@@ -7,6 +7,7 @@ from bot.settings.claude import ClaudeSettings
 from bot.settings.description import SettingsGroup
 from bot.settings.digests import DigestSettings
 from bot.settings.github import GitHubSettings
+from bot.settings.model_server import ModelServerSettings
 from bot.settings.runtime import RuntimeSettings
 from bot.settings.slack import SlackSettings
 
@@ -14,6 +15,7 @@ from bot.settings.slack import SlackSettings
 GROUPS: tuple[type[SettingsGroup], ...] = (
     GitHubSettings,
     ClaudeSettings,
+    ModelServerSettings,
     SlackSettings,
     DigestSettings,
     AccessSettings,
@@ -22,5 +24,13 @@ GROUPS: tuple[type[SettingsGroup], ...] = (
 
 
 # pydantic collects fields from the last base to the first; repositories are parsed once GitHub's address is known
-class Settings(RuntimeSettings, AccessSettings, DigestSettings, SlackSettings, ClaudeSettings, GitHubSettings):
+class Settings(
+    RuntimeSettings,
+    AccessSettings,
+    DigestSettings,
+    SlackSettings,
+    ModelServerSettings,
+    ClaudeSettings,
+    GitHubSettings,
+):
     """The environment and ``.env``; an empty value counts as unset. ``docs/settings.md`` explains each."""

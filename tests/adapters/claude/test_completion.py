@@ -14,6 +14,7 @@ from bot.domain.errors import ModelAnswerTruncated, ModelBusy, ModelError, Model
 from bot.domain.operations.usage import NO_USAGE
 from bot.ports import Completion, Prompt
 from bot.services.summaries.schemas import AnswerShape, OverviewAnswer, SummaryAnswer, build_schema
+from tests.adapters.model_steps import STATUSES
 from tests.adapters.worlds import Garbage, WebPage
 from tests.emulators.claude.server import (
     ClaudeEmulator,
@@ -99,21 +100,6 @@ def test_an_answer_cut_short_is_told_as_one_with_what_it_took(claude: ClaudeEmul
 @pytest.mark.parametrize("stop_reason", ["model_context_window_exceeded", "max_tokens"])
 def test_a_cut_answer_that_looks_complete_is_still_cut(claude: ClaudeEmulator, stop_reason: str) -> None:
     assert isinstance(failure(claude, Text("{}", stop_reason)), ModelAnswerTruncated)
-
-
-STATUSES: list[tuple[Failure, type[ModelError], float | None]] = [
-    (Failure(400, "invalid_request_error"), ModelRequestRejected, None),
-    (Failure(401, "authentication_error"), ModelRequestRejected, None),
-    (Failure(403, "permission_error"), ModelRequestRejected, None),
-    (Failure(404, "not_found_error"), ModelRequestRejected, None),
-    (Failure(413, "request_too_large"), ModelRequestRejected, None),
-    (Failure(408, "timeout_error"), ModelBusy, None),
-    (Failure(429, "rate_limit_error"), ModelBusy, None),
-    (Failure(429, "rate_limit_error", retry_after=7), ModelBusy, 7.0),
-    (Failure(500, "api_error"), ModelBusy, None),
-    (Failure(529, "overloaded_error"), ModelBusy, None),
-    (Failure(529, "overloaded_error", retry_after=2), ModelBusy, 2.0),
-]
 
 
 @pytest.mark.parametrize(("step", "kind", "retry_after"), STATUSES, ids=lambda value: str(value)[:40])
