@@ -10,12 +10,13 @@ import pytest
 from anthropic import Anthropic
 
 from bot.adapters.claude.completion import SILENCE_SECONDS, ClaudeModel, make_claude_client
+from bot.adapters.claude.probe import ClaudeProbe
 from bot.domain.errors import ModelAnswerTruncated, ModelBusy, ModelError, ModelRefusal, ModelRequestRejected
 from bot.domain.operations.usage import NO_USAGE
 from bot.ports import Completion, Prompt
 from bot.services.summaries.schemas import AnswerShape, OverviewAnswer, SummaryAnswer, build_schema
 from tests.adapters.model_steps import STATUSES
-from tests.adapters.worlds import Garbage, WebPage
+from tests.adapters.worlds import Garbage, Moved, WebPage
 from tests.emulators.claude.server import (
     ClaudeEmulator,
     Drop,
@@ -173,6 +174,16 @@ def page(status: int) -> Callable[[], ModelError]:
         return caught.value
 
     return ask
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed(status: int) -> None:
+    with WebPage() as elsewhere, Moved(status, elsewhere.url) as world:
+        with model_at(world.url) as model, pytest.raises(ModelError):
+            model.complete(PROMPT)
+        with pytest.raises(ModelBusy):
+            ClaudeProbe(KEY, world.url, timeout=2).has_model(PROMPT.model)
+        assert elsewhere.asked == []
 
 
 def test_a_web_page_with_status_502_is_busy() -> None:
