@@ -18,6 +18,7 @@ from bot.render.digest.touch_sentences import format_noted
 from bot.services.jobs.job_types import (
     ANSWER_QUESTIONS,
     EXPLAIN_ASKING,
+    OPEN_REFERENCE_FORM,
     POST_PUBLIC_NOTICE,
     RECORD_HIT_VOTE,
     RECORD_VOTE,
@@ -49,6 +50,7 @@ def list_jobs(examples: Sequence[HelpExample]) -> Iterable[JobHandler[Any]]:
         JobHandler(POST_PUBLIC_NOTICE, post_public_notice),
         JobHandler(SEND_GREETING, partial(send_greeting, examples)),
         JobHandler(EXPLAIN_ASKING, explain_asking),
+        JobHandler(OPEN_REFERENCE_FORM, open_reference_form),
         JobHandler(RECORD_VOTE, record_vote),
         JobHandler(RECORD_HIT_VOTE, record_hit_vote),
         JobHandler(ANSWER_QUESTIONS, serve_questions),
@@ -87,6 +89,11 @@ def send_greeting(examples: Sequence[HelpExample], services: WorkerServices, pay
 def explain_asking(services: WorkerServices, payload: AskerPayload) -> None:
     """Tell the asker how to ask about the message whose button they pressed, with its address."""
     services.replies.explain_asking(payload.asker)
+
+
+def open_reference_form(services: WorkerServices, payload: AskerPayload) -> None:
+    """Open the form that asks for a pull request."""
+    services.reference_form.open_form(payload.asker)
 
 
 def record_vote(services: WorkerServices, payload: VotePayload) -> None:

@@ -131,6 +131,7 @@ RECORD_HIT_VOTE = JobType("hit_votes", HitVotePayload)
 CHANGE_SUBSCRIPTION = JobType("regular", SubscriptionPayload, _read_subscription)
 SHOW_PREVIEW = JobType("preview", PreviewPayload, _read_preview, QueueName.LONG, LONG_RETRIES)
 SHOW_FORM = JobType("form", FormPayload, _read_form)
+OPEN_REFERENCE_FORM = JobType("reference_form", AskerPayload)
 SHOW_HOME = JobType("home", AskerPayload, _read_home)
 ANSWER_QUESTIONS = JobType("questions", ThreadPayload, _read_place, QueueName.TALK)
 # the schedule enqueues failed jobs again; retries here are for an unavailable store only

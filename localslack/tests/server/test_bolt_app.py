@@ -72,6 +72,20 @@ def name(seen: tuple[str, Json]) -> str:
     return seen[0]
 
 
+def test_shortcuts_of_both_kinds_arrive_and_that_of_a_message_is_answered(
+    slack: SlackEmulator, tiny: TinyApp, ada: Person
+) -> None:
+    ts = slack.add_message(HOME, "hi & bye")
+    for use in (lambda: ada.use_message_shortcut("explain", ts), lambda: ada.use_shortcut("explain")):
+        tiny.seen.clear()
+        delivery = use()
+        assert delivery.ack.status == 200
+        ((kind, body),) = eventually(lambda: list(tiny.seen))
+        assert (kind, {key: body[key] for key in delivery.payload}) == ("shortcut", delivery.payload)
+    (shown,) = eventually(lambda: slack.ephemerals)
+    assert (shown["user"], shown["channel"], shown["text"]) == ("U0ASKER", HOME, "It says: hi & bye")
+
+
 def test_all_kinds_of_messages_arrive(slack: SlackEmulator, tiny: TinyApp, ada: Person) -> None:
     said = ada.send_message("hi", "D0ASKER").payload["event"]
     ada.send_message("again", "D0ASKER", said["ts"])
