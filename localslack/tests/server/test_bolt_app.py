@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -10,7 +10,7 @@ from slack_sdk import WebClient
 
 from localslack.socket_mode import SocketTransport
 from localslack.testing.emulator import SlackEmulator
-from localslack.users.person import Person
+from localslack.users.person import Delivery, Person
 from localslack.users.transport import HttpTransport, Transport
 from tests.client import HOME, Json
 from tests.parts import actions, button, entry, group, home, menu, modal, option, section
@@ -76,7 +76,11 @@ def test_shortcuts_of_both_kinds_arrive_and_that_of_a_message_is_answered(
     slack: SlackEmulator, tiny: TinyApp, ada: Person
 ) -> None:
     ts = slack.add_message(HOME, "hi & bye")
-    for use in (lambda: ada.use_message_shortcut("explain", ts), lambda: ada.use_shortcut("explain")):
+    uses: list[Callable[[], Delivery]] = [
+        lambda: ada.use_message_shortcut("explain", ts),
+        lambda: ada.use_shortcut("explain"),
+    ]
+    for use in uses:
         tiny.seen.clear()
         delivery = use()
         assert delivery.ack.status == 200
