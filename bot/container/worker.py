@@ -37,6 +37,7 @@ from bot.services.slack.details_modal import DetailsModal
 from bot.services.slack.earlier_answer import EarlierAnswers
 from bot.services.slack.reference_form import ReferenceFormOpener
 from bot.services.slack.replies import ReplySender
+from bot.services.slack.task_modal import TaskModal
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class WorkerServices:
     questions: QuestionServices
     lost_jobs: LostJobReporter
     touches: TouchServices
+    task_modal: TaskModal
     usage: UsageReader
 
 
@@ -98,6 +100,7 @@ def build_worker_services(base: Foundation) -> WorkerServices:
             schedule.incident_reporter,
         ),
         touches=touches,
+        task_modal=TaskModal(touches.tasks, SlackViews(base.slack), replies, repositories),
         usage=build_usage_reader(base, digests.costs),
     )
 

@@ -24,9 +24,11 @@ from bot.services.jobs.job_types import (
     RECORD_VOTE,
     SEND_GREETING,
     SEND_PRIVATE_NOTICE,
+    SHOW_AGENT_TASK,
     SHOW_DETAILS,
 )
 from bot.services.jobs.payloads import (
+    AgentTaskPayload,
     AskerPayload,
     DetailsPayload,
     GreetingPayload,
@@ -53,6 +55,7 @@ def list_jobs(examples: Sequence[HelpExample]) -> Iterable[JobHandler[Any]]:
         JobHandler(OPEN_REFERENCE_FORM, open_reference_form),
         JobHandler(RECORD_VOTE, record_vote),
         JobHandler(RECORD_HIT_VOTE, record_hit_vote),
+        JobHandler(SHOW_AGENT_TASK, show_agent_task),
         JobHandler(ANSWER_QUESTIONS, serve_questions),
     )
 
@@ -114,6 +117,11 @@ def record_hit_vote(services: WorkerServices, payload: HitVotePayload) -> None:
     votes.show_vote(vote)
     services.deliveries.vote_marks.show_vote(payload.asker, vote, payload.blocks_json)
     services.replies.tell_asker(payload.asker, format_noted(vote.verdict))
+
+
+def show_agent_task(services: WorkerServices, payload: AgentTaskPayload) -> None:
+    """Open a window with the task of a hit."""
+    services.task_modal.open_modal(payload.asker, payload.profile, payload.reference)
 
 
 def serve_questions(services: WorkerServices, payload: ThreadPayload) -> None:
