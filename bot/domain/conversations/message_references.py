@@ -21,6 +21,8 @@ from bot.domain.pull_requests.reference import Reference
 # Slack cuts a text at 40,000 characters, and takes fifty blocks and a hundred attachments
 _MAX_CHARACTERS = 60_000
 _MAX_NODES = 20_000
+# Slack waits three seconds, and each is compared with all repositories
+_MAX_MENTIONS = 300
 _ATTACHMENTS = "attachments"
 # the fields that a reader sees; all others are ids, settings, or what a button sends
 _TEXTS = ("text", "pretext", "fallback")
@@ -44,11 +46,12 @@ def find_pull_requests(message: Mapping[str, Any], repositories: AllowedReposito
     ``#5`` alone is one of the default repository, unless the message names another repository's 5, as under a
     link, or it stands in an attachment, which is about whatever was linked.
     """
-    mentions = [
+    every = (
         (mention, passage.has_numbers)
         for passage in _limit_length(_list_passages(message))
         for _, _, mention in find_references(passage.text)
-    ]
+    )
+    mentions = list(islice(every, _MAX_MENTIONS))
     elsewhere = {each.number for each, _ in mentions if each.repository and _is_other(each, repositories)}
     found = (
         _resolve(mention, repositories)

@@ -147,6 +147,11 @@ Left out: 1 more part that may belong to it, see the [whole diff]({url}/pull/7/f
         ),
         (build(pull=replace(MERGED, files=None)), ["The diff could not be read."]),
         (build(pull=replace(MERGED, files=(changed_file(patch=None),))), ["The diff could not be read."]),
+        # GitHub leaves out the diffs of large files
+        (
+            build(pull=replace(MERGED, files=(changed_file("engine/main.py", patch=None), FILES[1]))),
+            ["1 more part"],
+        ),
         (build(profile=replace(PROFILE, uses=(USE,))), ["The profile knows no test of ours"]),
     ],
 )
