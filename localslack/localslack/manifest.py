@@ -12,8 +12,8 @@ from localslack.methods.registry import ALL_SCOPES
 
 Json = Mapping[str, Any]
 _BOT = "bot"
-# how many shortcuts a manifest may have
-_MAX_SHORTCUTS = 10
+# how many shortcuts a manifest may have, and the characters of a name, which others have met and no page says
+_MAX_SHORTCUTS, _MAX_SHORTCUT_NAME = 10, 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +79,9 @@ def _read_command(command: Json) -> SlashCommand:
 
 
 def _read_shortcuts(shortcuts: Sequence[Json]) -> tuple[Shortcut, ...]:
-    """Parse the shortcuts. Raises ValueError for more than Slack takes, or of another kind."""
-    if len(shortcuts) > _MAX_SHORTCUTS:
-        raise ValueError(f"{len(shortcuts)} shortcuts")
+    """Parse the shortcuts. Raises ValueError for what Slack does not take: too many, too long, of another kind."""
+    if len(shortcuts) > _MAX_SHORTCUTS or any(len(each["name"]) > _MAX_SHORTCUT_NAME for each in shortcuts):
+        raise ValueError("more than Slack takes")
     return tuple(
         Shortcut(str(each["callback_id"]), str(each["name"]), ShortcutKind(each["type"])) for each in shortcuts
     )

@@ -42,7 +42,9 @@ def test_a_manifest_names_shortcuts_of_both_kinds() -> None:
     )
 
 
-@pytest.mark.parametrize("shortcuts", [[entry(type="other")], [{"name": "x"}], [entry()] * 11, 7])
+@pytest.mark.parametrize(
+    "shortcuts", [[entry(type="other")], [{"name": "x"}], [entry()] * 11, [entry(name="x" * 25)], 7]
+)
 def test_shortcuts_that_slack_would_refuse_are_refused(shortcuts: Any) -> None:
     with pytest.raises(ValueError, match="not a Slack app manifest"):
         read_manifest(json.dumps({"features": {"shortcuts": shortcuts}}))

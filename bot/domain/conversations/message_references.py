@@ -28,7 +28,6 @@ _ATTACHMENTS = "attachments"
 _TEXTS = ("text", "pretext", "fallback")
 _LABELS = ("title", "footer", "author_name")
 _ADDRESSES = ("url", "title_link", "from_url", "original_url", "author_link")
-_FIELDS = "fields"
 _LINK = re.compile(r"<(?P<address>https?://[^<>|\s]+)(?:\|(?P<label>[^<>]*))?>")
 
 
@@ -44,7 +43,7 @@ def find_pull_requests(message: Mapping[str, Any], repositories: AllowedReposito
     """Find the pull requests of allowed repositories, in the order in which a message first names them.
 
     ``#5`` alone is one of the default repository, unless the message names another repository's 5, as under a
-    link, or it stands in an attachment, which is about whatever was linked.
+    link, or it stands in an attachment, which is about what was linked.
     """
     every = (
         (mention, passage.has_numbers)
@@ -98,7 +97,7 @@ def _list_passages(message: Mapping[str, Any]) -> Iterator[_Passage]:
 
 
 def _walk(root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield all objects below one, itself first, without recursion: whoever sends them decides on their depth."""
+    """Yield all objects below one, itself first, without recursion: their depth is the sender's choice."""
     waiting: list[Any] = [root]
     while waiting:
         node = waiting.pop()
@@ -122,8 +121,11 @@ def _read_field(node: Mapping[str, Any], name: str, value: str, *, has_numbers: 
 
 
 def _read_markup(text: str, *, has_numbers: bool) -> Iterator[_Passage]:
-    """Yield a text without its links, and each link after it: its address, and its label."""
-    yield _Passage(html.unescape(_LINK.sub(" ", text)), has_numbers)
+    """Yield the parts of a text: what stands between links, and the address and the label of each."""
+    at = 0
     for link in _LINK.finditer(text):
+        yield _Passage(html.unescape(text[at : link.start()]), has_numbers)
         yield _Passage(html.unescape(link["address"]), has_numbers=False)
         yield _Passage(html.unescape(link["label"] or ""), has_numbers=False)
+        at = link.end()
+    yield _Passage(html.unescape(text[at:]), has_numbers)

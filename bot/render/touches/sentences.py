@@ -54,8 +54,10 @@ def format_preparing(reference: Reference) -> str:
     return f"Preparing the task for {reference}…"
 
 
-def format_no_touch(profile: str, reference: Reference) -> str:
-    """Return that there is nothing to do, as after the team's code moved."""
+def format_no_touch(profile: str, reference: Reference, *, is_unread: bool) -> str:
+    """Return that there is nothing to do, as after the team's code moved, or that files could not be read."""
+    if is_unread:
+        return f"I could not read all changed files of {reference}: try again in a few minutes."
     return f"{reference} does not touch {profile} any more: its code has changed since."
 
 

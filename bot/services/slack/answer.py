@@ -38,7 +38,7 @@ class Answer:
 
     @classmethod
     def merge(cls, answers: Iterable[Answer], most: int) -> Answer:
-        """Return one answer for the asker alone, in at most about ``most`` messages."""
+        """Return one answer for the asker alone; if it takes more than ``most`` messages, each part is reduced."""
         first, *further = merge_posts([answer.private for answer in answers], most)
         return cls(first, first, is_private=True, further=tuple(further))
 

@@ -30,9 +30,10 @@ class AnswerDestinations:
         return replace(slack_request, channel=channel)
 
     def can_post(self, slack_request: SlackRequest) -> bool:
-        """Return whether the bot is in the conversation; False if Slack does not say."""
+        """Return whether the bot is in the conversation, and it is not archived; False if Slack does not say."""
         try:
-            return self._workspace.fetch_channel(slack_request.channel).is_member
+            channel = self._workspace.fetch_channel(slack_request.channel)
         except SlackCallRefused as error:
             log.info("whether the bot is in %s is not known: %s", slack_request.channel, error)
             return False
+        return channel.is_member and not channel.is_archived

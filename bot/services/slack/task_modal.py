@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class TaskModal:
-    """Service that opens the modal. Its text is shown to whoever pressed the button, and sent nowhere."""
+    """Service that opens the modal. Its text is shown to the person who pressed the button, and sent nowhere."""
 
     def __init__(
         self, tasks: AgentTasks, views: Views, replies: ReplySender, repositories: AllowedRepositories

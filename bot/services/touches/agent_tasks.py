@@ -16,7 +16,7 @@ from bot.services.touches.reports import TouchReports
 
 
 class AgentTasks:
-    """Builder of tasks. No model is asked; what is not in the cache takes a call or two of GitHub."""
+    """Builder of tasks. No model is asked. GitHub is, for the pull request, and for what is not in the cache."""
 
     def __init__(
         self,
@@ -48,7 +48,8 @@ class AgentTasks:
         judged = self._reports.judge_merges(entry.name, [pull])
         merge = next(iter(judged.report.touching), None)
         if profile is None or merge is None:
-            raise UsageError(sentences.format_no_touch(entry.name, reference))
+            is_unread = bool(judged.report.unread)
+            raise UsageError(sentences.format_no_touch(entry.name, reference, is_unread=is_unread))
         classes = self._path_classes(upstream)
         return build_agent_task(
             pull,

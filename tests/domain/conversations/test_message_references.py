@@ -29,6 +29,7 @@ def found(message: Json) -> list[str]:
         (f"<{WEB}/octo/engine/pull/5/files?w=1&amp;x#diff-1|the diff>", ["engine#5"]),
         (f"{WEB}/octo/part.2/pull/5.", ["part.2#5"]),
         ("#5 #5 octo/engine#5", ["engine#5"]),
+        (f"#9 <{WEB}/octo/engine/pull/8|x> #7", ["engine#9", "engine#8", "engine#7"]),
         # other repositories, and what only looks like one of ours
         ("other/secret#5", []),
         (f"<{WEB}/other/secret/pull/5|#5>", []),

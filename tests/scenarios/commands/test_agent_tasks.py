@@ -123,6 +123,15 @@ def test_what_can_not_be_prepared_is_a_sentence_in_the_window(http_bot: Bot) -> 
         ada.close(window)
 
 
+def test_a_merge_whose_files_can_not_be_read_is_not_called_harmless(http_bot: Bot) -> None:
+    bot, repository, ada = http_bot, http_bot.repository(), http_bot.person()
+    number = bot.pull(repository, merged_at=bot.noon(1), files=(changed_file("engine/core.py"),))
+    profile(bot, repository, f"late-{number}")
+    channel = bot.channel()
+    ada.press(old_button(BUTTON, f"2|late-{number} {repository}#{number}"), BUTTON, channel=channel)
+    assert f"could not read all changed files of {repository}#{number}" in json.dumps(opened(bot, ada))
+
+
 @pytest.mark.parametrize(
     "value",
     [

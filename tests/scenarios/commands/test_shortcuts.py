@@ -119,6 +119,28 @@ def test_one_that_is_unknown_among_several_is_told_beside_the_others(http_bot: B
     ]
 
 
+def test_what_can_not_be_posted_any_more_comes_privately(http_bot: Bot) -> None:
+    bot, channel, ada = http_bot, http_bot.channel(), http_bot.person()
+    numbers = [bot.pull(), bot.pull()]
+    ts = bot.world.slack.add_message(channel, " ".join(f"#{number}" for number in numbers))
+    bot.world.slack.archive_channel(channel)
+    ada.use_message_shortcut(OF_MESSAGE, ts, channel)
+    assert numbers_of(bot.whispered(ada)) == [f"#{number}" for number in numbers]
+
+
+def test_who_asks_for_the_same_again_gets_links_and_uses_up_no_address(http_bot: Bot) -> None:
+    bot, channel, ada, ben = http_bot, http_bot.channel(), http_bot.person(), http_bot.person()
+    numbers = [bot.pull() for _ in range(6)]
+    ts = bot.world.slack.add_message(channel, " ".join(f"#{number}" for number in numbers))
+    for person in (ada, ben):
+        person.use_message_shortcut(OF_MESSAGE, ts, channel)
+        bot.settle()
+    assert len(bot.replied(channel, ts)) == 5
+    # how many are left out, and five links
+    assert len(bot.whispered(ben)) == 6
+    assert used_up(bot) == []
+
+
 def test_in_direct_messages_of_others_only_the_asker_gets_it(http_bot: Bot) -> None:
     bot, ada = http_bot, http_bot.person()
     number, channel = bot.pull(), f"G0{ada.user}"
