@@ -13,7 +13,7 @@ from bot.domain.errors import UsageError
 
 # a new file until it is complete. A killed run leaves it, and the next one writes over it
 _PART_NAME = ".prdigest-part"
-_PATH_PATTERN = re.compile(r"(?:[a-z]+/)?[A-Za-z0-9.][A-Za-z0-9.-]*")
+_PATH_PATTERN = re.compile(r"(?:[a-z]+/)?(?!\.+\Z)[A-Za-z0-9.-]+")
 _FILE_MODE = 0o666  # less the umask: the files of a site are for a web server
 
 

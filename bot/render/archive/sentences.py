@@ -15,7 +15,6 @@ from bot.domain.archive.models import (
 from bot.domain.text.strings import format_count
 
 NO_SUMMARY = "No summary is kept; the facts stand here alone."
-CHANGES_NOT_READ = "Nobody has read what it changes for others."
 
 
 def format_date(date: dt.date) -> str:
@@ -39,6 +38,12 @@ def describe_day(day: ArchivedDay) -> str:
     return ", ".join(parts)
 
 
+def describe_unread(day: ArchivedDay) -> str:
+    """Describe of how many merges it is not known what they change for others; empty if there are none."""
+    unread = sum(merge.changes is None for merge in day.merges)
+    return f"Contract changes of {format_count(unread, 'merge')} were not read." if unread else ""
+
+
 def describe_outcome(outcome: ArchivedOutcome) -> str:
     """Describe what became of a merge."""
     return f"{outcome.kind} by #{outcome.by} on {outcome.at:%Y-%m-%d}".capitalize()
@@ -47,7 +52,7 @@ def describe_outcome(outcome: ArchivedOutcome) -> str:
 def describe_files(merge: ArchivedMerge) -> str:
     """Describe how many files a merge changed, and how many of them are not listed."""
     hidden = merge.file_count - len(merge.files)
-    more = f"; the first {len(merge.files)} are listed" if merge.files and hidden > 0 else ""
+    more = f", the first {len(merge.files)} of them here" if merge.files and hidden > 0 else ""
     return f"{format_count(merge.file_count, 'changed file')}{more}"
 
 
