@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -14,8 +15,8 @@ from bot.settings.values import Address, MetricsAddress, SiteAddress, StorePrefi
 _ALL_PROCESSES = tuple(Process)
 _LONG_PROCESSES = (Process.WEB, Process.WORKER, Process.CLOCK)
 
-# characters; a token in an address can be tried without end
-_MIN_FEED_TOKEN, _MAX_FEED_TOKEN = 32, 200
+# what stands in an address as it is, and too long to be tried
+_FEED_TOKEN_PATTERN = re.compile(r"[A-Za-z0-9._-]{32,200}")
 
 LogFormat = Literal["text", "json"]
 
@@ -133,6 +134,6 @@ class RuntimeSettings(SettingsGroup):
     @classmethod
     def check_feed_token(cls, value: SecretStr | None) -> SecretStr | None:
         """Check that nobody can guess the token. Raises ValueError with advice."""
-        if value is not None and not _MIN_FEED_TOKEN <= len(value.get_secret_value()) <= _MAX_FEED_TOKEN:
-            raise ValueError("use 32 to 200 characters, such as those that `openssl rand -hex 24` prints")
+        if value is not None and not _FEED_TOKEN_PATTERN.fullmatch(value.get_secret_value()):
+            raise ValueError("use 32 to 200 letters, digits, dots, dashes and underscores")
         return value

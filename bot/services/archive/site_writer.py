@@ -135,15 +135,21 @@ class _SiteWriting:
             return None
 
     def _write_pages(self, days: Sequence[ArchivedDay], known: Mapping[str, str]) -> dict[str, str]:
-        """Write the pages of days whose data or neighbours changed; return what each page is made of."""
-        pages = {}
+        """Write the pages of days whose data or neighbours changed; return what each page is made of.
+
+        New pages come first, as their neighbours link to them.
+        """
+        pages, changed = {}, []
         for place, day in enumerate(days):
             before = days[place - 1].date if place else None
             after = days[place + 1].date if place + 1 < len(days) else None
             path, name = f"days/{day.date}.html", str(day.date)
             pages[name] = self._compute_page_version(day, before, after)
-            if known.get(name) != pages[name] or self._folder.read_file(path) is None:
-                self._put(path, render_day(day, self._heading, before, after).encode())
+            is_new = self._folder.read_file(path) is None
+            if is_new or known.get(name) != pages[name]:
+                changed.append((not is_new, path, day, before, after))
+        for _, path, day, before, after in sorted(changed, key=lambda each: each[0]):
+            self._put(path, render_day(day, self._heading, before, after).encode())
         return pages
 
     def _compute_page_version(self, day: ArchivedDay, before: dt.date | None, after: dt.date | None) -> str:

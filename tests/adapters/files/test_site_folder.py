@@ -38,9 +38,12 @@ def test_what_a_killed_run_left_is_no_file_of_others(tmp_path: Path) -> None:
 
 
 def test_two_processes_do_not_write_at_once(tmp_path: Path) -> None:
-    with open_site_folder(tmp_path, MARKER):
-        with pytest.raises(UsageError, match="wait until it is done"), open_site_folder(tmp_path, MARKER):
-            pass
+    with (
+        open_site_folder(tmp_path, MARKER),
+        pytest.raises(UsageError, match="wait until it is done"),
+        open_site_folder(tmp_path, MARKER),
+    ):
+        pass
     with open_site_folder(tmp_path, MARKER):
         pass
 
@@ -72,9 +75,7 @@ def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
     assert (root / "index.html").read_bytes() == b"ours"
 
 
-@pytest.mark.parametrize(
-    "path", ["../a", "/a", "a/../b", "a/b/c", "", "a/", "days/..", "days/.", "a\0b"]
-)
+@pytest.mark.parametrize("path", ["../a", "/a", "a/../b", "a/b/c", "", "a/", "days/..", "days/.", "a\0b"])
 def test_a_path_outside_is_none_of_a_site(path: str, tmp_path: Path) -> None:
     with open_site_folder(tmp_path, MARKER) as folder, pytest.raises(UsageError):
         folder.write_file(path, b"")

@@ -92,7 +92,7 @@ def test_a_page_says_what_is_known_of_a_merge() -> None:
         "#7 Change number 7",
         "Reverted by #9 on 2026-03-04",
         "The counter moved to engine.",
-        "function removed engine.count −def engine.count() +def count(all)",
+        "function removed engine.count \N{MINUS SIGN}def engine.count() +def count(all)",
         "and 2 more changes",
         "No summary is kept; the facts stand here alone.",
         "Contract changes of 1 merge were not read.",
