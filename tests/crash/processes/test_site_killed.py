@@ -1,4 +1,4 @@
-"""A process that writes a site is killed after each file in turn: what is there works, the next run does the rest."""
+"""A process that writes a site is killed after each file in turn: it works, and the next run does the rest."""
 
 from __future__ import annotations
 
