@@ -1,10 +1,11 @@
 """``python -m benchmarks``: the cost of a day, commands, questions, the clock, a demo, starts, a site and patches.
 
 Each measurement is printed beside its bound. All but the clock, the site, the patch and the outlines run as
-processes against loopback emulators with fixed latencies, on an empty embedded store. The exit code is 1 if a bound
-is missed. ``python -m benchmarks day``, ``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``, ``starts``,
-``site``, ``patch`` or ``outlines`` runs one part; ``trace`` counts what three requests cross in our code and has no
-bounds. ``peers`` compares with another tool and has options of its own: ``python -m benchmarks peers --help``.
+processes against loopback emulators with fixed latencies, on an empty embedded store. The exit code is 1 if a
+bound is missed. ``python -m benchmarks day``, ``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``,
+``starts``, ``site``, ``patch`` or ``outlines`` runs one part; ``trace`` counts what three requests cross in our
+code and has no bounds. ``peers`` compares with another tool and has its own options: ``python -m benchmarks peers
+--help``.
 
 How much the bot carries takes minutes, so that it runs by name alone: ``python -m benchmarks morning --help``, and
 ``acks``, ``answers``, ``hour`` and ``month``. docs/load.md has the results.
