@@ -43,7 +43,7 @@ class ArchivedMerge:
 
     ``type`` and ``sections`` (headings and Markdown texts) are empty without a summary by the model. ``files`` are
     the first paths of ``file_count``. ``changes`` is None as long as nobody read what it changes for others;
-    ``hidden_changes`` are left out of it.
+    ``hidden_changes`` are left out of it, and ``unread_files`` are changed files that could not be read for it.
     """
 
     number: int
@@ -60,6 +60,7 @@ class ArchivedMerge:
     file_count: int = 0
     changes: tuple[ArchivedChange, ...] | None = None
     hidden_changes: int = 0
+    unread_files: int = 0
     outcomes: tuple[ArchivedOutcome, ...] = ()
 
     @property
@@ -82,7 +83,12 @@ class ArchivedMerge:
                 sections=earlier.sections,
             )
         if earlier.changes is not None and merge.changes is None:
-            merge = replace(merge, changes=earlier.changes, hidden_changes=earlier.hidden_changes)
+            merge = replace(
+                merge,
+                changes=earlier.changes,
+                hidden_changes=earlier.hidden_changes,
+                unread_files=earlier.unread_files,
+            )
         if earlier.files and not merge.files:
             merge = replace(merge, files=earlier.files, file_count=earlier.file_count)
         return merge

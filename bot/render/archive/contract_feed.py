@@ -38,6 +38,7 @@ def _serialize_merge(merge: ArchivedMerge) -> dict[str, object]:
         "url": merge.url,
         "is_read": merge.changes is not None,
         "hidden_changes": merge.hidden_changes,
+        "unread_files": merge.unread_files,
         "changes": [_serialize_change(change) for change in merge.changes or ()],
         "outcomes": [
             {"kind": outcome.kind, "by": outcome.by, "at": f"{outcome.at:%Y-%m-%dT%H:%M:%SZ}"}

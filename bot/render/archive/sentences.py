@@ -44,6 +44,12 @@ def describe_unread(day: ArchivedDay) -> str:
     return f"Contract changes of {format_count(unread, 'merge')} were not read." if unread else ""
 
 
+def describe_unread_files(merge: ArchivedMerge) -> str:
+    """Describe of how many changed files it is not known what they change; empty if there are none."""
+    count = merge.unread_files
+    return f"{format_count(count, 'changed file')} could not be read for this list." if count else ""
+
+
 def describe_outcome(outcome: ArchivedOutcome) -> str:
     """Describe what became of a merge."""
     return f"{outcome.kind} by #{outcome.by} on {outcome.at:%Y-%m-%d}".capitalize()

@@ -91,6 +91,7 @@ class ArchiveReader:
             pull.changed_files,
             None if changes is None else tuple(_build_change(each, pull) for each in changes[:_MAX_CHANGES]),
             max(len(changes or ()) - _MAX_CHANGES, 0),
+            len(contract.unread) if contract else 0,
             outcomes,
         )
 

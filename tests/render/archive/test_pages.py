@@ -86,8 +86,9 @@ def test_a_page_says_what_is_known_of_a_merge() -> None:
     known = merge(
         7, changes=(change("engine.count", after="def count(all)"),), hidden_changes=2, outcomes=(outcome(9),)
     )
+    unread = merge(9, unread_files=2)
     facts = merge(8, headline="", type="", sections=(), changes=None, file_count=300)
-    text = " ".join(Page(render_day(day(known, facts), HEADING)).text.split())
+    text = " ".join(Page(render_day(day(known, facts, unread), HEADING)).text.split())
     for part in (
         "#7 Change number 7",
         "Reverted by #9 on 2026-03-04",
@@ -97,7 +98,8 @@ def test_a_page_says_what_is_known_of_a_merge() -> None:
         "No summary is kept; the facts stand here alone.",
         "Contract changes of 1 merge were not read.",
         "300 changed files, the first 1 of them here",
-        "2 merges, 3 contract changes, 1 reverted or repaired since",
+        "2 changed files could not be read for this list.",
+        "3 merges, 3 contract changes, 1 reverted or repaired since",
     ):
         assert part in text, part
 

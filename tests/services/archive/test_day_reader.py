@@ -11,7 +11,14 @@ from redis import Redis
 from bot.adapters.redis import RedisCache, RedisDeprecationStore, RedisHistoryStore
 from bot.domain.archive.models import ArchivedDay
 from bot.domain.contract.deprecations import DeprecationLedger, update_ledger
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
+from bot.domain.contract.models import (
+    ChangeKind,
+    ContractChange,
+    ContractClass,
+    Deadline,
+    MergeContract,
+    UnreadFile,
+)
 from bot.domain.contract.releases import build_releases
 from bot.domain.pull_requests.areas import determine_area
 from bot.domain.pull_requests.models import PullRequest
@@ -123,6 +130,15 @@ def test_many_changes_and_files_are_counted_and_cut(kept: Kept) -> None:
     (merge,) = kept.read()[0].merges
     assert (len(merge.files), merge.file_count) == (100, 150)
     assert (len(merge.changes or ()), merge.hidden_changes) == (200, 30)
+
+
+def test_files_that_could_not_be_read_are_counted(kept: Kept) -> None:
+    merged = pull(1)
+    kept.add(merged)
+    unread = (UnreadFile("engine/core.py", "it is too large"),)
+    kept.contracts.keep(merged, MergeContract(1, merged.commit, merged.merge_time, unread=unread))
+    (merge,) = kept.read()[0].merges
+    assert (merge.changes, merge.unread_files) == ((), 1)
 
 
 def make_ledger(*rows: tuple[str, str]) -> DeprecationLedger:
