@@ -21,6 +21,8 @@ from tests.helpers.archive import DATE, HEADING, HOSTILE, change, day, days, dea
 HOSTILE_DATE = DATE - timedelta(days=1)
 # without the files that axe would load again, which the page forbids
 AXE = {"preload": False}
+# it is the same page from a folder
+ONCE = pytest.mark.parametrize("address", ["web"], indirect=True)
 _STOLEN = (
     """() => document.querySelectorAll("script").length > 1 || document.querySelectorAll("img, iframe").length"""
 )
@@ -114,8 +116,7 @@ def test_hostile_texts_run_nothing_and_load_nothing(page: Page, address: str) ->
     assert not page.evaluate(_STOLEN)
 
 
-# it is the same page from a folder
-@pytest.mark.parametrize("address", ["web"], indirect=True)
+@ONCE
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", ["index.html", "days/2026-02-28.html"])
 def test_axe_finds_nothing_in_light_and_dark(path: str, scheme: str, page: Page, address: str) -> None:
@@ -133,6 +134,7 @@ def test_axe_finds_nothing_in_light_and_dark(path: str, scheme: str, page: Page,
     assert len(found["passes"]) > 15
 
 
+@ONCE
 @pytest.mark.parametrize("width", [320, 1280])
 def test_nothing_is_wider_than_the_window(width: int, page: Page, address: str) -> None:
     page.set_viewport_size({"width": width, "height": 800})
@@ -141,6 +143,7 @@ def test_nothing_is_wider_than_the_window(width: int, page: Page, address: str) 
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@ONCE
 def test_on_paper_there_is_no_navigation(page: Page, address: str) -> None:
     page.goto(f"{address}/days/2026-02-28.html")
     page.emulate_media(media="print", color_scheme="dark")
