@@ -49,7 +49,7 @@ def build_feed_service(base: Foundation) -> FeedService:
     """
     settings = base.settings
     if settings.prdigest_repo is None:
-        raise ConfigurationError("PRDIGEST_REPO is missing: the feeds of PRDIGEST_FEED_TOKEN are about it.")
+        raise ConfigurationError("Set PRDIGEST_REPO to your repository, as owner/name: the feeds are about it.")
     return FeedService(
         settings.prdigest_repo,
         build_heading(base, settings.prdigest_repo, str(settings.prdigest_timezone)),
