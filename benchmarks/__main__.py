@@ -1,11 +1,11 @@
-"""``python -m benchmarks``: the cost of a day, commands, questions, the clock, a demo, starts and patches.
+"""``python -m benchmarks``: the cost of a day, commands, questions, the clock, starts, a site and patches.
 
-Each measurement is printed beside its bound. All but the clock, the patch, the providers and the outlines run
-as processes against loopback emulators with fixed latencies, on an empty embedded store. The exit code is 1 if a
-bound is missed. ``python -m benchmarks day``, ``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``,
-``starts``, ``providers``, ``patch`` or ``outlines`` runs one part; ``trace`` counts what three requests cross in
-our code and has no bounds. ``peers`` compares with another tool and has options of its own: ``python -m benchmarks
-peers --help``.
+Each measurement is printed beside its bound. All but the clock, the site, the patch, the providers and outlines
+run as processes against loopback emulators with fixed latencies, on an empty embedded store. Exit code 1:
+a bound is missed. ``python -m benchmarks day``, ``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``,
+``starts``, ``providers``, ``site``, ``patch`` or ``outlines`` runs one part; ``trace`` counts what three requests
+cross in our code and has no bounds. ``peers`` compares with another tool and has options of its own: ``python -m
+benchmarks peers --help``.
 
 How much the bot carries takes minutes, so that it runs by name alone: ``python -m benchmarks morning --help``, and
 ``acks``, ``answers``, ``hour`` and ``month``. docs/load.md has the results.
@@ -29,6 +29,7 @@ from benchmarks.peers.command import compare_peers
 from benchmarks.providers import time_providers
 from benchmarks.questions import price_questions, time_threads
 from benchmarks.reviews import price_reviews, time_reviews
+from benchmarks.site import time_site
 from benchmarks.starts import time_the_starts
 from benchmarks.table import Table
 from benchmarks.trace import trace_the_flows
@@ -42,6 +43,7 @@ PARTS = {
     "demo": (time_the_demo,),
     "starts": (time_the_starts,),
     "providers": (time_providers,),
+    "site": (time_site,),
     "patch": (measure_a_large_patch,),
     "outlines": (time_outlines,),
     "trace": (trace_the_flows,),

@@ -9,6 +9,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from flask import Flask
+
 from bot.adapters.tracing import JobTracing
 from bot.clock import Clock
 from bot.container import Foundation, require_secret
@@ -234,6 +236,7 @@ def _serve_web(
             require_secret(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SIGNING_SECRET_HINT),
             base.instruments,
         )
+        _add_feeds(app, base)
         with serve_app(app, host, settings.port, MAX_REQUEST_BYTES) as port:
             yield port
         return
@@ -241,8 +244,20 @@ def _serve_web(
     with connect_socket_mode(bolt, token, base.instruments) as is_connected:
         log.info("connected in Socket Mode")
         app = create_web_app(lambda: is_connected() and services.is_store_writable())
+        _add_feeds(app, base)
         with serve_app(app, host, settings.port, MAX_REQUEST_BYTES) as port:
             yield port
+
+
+def _add_feeds(app: Flask, base: Foundation) -> None:
+    """Add the feeds if there is a token for them. Raises ConfigurationError without a repository."""
+    token = base.settings.prdigest_feed_token
+    if token is not None:
+        # what makes feeds takes a third of a second to import, and most processes have none
+        from bot.container.archive import build_feed_service  # noqa: PLC0415
+        from bot.feeds import add_feed_routes  # noqa: PLC0415
+
+        add_feed_routes(app, build_feed_service(base), token.get_secret_value())
 
 
 def _build_intake(base: Foundation, services: WebServices, commands: CommandRegistry) -> RequestIntake:

@@ -18,6 +18,7 @@ from bot.cli.processes import clock_command, run_command, web_command, worker_co
 from bot.cli.profile.scan import profile_group
 from bot.cli.risks import risks_group
 from bot.cli.shipped import env_command, manifest_command
+from bot.cli.site import site_command
 from bot.cli.store import export_command, import_command
 from bot.cli.touches.broke import broke_command
 from bot.cli.touches.contract import contract_command
@@ -42,6 +43,7 @@ _SECTIONS = (
             "upgrade",
             "since",
             "deprecations",
+            "site",
             "votes",
         ),
     ),
@@ -109,6 +111,7 @@ for command in (
     upgrade_command,
     since_command,
     deprecations_command,
+    site_command,
     usage_command,
 ):
     cli.add_command(command)

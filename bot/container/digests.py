@@ -40,6 +40,7 @@ from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.source_reader import SourceReader
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
+from bot.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +201,11 @@ def _build_summariser(
     )
 
 
+def name_summary_version(settings: Settings) -> str:
+    """Return a text that names all that a summary depends on besides its pull request and its path classes."""
+    return f"{settings.prdigest_summary_model} {SUMMARY_VERSION} {settings.prdigest_diff_tokens}"
+
+
 def _build_entries(
     base: Foundation,
     pulls: PullRequests,
@@ -208,13 +214,11 @@ def _build_entries(
     paths: PathSettings,
     get_review: ReviewLookup,
 ) -> EntryCache:
-    settings = base.settings
-    version = f"{settings.prdigest_summary_model} {SUMMARY_VERSION} {settings.prdigest_diff_tokens}"
     return EntryCache(
         pulls,
         reader,
         base.cache,
-        version,
+        name_summary_version(base.settings),
         history.timeline.assess_risk,
         paths.get_path_classes,
         get_review,

@@ -25,6 +25,7 @@ from bot.ports.llm import (
 from bot.ports.profiles import ProfileStore
 from bot.ports.providers import ModelAccess, ModelConnection, ModelProvider
 from bot.ports.releases import Releases
+from bot.ports.site_folder import SiteFolder
 from bot.ports.slack import (
     AnswerDisplay,
     AnswerDisplays,
@@ -99,6 +100,7 @@ __all__ = [
     "RecordStore",
     "Releases",
     "RunLog",
+    "SiteFolder",
     "SourceFiles",
     "SourceMirror",
     "SourceSearch",

@@ -58,6 +58,9 @@ EXTERNAL = {
     "journalctl": "needs a running systemd",
     "kubectl": "needs a cluster; tests/deploy checks what it is asked to apply",
     "pip": "tests/release/test_wheel.py installs the wheels with it",
+    "curl": "reads a feed of a bot that runs; tests/attacks/test_feeds.py reads it in the same way",
+    "jq": "reads a feed; a program of the reader",
+    "openssl": "makes a token; a program of the reader",
     "python3": "makes an environment; .ci/run does the same",
     "pip-licenses": ".ci/run runs it",
     "pytest": "runs the tests; its paths exist",
@@ -75,6 +78,7 @@ RUN_PAGES = ("docs/install.md", "docs/operations.md")
 RUN_ELSEWHERE: dict[tuple[str, ...], str] = {
     ("run",): "tests/processes: it runs until it is stopped",
     ("backfill",): "tests/cli/test_backfill.py: it reads 300 days",
+    ("site",): "tests/cli/test_site.py: it needs days that were read",
 }
 # a check fails in a place without subscriptions or tokens of the right scopes, and the command says so
 EXPECTED_CODES: dict[tuple[str, ...], set[int]] = {("doctor",): {0, 1}}

@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 RENDER = ROOT / "bot" / "render"
 CAPABILITIES = (
+    "archive",
     "blocks",
     "contract",
     "conversations",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
-from bot.adapters.caching import ReleaseCache
+from bot.adapters.caching import ReleaseCache, list_kept_releases
 from bot.adapters.redis import RedisDeprecationStore
 from bot.container.digests import DigestServices
 from bot.container.foundation import Foundation
@@ -42,6 +42,14 @@ def build_deprecation_ledgers(base: Foundation) -> DeprecationLedgers:
     """Build the ledgers of what repositories will remove. Raises StoreUnavailable."""
     store = RedisDeprecationStore(base.store, base.keyspace)
     return DeprecationLedgers(store, base.now, partial(_list_releases, base))
+
+
+def build_kept_ledgers(base: Foundation) -> DeprecationLedgers:
+    """Build ledgers that take the releases that were read before, and ask for none. Raises StoreUnavailable."""
+    store = RedisDeprecationStore(base.store, base.keyspace)
+    return DeprecationLedgers(
+        store, base.now, lambda repository, until: list_kept_releases(base.cache, repository)
+    )
 
 
 def _list_releases(base: Foundation, repository: Repository, until: datetime) -> Sequence[Release]:

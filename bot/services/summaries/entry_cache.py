@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 
-from pydantic import TypeAdapter
-
 from bot.domain.digest.models import Entry
 from bot.domain.errors import UsageError
-from bot.domain.keyspace.keys import SUMMARY_ENTRY
 from bot.domain.operations.ledger import Expense
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
@@ -19,14 +15,12 @@ from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.ports import Cache, PullRequests
-from bot.ports.cached_json import load_or_none
 from bot.services.costs.cost_tally import note_expense
 from bot.services.summaries.reader import PullRequestReader
+from bot.services.summaries.summary_cache import SummaryCache
 
 # returns the review of a pull request if one exists
 ReviewLookup = Callable[[PullRequest], BugReview | None]
-
-_SUMMARISED_ADAPTER = TypeAdapter(SummarisedPullRequest)
 
 
 class EntryCache:
@@ -51,8 +45,7 @@ class EntryCache:
         self._reader = reader
         self._cache = cache
         self._rate = rate
-        self._version = version
-        self._classes_of = classes_of
+        self._summaries = SummaryCache(cache, version, classes_of)
         self._get_review = get_review
 
     def refresh_summary(self, pull: PullRequest) -> SummarisedPullRequest:
@@ -60,9 +53,7 @@ class EntryCache:
         read = self._reader.read_pull_request(pull)
         # an open pull request will change, and a model that was away may be back
         if pull.is_merged and not read.summary.is_fallback:
-            key = self._build_key(Reference(pull.repository, pull.number))
-            text = _SUMMARISED_ADAPTER.dump_json(_remove_patches(read)).decode()
-            self._cache.put(key, text, SUMMARY_ENTRY.lifetime)
+            self._summaries.put(Reference(pull.repository, pull.number), _remove_patches(read))
         return read
 
     def refresh_and_rate(self, pull: PullRequest) -> Entry:
@@ -99,7 +90,7 @@ class EntryCache:
 
     def get_cached_summary(self, reference: Reference) -> SummarisedPullRequest | None:
         """Return what is cached of a pull request, or None; without patches."""
-        read = load_or_none(_SUMMARISED_ADAPTER, self._cache.get(self._build_key(reference)))
+        read = self._summaries.get(reference)
         if read is None:
             return None
         note_expense(Expense(cache_hits=1))
@@ -113,7 +104,7 @@ class EntryCache:
         """Read one at a time: the previous holder has most likely read the same, and cached it if it is merged."""
         if not pull.is_merged:
             return self._refresh_without_patches(pull)
-        with self._cache.acquire_lease(self._build_key(reference)):
+        with self._cache.acquire_lease(self._summaries.build_key(reference)):
             return self.get_cached(reference) or self._refresh_without_patches(pull)
 
     def _refresh_without_patches(self, pull: PullRequest) -> Entry:
@@ -124,11 +115,6 @@ class EntryCache:
         if not pull.is_merged and pull.state == "CLOSED":
             raise UsageError(f"#{pull.number} was closed without being merged: there is nothing to summarize.")
         return pull
-
-    def _build_key(self, reference: Reference) -> str:
-        made_with = f"{self._version} {self._classes_of(reference.repository).fingerprint}"
-        version = hashlib.sha256(made_with.encode()).hexdigest()[:12]
-        return SUMMARY_ENTRY.build_key(version, reference)
 
 
 def _remove_patches(read: SummarisedPullRequest) -> SummarisedPullRequest:
