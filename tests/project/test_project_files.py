@@ -73,7 +73,7 @@ class TestWorkflow:
 
     def test_it_runs_the_script_alone(self) -> None:
         assert [step["run"] for step in self.job["steps"] if "run" in step] == [".ci/run"]
-        assert list_checks()[-1] == "pytest"
+        assert list_checks()[-1] == "pytest --all"
 
     def test_it_runs_every_python_that_the_project_names(self) -> None:
         pythons = self.job["strategy"]["matrix"]["python"]
