@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.settings.access import AccessSettings
+from bot.settings.agents import AgentSettings
 from bot.settings.claude import ClaudeSettings
 from bot.settings.description import SettingsGroup
 from bot.settings.digests import DigestSettings
@@ -17,10 +18,19 @@ GROUPS: tuple[type[SettingsGroup], ...] = (
     SlackSettings,
     DigestSettings,
     AccessSettings,
+    AgentSettings,
     RuntimeSettings,
 )
 
 
 # pydantic collects fields from the last base to the first; repositories are parsed once GitHub's address is known
-class Settings(RuntimeSettings, AccessSettings, DigestSettings, SlackSettings, ClaudeSettings, GitHubSettings):
+class Settings(
+    RuntimeSettings,
+    AgentSettings,
+    AccessSettings,
+    DigestSettings,
+    SlackSettings,
+    ClaudeSettings,
+    GitHubSettings,
+):
     """The environment and ``.env``; an empty value counts as unset. ``docs/settings.md`` explains each."""
