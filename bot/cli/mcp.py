@@ -37,7 +37,7 @@ def mcp_command(*, over_http: bool) -> None:
         from bot.container import require_secret  # noqa: PLC0415
         from bot.container.agents import build_agent_sources  # noqa: PLC0415
         from bot.mcp.calls import AgentTools  # noqa: PLC0415
-        from bot.mcp.http import HttpAddress, serve_http  # noqa: PLC0415
+        from bot.mcp.http import HttpAddress, HttpServer  # noqa: PLC0415
         from bot.mcp.protocol import build_server  # noqa: PLC0415
         from bot.mcp.resources import ReportResources  # noqa: PLC0415
         from bot.mcp.stdio import serve_stdio  # noqa: PLC0415
@@ -50,6 +50,6 @@ def mcp_command(*, over_http: bool) -> None:
         server = build_server(tools, ReportResources(sources, tools))
         if over_http:
             address = settings.prdigest_mcp_address
-            serve_http(server, token, HttpAddress(address.host, address.port, settings.prdigest_mcp_hosts))
+            HttpServer(server, token, HttpAddress(address.host, address.port, settings.prdigest_mcp_hosts)).run()
         else:
             serve_stdio(server)

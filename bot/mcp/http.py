@@ -9,8 +9,11 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
+import signal
 import socket
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +34,7 @@ PATH = "/mcp"
 HEALTH_PATH = "/healthz"
 _OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _BACKLOG = 128
+_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +166,32 @@ def _with_ports(names: Iterable[str]) -> Iterable[str]:
         yield from (name, f"{name}:*")
 
 
-def serve_http(server: Server[Any], token: str, address: HttpAddress, limits: HttpLimits = HttpLimits()) -> None:
-    """Serve until SIGTERM or Ctrl-C. Raises ConfigurationError if the port can't be used."""
-    listener = _listen(address)
-    with listener:
-        log.info("MCP on http://%s:%d%s", address.host, listener.getsockname()[1], PATH)
+class _QuietServer(uvicorn.Server):
+    """A server that SIGTERM ends as it ends the other processes: what runs is finished, and the code is 0."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop by a signal until the end of the block; only the main thread gets any."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        earlier = {number: signal.signal(number, self.handle_exit) for number in _STOP_SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in earlier.items():
+                signal.signal(number, handler)
+
+
+class HttpServer:
+    """The server. It listens as soon as it is made, and answers while it runs."""
+
+    def __init__(
+        self, server: Server[Any], token: str, address: HttpAddress, limits: HttpLimits = HttpLimits()
+    ) -> None:
+        """Make it. Raises ConfigurationError if the port can't be used."""
+        self._listener = _listen(address)
+        self._host = address.host
         config = uvicorn.Config(
             build_app(server, token, address, limits),
             http=_build_protocol(limits),
@@ -179,7 +204,22 @@ def serve_http(server: Server[Any], token: str, address: HttpAddress, limits: Ht
             h11_max_incomplete_event_size=limits.header_bytes,
             timeout_graceful_shutdown=limits.shutdown_seconds,
         )
-        uvicorn.Server(config).run(sockets=[listener])
+        self._server = _QuietServer(config)
+
+    @property
+    def port(self) -> int:
+        """The port on which it listens."""
+        return int(self._listener.getsockname()[1])
+
+    def run(self) -> None:
+        """Serve until SIGTERM, Ctrl-C or ``stop``."""
+        with self._listener:
+            log.info("MCP on http://%s:%d%s", self._host, self.port, PATH)
+            self._server.run(sockets=[self._listener])
+
+    def stop(self) -> None:
+        """Stop, from any thread."""
+        self._server.should_exit = True
 
 
 def _listen(address: HttpAddress) -> socket.socket:

@@ -68,10 +68,11 @@ class ReportResources:
     def _read(self, uri: str) -> CallResult:
         """Return a report. Raises PrdigestError."""
         repository, day = parse_address(uri, self._sources.repositories)
-        zone = self._sources.get_today().zone
-        text = self._sources.reports.render_day(
-            repository, LocalDay(parse_date(day), zone), self._sources.name_of(repository)
-        )
+        today, date = self._sources.get_today(), parse_date(day)
+        if date > today.date:
+            raise UsageError(f"{date} has not begun: ask for a day until {today.date}.")
+        name = self._sources.name_of(repository)
+        text = self._sources.reports.render_day(repository, LocalDay(date, today.zone), name)
         return CallResult(fence_text("data", text))
 
     def _list_posted(self, repository: Repository) -> Iterator[ReportAddress]:

@@ -23,17 +23,20 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.types import CallToolResult, TextContent
 
 from bot.adapters.redis import connect_server
-from bot.container import open_foundation
+from bot.container import Foundation, open_foundation
 from bot.container.agents import build_agent_sources
+from bot.container.touches.profiles import build_profile_registry
+from bot.domain.pull_requests.models import Repository
 from bot.mcp.calls import AgentTools
 from bot.mcp.protocol import PAGE_META
 from bot.services.agents.sources import AgentSources
 from bot.services.operations import deadlines
+from bot.services.profile.refresher import build_entry
 from bot.settings import load_settings
 from tests.emulators.github.store import changed_file, pull, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.checks import closed_port, eventually
-from tests.helpers.command import environment, prdigest, started
+from tests.helpers.command import environment, started
 from tests.helpers.world import World, world
 
 TOKEN = "a-token-of-the-tests-0123456789-0123456789"
@@ -58,6 +61,8 @@ MERGES: dict[str, dict[str, str | None]] = {
     "Drop what is old": {"engine/utils.py": None},
     'Revert "Explain the engine" (#2)': {"README.md": "# Engine\n"},
 }
+# before the other merges
+UNREAD = timedelta(days=10)
 TEAM = {"plugin/main.py": "from engine.core import make\n\n\ndef start():\n    return make({'depth': 1})\n"}
 
 
@@ -79,6 +84,8 @@ def open_agent_world(store_url: str, folder: Path) -> Iterator[AgentWorld]:
     with connect_server(store_url) as store, world(store_url) as there:
         store.flushall()
         files = _add_merges(there, noon)
+        # of a day without a digest
+        there.github.add(UPSTREAM, pull(90, merged_at=noon - UNREAD))
         there.github.add(PRIVATE, pull(1, title=SECRET_TITLE, merged_at=noon))
         there.github.add(PLUGIN, pull(1, merged_at=noon - timedelta(days=30)))
         there.github.add_commit(PLUGIN, TreeCommit(sha("merge 1"), _build_tree(TEAM)))
@@ -91,8 +98,8 @@ def open_agent_world(store_url: str, folder: Path) -> Iterator[AgentWorld]:
         }
         # no agent needs them
         settings.pop("SLACK_BOT_TOKEN")
-        added = prdigest("profile", "add", "plugin", "--repo", PLUGIN, settings=settings, folder=folder)
-        assert added.returncode == 0, added.stderr
+        with open_base(settings) as base:
+            add_profile(base, "plugin")
         yield AgentWorld(there, settings, str(noon.date()), files, folder)
 
 
@@ -114,8 +121,8 @@ def _add_merges(there: World, noon: datetime) -> dict[str, str]:
 
 
 def _build_change(path: str, before: str | None, after: str | None) -> dict[str, Any]:
-    sides = [(text or "").splitlines() for text in (before, after)]
-    patch = "\n".join([*difflib.unified_diff(*sides, lineterm="")][2:])
+    old, new = ((text or "").splitlines() for text in (before, after))
+    patch = "\n".join([*difflib.unified_diff(old, new, lineterm="")][2:])
     return changed_file(path, patch, status="removed" if after is None else "modified")
 
 
@@ -123,14 +130,30 @@ def _build_tree(files: Mapping[str, str]) -> FixedTree:
     return FixedTree({path: Entry(text.encode()) for path, text in files.items()})
 
 
+def add_profile(base: Foundation, name: str) -> None:
+    """Add a profile of the team's tree, and scan it."""
+    registry = build_profile_registry(base)
+    registry.add(build_entry(name, Repository.parse(UPSTREAM), (), Repository.parse(PLUGIN)), None)
+    scanned = registry.scan_now(name)
+    assert scanned is not None
+    assert scanned.uses
+
+
 @contextmanager
-def open_sources(settings: Mapping[str, str]) -> Iterator[AgentSources]:
-    """What the tools of a server read, in this process."""
+def open_base(settings: Mapping[str, str]) -> Iterator[Foundation]:
+    """What services of a process stand on, in this process."""
     with pytest.MonkeyPatch.context() as process:
         for name, value in settings.items():
             process.setenv(name, value)
         loaded = load_settings()
     with open_foundation(loaded, lambda: datetime.now(UTC), deadlines.sleep) as base:
+        yield base
+
+
+@contextmanager
+def open_sources(settings: Mapping[str, str]) -> Iterator[AgentSources]:
+    """What the tools of a server read, in this process."""
+    with open_base(settings) as base:
         yield build_agent_sources(base)
 
 
@@ -145,10 +168,9 @@ async def connect_stdio(there: AgentWorld, log: Path, **settings: str) -> AsyncI
     # the SDK's own way to start it inherits standard error of this process
     line = f'exec "{sys.executable}" -m bot mcp 2>>"{log}"'
     found = environment(**{**there.settings, **settings})
-    async with Client(
-        StdioServerParameters(command="/bin/sh", args=["-c", line], env=found, cwd=there.folder)
-    ) as it:
-        yield it
+    start = StdioServerParameters(command="/bin/sh", args=["-c", line], env=found, cwd=there.folder)
+    async with Client(start) as client:
+        yield client
 
 
 @contextmanager

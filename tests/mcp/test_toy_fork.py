@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.helpers.agents import AgentWorld, connect_stdio, make_fork, run_fork_test
+from tests.helpers.agents import AgentWorld, connect_http, make_fork, run_fork_test, serve_http
 from tests.mcp.toy_agent import adapt_fork
 
 pytestmark = pytest.mark.slow
@@ -27,11 +27,12 @@ def test_a_fork_is_adapted_from_what_the_tools_say(there: AgentWorld, fork: Path
     assert broken.returncode == 1
     assert "missing 1 required positional argument: 'device'" in broken.stderr
 
-    async def adapt() -> list[str]:
-        async with connect_stdio(there, tmp_path / "log") as client:
+    async def adapt(address: str) -> list[str]:
+        async with connect_http(address) as client:
             return await adapt_fork(client.call_tool, fork, there.day)
 
-    assert anyio.run(adapt) == ["plugin/main.py:5"]
+    with serve_http(there, tmp_path / "log") as address:
+        assert anyio.run(adapt, address) == ["plugin/main.py:5"]
     adapted = run_fork_test(fork)
     assert (adapted.returncode, adapted.stderr) == (0, "")
     assert there.world.claude.requests == []
