@@ -31,7 +31,7 @@ def mcp_command(*, over_http: bool) -> None:
     Without --http, one client starts this command and talks over its standard input and output. Everything is read
     only, and no model is asked.
     """
-    require_sdk(has_sdk())
+    require_sdk(is_installed=has_sdk())
     with open_command_foundation("INFO") as base:
         # they import the SDKs, which takes most of a second; help must not wait for them
         from bot.container import require_secret  # noqa: PLC0415

@@ -14,7 +14,7 @@ def has_sdk() -> bool:
     return all(find_spec(package) is not None for package in ("mcp", "uvicorn"))
 
 
-def require_sdk(is_installed: bool) -> None:  # noqa: FBT001 (the answer of ``has_sdk``)
+def require_sdk(*, is_installed: bool) -> None:
     """Raise ConfigurationError, which says what to install, without them."""
     if not is_installed:
         raise ConfigurationError(EXTRA_HINT)

@@ -1,7 +1,8 @@
 """Settings of a process: each variable once, with its type, default and description. Nothing is read at import.
 
 A new setting is a field of one of the groups (``github``, ``claude``, ``slack``, ``digests``, ``access``,
-``runtime``); ``python -m docs.settings`` then writes it into ``.env.example`` and ``docs/settings.md``.
+``agents``, ``runtime``). ``python -m docs.settings`` then writes it into ``.env.example`` and
+``docs/settings.md``.
 """
 
 from bot.settings.description import (
