@@ -3,8 +3,8 @@
 Each measurement is printed beside its bound. All but the clock, the patch and the outlines run as processes
 against loopback emulators with fixed latencies, on an empty embedded store. The exit code is 1 if a bound is
 missed. ``python -m benchmarks day``, ``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``, ``starts``,
-``patch`` or ``outlines`` runs one part; ``trace`` counts what three requests cross in our code and has no
-bounds. ``peers`` compares with another tool and has options of its own: ``python -m benchmarks peers --help``.
+``patch``, ``outlines`` or ``agents`` runs one part; ``trace`` counts what three requests cross in our code and has
+no bounds. ``peers`` compares with another tool and has options of its own: ``python -m benchmarks peers --help``.
 
 How much the bot carries takes minutes, so that it runs by name alone: ``python -m benchmarks morning --help``, and
 ``acks``, ``answers``, ``hour`` and ``month``. docs/load.md has the results.
@@ -16,6 +16,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from benchmarks.agents import time_agent_tools
 from benchmarks.clock import time_ticks
 from benchmarks.commands import time_acknowledgements, time_cached_answers, time_the_same_question
 from benchmarks.day import count_replay, time_a_day
@@ -41,6 +42,7 @@ PARTS = {
     "starts": (time_the_starts,),
     "patch": (measure_a_large_patch,),
     "outlines": (time_outlines,),
+    "agents": (time_agent_tools,),
     "trace": (trace_the_flows,),
     "commands": (time_acknowledgements, time_the_same_question, time_cached_answers),
 }

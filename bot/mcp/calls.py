@@ -38,7 +38,7 @@ _MAX_WAITS = 20.0
 _MAX_SENTENCE = 600
 _MAX_PROBLEMS = 3
 # characters of a whole result, of which pages are cut
-_BOUNDS = TextBounds(result=200_000, diff=400_000)
+BOUNDS = TextBounds(result=200_000, diff=400_000)
 _STOPS = "The server stops: connect again in a minute."
 
 
@@ -121,7 +121,7 @@ class AgentTools:
         sources = self._sources
         today = sources.get_today()
         subject = get_default_subject(sources.repositories, today)
-        session = ReadingSession(sources.archive, sources.repositories, today, subject, _BOUNDS)
+        session = ReadingSession(sources.archive, sources.repositories, today, subject, BOUNDS)
         return ToolContext(sources, session)
 
 

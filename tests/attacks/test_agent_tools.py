@@ -1,8 +1,8 @@
 """The tools of agents: hostile texts come in by each of them, and hostile arguments go to each of them.
 
 What must not happen: that a text ends the marks around it, that a credential or a secret of the settings is shown,
-that GitHub is asked about a repository that the settings don't allow, that a path leads out of a repository, and that
-a call ends in anything but a result or one sentence.
+that GitHub is asked about a repository that the settings don't allow, that a path leads out of a repository, and
+that a call ends in anything but a result or one sentence.
 """
 
 from __future__ import annotations

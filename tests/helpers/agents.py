@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -140,13 +140,15 @@ def add_profile(base: Foundation, name: str) -> None:
 
 
 @contextmanager
-def open_base(settings: Mapping[str, str]) -> Iterator[Foundation]:
+def open_base(
+    settings: Mapping[str, str], now: Callable[[], datetime] = lambda: datetime.now(UTC)
+) -> Iterator[Foundation]:
     """What services of a process stand on, in this process."""
     with pytest.MonkeyPatch.context() as process:
         for name, value in settings.items():
             process.setenv(name, value)
         loaded = load_settings()
-    with open_foundation(loaded, lambda: datetime.now(UTC), deadlines.sleep) as base:
+    with open_foundation(loaded, now, deadlines.sleep) as base:
         yield base
 
 
