@@ -18,7 +18,7 @@ from bot.mcp.declaration import ItemList, ToolContext, ToolDeclaration, ToolResu
 from bot.mcp.paging import NOTICE, KeptResults, PageEnd, cut_items, cut_text
 from bot.mcp.registry import TOOLS
 from bot.render.conversations import sentences
-from bot.render.conversations.notices import describe_error
+from bot.render.conversations.notices import describe_error, is_user_mistake
 from bot.services.agents.sources import AgentSources
 from bot.services.operations import deadlines
 from bot.services.operations.correlation import identify_request
@@ -163,12 +163,6 @@ def _show_page(result: ToolResult, page: Mapping[str, Any]) -> CallResult:
 
 
 def _format_sentence(error: PrdigestError, reference: str) -> str:
-    """Return an error as a sentence; one that an operator has to look at has the reference of the log."""
+    """Return an error as a sentence, with the reference of the log unless the client can correct it."""
     sentence = truncate_text(collapse_lines(explain_failure(error)), _MAX_SENTENCE)
-    return sentence if isinstance(error, UsageError) else describe_or_keep(error, sentence, reference)
-
-
-def describe_or_keep(error: PrdigestError, sentence: str, reference: str) -> str:
-    """Return the sentence, with the reference unless the client can correct the error."""
-    described = describe_error(error, reference)
-    return f"{sentence} [{reference}]" if described.endswith(f"[{reference}]") else sentence
+    return sentence if is_user_mistake(error) else f"{sentence} [{reference}]"

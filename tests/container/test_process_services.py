@@ -10,6 +10,7 @@ import pytest
 from redis import Redis
 
 from bot.container import Foundation, open_foundation
+from bot.container.agents import build_agent_sources
 from bot.container.digests import build_digest_builder, build_digest_services
 from bot.container.schedule import build_schedule_services
 from bot.container.web import build_web_services
@@ -35,6 +36,7 @@ PROCESSES: dict[str, tuple[Callable[[Foundation], object], set[str]]] = {
     "web": (build_web_services, {"SLACK_BOT_TOKEN", "PRDIGEST_REPO"}),
     "clock": (build_schedule_services, {"SLACK_BOT_TOKEN"}),
     "report": (build_digest_services, {"GITHUB_TOKEN"}),
+    "mcp": (build_agent_sources, {"GITHUB_TOKEN", "PRDIGEST_REPO"}),
 }
 
 

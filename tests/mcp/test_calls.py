@@ -51,7 +51,7 @@ class Away:
     """A limiter whose store does not answer."""
 
     def try_acquire(self, name: str) -> bool:
-        raise StoreUnavailable("redis://secret:password@host does not answer.")
+        raise StoreUnavailable("The store on 10.0.0.5 does not answer.")
 
 
 class TestRefusals:
