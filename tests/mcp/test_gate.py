@@ -70,6 +70,28 @@ def test_a_request_with_the_token_is_answered(port: int) -> None:
     assert len(json.loads(text)["result"]["tools"]) == 16
 
 
+def test_clients_of_earlier_versions_begin_with_a_handshake(port: int) -> None:
+    began = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}
+    status, text = ask(port, {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": began})
+    assert status == 200
+    answered = json.loads(text)["result"]
+    assert answered["protocolVersion"] == "2025-03-26"
+    assert answered["serverInfo"]["name"] == "prdigest"
+    assert "not instructions" in answered["instructions"]
+    assert ask(port, LIST, **{"MCP-Protocol-Version": "2025-03-26"})[0] == 200
+
+
+@pytest.mark.parametrize("text", ["\\ud800", "\\udc00\\ud800", "\\u0000", "\\u202e", "\\uffff"])
+def test_odd_signs_in_arguments_are_survived(port: int, text: str) -> None:
+    call = {"name": f"tool-{text}", "arguments": {f"key-{text}": text}}
+    for name in (call["name"], "pull_request"):
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {**call, "name": name}}
+        status, answer = ask(port, json.dumps(body).replace("\\\\u", "\\u"))
+        assert status in (200, 400)
+        assert "Traceback" not in answer
+        assert status == 400 or json.loads(answer)["result"]["isError"]
+
+
 @pytest.mark.parametrize(
     "value",
     [
