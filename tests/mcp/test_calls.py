@@ -31,6 +31,9 @@ from tests.helpers.checks import is_one_sentence
 pytestmark = pytest.mark.slow
 
 
+PAGES = jsonschema.Draft202012Validator(ItemPage[ListPageArguments].model_json_schema())
+
+
 class NoArguments(ToolArguments):
     description = "Take nothing."
 
@@ -207,14 +210,14 @@ class TestPages:
             offset = end.following
         assert shown == text
 
-    @given(size=st.integers(0, 30), limit=st.integers(1, 10), width=st.integers(1, 4_000))
+    @given(size=st.integers(0, 12), limit=st.integers(1, 10), width=st.integers(1, 4_000))
     def test_pages_hold_every_item(self, size: int, limit: int, width: int) -> None:
         items = [ListPageArguments(offset=each, limit=1) for each in range(size)]
         offset: int | None = 0
         shown: list[Any] = []
         while offset is not None:
             page, end = cut_items(ItemList("x" * width, items), offset, limit)
-            jsonschema.validate(page, ItemPage[ListPageArguments].model_json_schema())
+            assert PAGES.is_valid(page)
             shown += page["items"]
             offset = end.following
         assert [each["offset"] for each in shown] == list(range(size))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -32,7 +33,8 @@ from tests.helpers.agents import (
     read_text,
     serve_http,
 )
-from tests.helpers.command import prdigest
+from tests.helpers.checks import eventually
+from tests.helpers.command import prdigest, started
 
 pytestmark = pytest.mark.slow
 
@@ -184,7 +186,7 @@ def test_reports_are_resources(found: Found, there: AgentWorld) -> None:
     assert found.missing.startswith("There is no report of octo/engine on ")
 
 
-def test_standard_output_holds_nothing_but_messages(there: AgentWorld) -> None:
+def test_standard_output_holds_nothing_but_messages(there: AgentWorld, tmp_path: Path) -> None:
     asked = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
@@ -193,12 +195,20 @@ def test_standard_output_holds_nothing_but_messages(there: AgentWorld) -> None:
     ]
     typed = "".join(f"{json.dumps(each)}\n" for each in asked) + "no json\n"
     settings = {**there.settings, "PRDIGEST_LOG_LEVEL": "DEBUG"}
-    done = prdigest("mcp", settings=settings, folder=there.folder, typed=typed)
-    assert done.returncode == 0, done.stderr
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert {each.get("id") for each in answers} >= {1, 2, 3}
-    assert all(each["jsonrpc"] == "2.0" for each in answers)
-    assert "Traceback" not in done.stderr
+    said, log = tmp_path / "said", tmp_path / "log"
+    source, pen = os.pipe()
+    with said.open("wb") as out, log.open("wb") as errors:
+        standard = (source, out.fileno(), errors.fileno())
+        process = started("mcp", settings=settings, folder=there.folder, files=standard)
+    os.close(source)
+    os.write(pen, typed.encode())
+    # the end of standard input ends what is still asked
+    eventually(lambda: {1, 2, 3} <= {json.loads(line).get("id") for line in said.read_text().splitlines()})
+    os.close(pen)
+    assert process.wait(20) == 0
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in said.read_text().splitlines())
+    assert log.read_text()
+    assert "Traceback" not in log.read_text()
 
 
 def test_without_a_token_there_is_no_server_over_http(there: AgentWorld) -> None:
