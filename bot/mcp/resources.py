@@ -14,6 +14,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.text.strings import quote_input
 from bot.domain.time.day import LocalDay, parse_date
 from bot.mcp.calls import AgentTools, CallResult
+from bot.mcp.paging import NOTICE
 from bot.services.agents.sources import AgentSources
 from bot.services.operations.deadlines import ShutdownSignal
 from bot.services.summaries.prompts import fence_text
@@ -73,7 +74,7 @@ class ReportResources:
             raise UsageError(f"{date} has not begun: ask for a day until {today.date}.")
         name = self._sources.name_of(repository)
         text = self._sources.reports.render_day(repository, LocalDay(date, today.zone), name)
-        return CallResult(fence_text("data", text))
+        return CallResult(f"{NOTICE}\n{fence_text('data', text)}")
 
     def _list_posted(self, repository: Repository) -> Iterator[ReportAddress]:
         """Yield the days of a repository of which there is a digest of one day with all merges."""

@@ -20,6 +20,7 @@ from mcp.types import CallToolResult, ListToolsResult, TextResourceContents
 
 from bot.adapters.redis import RedisPostedDigestIndex, connect_server
 from bot.domain.pull_requests.models import Repository
+from bot.mcp.paging import NOTICE
 from bot.mcp.registry import TOOLS
 from tests.emulators.github.store import sha
 from tests.helpers.agents import (
@@ -182,7 +183,7 @@ def test_pages_together_are_the_whole(found: Found) -> None:
 def test_reports_are_resources(found: Found, there: AgentWorld) -> None:
     assert found.resources == [f"{REPORTS}{there.day}"]
     assert "Drop what is old" in found.report
-    assert found.report.startswith("<data id=")
+    assert found.report.startswith(f"{NOTICE}\n<data id=")
     assert found.missing.startswith("There is no report of octo/engine on ")
 
 
