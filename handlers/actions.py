@@ -12,6 +12,7 @@ from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import UsageError
 from bot.render.blocks import buttons
 from bot.render.blocks.button_values import (
+    read_hit_task,
     read_hit_vote,
     read_id,
     read_reference,
@@ -20,8 +21,8 @@ from bot.render.blocks.button_values import (
 )
 from bot.render.blocks.sentences import UNKNOWN_BUTTON
 from bot.render.conversations.answers import VOTE
-from bot.services.jobs.job_types import EXPLAIN_ASKING, RECORD_HIT_VOTE, RECORD_VOTE, SHOW_DETAILS
-from bot.services.jobs.payloads import AskerPayload, DetailsPayload, HitVotePayload, VotePayload
+from bot.services.jobs.job_types import EXPLAIN_ASKING, RECORD_HIT_VOTE, RECORD_VOTE, SHOW_AGENT_TASK, SHOW_DETAILS
+from bot.services.jobs.payloads import AgentTaskPayload, AskerPayload, DetailsPayload, HitVotePayload, VotePayload
 from handlers import requests
 from handlers.commands import subscriptions
 from handlers.commands.declaration import Command, VerbHandler
@@ -55,6 +56,7 @@ def register_actions(app: App, intake: RequestIntake, commands: CommandRegistry)
     listen(buttons.DETAILS_OF, _enqueue_details)
     listen(buttons.ASK, _enqueue_ask_hint)
     listen(VOTE, _enqueue_vote)
+    listen(buttons.AGENT_TASK, _enqueue_agent_task)
     for action in buttons.HIT_VERDICTS.values():
         listen_to_verdict(action)
     for command in [each for each in commands.commands if each.share_action]:
@@ -90,6 +92,12 @@ def _enqueue_hit_vote(intake: RequestIntake, asker: SlackRequest, body: Mapping[
     vote = read_hit_vote(_get_value(body), intake.repositories)
     blocks = requests.read_blocks(body)
     intake.jobs.send(RECORD_HIT_VOTE, HitVotePayload(asker, vote, requests.parse_action_time(body), blocks))
+
+
+def _enqueue_agent_task(intake: RequestIntake, asker: SlackRequest, value: str) -> None:
+    """Enqueue the job for a window with the task of a hit. Raises UsageError if the value is none."""
+    profile, reference = read_hit_task(value, intake.repositories)
+    intake.jobs.send(SHOW_AGENT_TASK, AgentTaskPayload(asker, profile, reference))
 
 
 def _make_share_handler(command: Command[Any]) -> ClickHandler:

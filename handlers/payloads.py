@@ -120,6 +120,24 @@ class _BlockActions(_PayloadModel):
     response_url: str | None = None
 
 
+class _Shortcut(_PayloadModel):
+    trigger_id: _Id
+    callback_id: _Id
+    user: _User
+    team: _Object | None = None
+
+
+class _Message(_PayloadModel):
+    thread_ts: _Ts | None = None
+
+
+class _MessageShortcut(_Shortcut):
+    channel: _Channel
+    message_ts: _Ts
+    message: _Message
+    response_url: str | None = None
+
+
 class _StateField(_PayloadModel):
     value: str | None = None
     selected_option: _Option | None = None
@@ -158,6 +176,8 @@ _PAYLOAD_MODELS: dict[str, type[_PayloadModel]] = {
     "block_actions": _BlockActions,
     "view_submission": _ViewSubmission,
     "block_suggestion": _BlockSuggestion,
+    "message_action": _MessageShortcut,
+    "shortcut": _Shortcut,
     "url_verification": _UrlVerification,
 }
 _EVENT_MODELS: dict[str, type[_Event]] = {

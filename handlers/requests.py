@@ -94,6 +94,12 @@ def parse_action(body: Payload) -> SlackRequest:
     )
 
 
+def parse_message_shortcut(body: Payload) -> SlackRequest:
+    """Return the request of a shortcut in the menu of a message. The answer goes into the message's thread."""
+    message, ts = body["message"], _get_text(body, "message_ts")
+    return replace(parse_action(body), thread=_get_text(message, "thread_ts") or ts, message=ts)
+
+
 def parse_action_time(body: Payload) -> datetime:
     """Return when a button was pressed, in UTC. Raises UsageError if Slack does not say."""
     try:

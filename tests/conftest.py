@@ -29,15 +29,20 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 T = TypeVar("T")
 
+TESTS = Path(__file__).parent
+
 _PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"})
 _FOREIGN = _PROXIES | {name.upper() for name in Settings.model_fields}
+
+# trials of the whole bot, by very many cases, in a browser or as a package: CI runs them (decision 84)
+APART = frozenset("attacks benchmarks browser crash deploy evals faults hostile release".split())
 
 # what mostly waits, for processes and for the dead to count as dead: the longest first
 _WAITING = tuple(
     "browser crash scenarios attacks hostile faults processes upgrade embedded http git redis".split()
 )
 # what mostly computes, the longest first; all else is short
-_COMPUTING = ("test_year.py", "test_linear_time.py", "cli", "demo")
+_COMPUTING = ("test_linear_time.py", "test_year.py", "cli", "demo")
 
 
 # what is slow as a whole: it starts processes and waits for them
@@ -67,6 +72,19 @@ class _TogetherByFolder(LoadScopeScheduling):  # type: ignore[misc]
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
     return _TogetherByFolder(config, log) if config.getvalue("dist") == "loadscope" else None
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the switch that ``.ci/run`` sets."""
+    parser.addoption("--all", action="store_true", help=f"collect these folders, too: {', '.join(sorted(APART))}")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what CI runs, unless it is asked for as a whole or by a path."""
+    if collection_path.parent != TESTS or collection_path.name not in APART or config.getoption("--all"):
+        return None
+    named = (config.invocation_params.dir / argument.partition("::")[0] for argument in config.args)
+    return None if any(collection_path in (path, *path.parents) for path in named) else True
 
 
 @pytest.hookimpl(wrapper=True)

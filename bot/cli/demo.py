@@ -32,7 +32,10 @@ _MAX_COLUMNS = 100
     "--live",
     "is_live",
     is_flag=True,
-    help="Use GitHub and Claude instead of the sample. Needs GITHUB_TOKEN, ANTHROPIC_API_KEY and --repo.",
+    help=(
+        "Use GitHub and a model instead of the sample. Needs --repo, GITHUB_TOKEN, and ANTHROPIC_API_KEY or the "
+        "settings of another provider."
+    ),
 )
 @click.option(
     "--profile",

@@ -74,4 +74,6 @@ def build_usage_reader(base: Foundation, costs: CostServices) -> UsageReader:
         RedisRunLog(base.store, base.keyspace),
         build_digest_records(base),
         base.get_today,
+        # what stands in for a model costs nothing
+        has_prices=bool(costs.prices.prices or base.sources.stands_in),
     )

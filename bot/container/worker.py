@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot.adapters.redis import RedisLostJobStore
-from bot.adapters.slack import SlackEphemeralMessenger, SlackViews
+from bot.adapters.slack import SlackEphemeralMessenger, SlackViews, SlackWorkspaceDirectory
 from bot.container.access import build_allowed_repositories
 from bot.container.costs import build_usage_reader
 from bot.container.delivery import DeliveryServices, build_delivery_services
@@ -32,9 +32,12 @@ from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.questions.thread_memory import ThreadMemories
 from bot.services.risk.risk_lister import RiskLister, RiskLookups
 from bot.services.slack.answers import AnswerBuilder
+from bot.services.slack.destinations import AnswerDestinations
 from bot.services.slack.details_modal import DetailsModal
 from bot.services.slack.earlier_answer import EarlierAnswers
+from bot.services.slack.reference_form import ReferenceFormOpener
 from bot.services.slack.replies import ReplySender
+from bot.services.slack.task_modal import TaskModal
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +52,14 @@ class WorkerServices:
     deliveries: DeliveryServices
     answers: AnswerBuilder
     replies: ReplySender
+    destinations: AnswerDestinations
     details: DetailsModal
+    reference_form: ReferenceFormOpener
     subscriptions: SubscriptionServices
     questions: QuestionServices
     lost_jobs: LostJobReporter
     touches: TouchServices
+    task_modal: TaskModal
     usage: UsageReader
 
 
@@ -82,7 +88,9 @@ def build_worker_services(base: Foundation) -> WorkerServices:
         deliveries=deliveries,
         answers=build_answers(base, digests, deliveries.composer),
         replies=replies,
+        destinations=AnswerDestinations(SlackWorkspaceDirectory(base.slack)),
         details=DetailsModal(digests.entries, SlackViews(base.slack), replies, base.settings.prdigest_timezone),
+        reference_form=ReferenceFormOpener(SlackViews(base.slack), replies),
         subscriptions=build_subscription_services(base, repositories, schedule, deliveries, digests, replies),
         questions=questions,
         lost_jobs=LostJobReporter(
@@ -92,6 +100,7 @@ def build_worker_services(base: Foundation) -> WorkerServices:
             schedule.incident_reporter,
         ),
         touches=touches,
+        task_modal=TaskModal(touches.tasks, SlackViews(base.slack), replies, repositories),
         usage=build_usage_reader(base, digests.costs),
     )
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from localslack.manifest import SlashCommand
+from localslack.manifest import Manifest, Shortcut, ShortcutKind, SlashCommand
 from localslack.page.about import About, Fact, Suggestion
 
 from bot.domain.pull_requests.models import Repository
 from handlers.commands.registry import COMMANDS as DECLARED
 from handlers.commands.registry import CommandRegistry
+from handlers.shortcuts import SHORTCUTS
 
 
 def list_commands(registry: CommandRegistry) -> tuple[SlashCommand, ...]:
@@ -17,7 +18,10 @@ def list_commands(registry: CommandRegistry) -> tuple[SlashCommand, ...]:
     return tuple(SlashCommand(each.name, each.hint, each.description) for each in registry.commands)
 
 
-COMMANDS = list_commands(DECLARED)
+APP = Manifest(
+    commands=list_commands(DECLARED),
+    shortcuts=tuple(Shortcut(each.callback_id, each.name, ShortcutKind(each.kind)) for each in SHORTCUTS),
+)
 _COMMON_TEXTS = {
     "title": "prdigest in a local Slack",
     "program": "demo",

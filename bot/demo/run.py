@@ -23,7 +23,7 @@ from localslack.users.transport import HttpTransport
 from bot.adapters.embedded import stop_embedded
 from bot.adapters.slack import SCOPES
 from bot.container import open_foundation
-from bot.demo.page_text import COMMANDS
+from bot.demo.page_text import APP
 from bot.demo.stage import CHANNEL, YOU, LocalTeam, Stage
 from bot.domain.errors import ConfigurationError
 from bot.processes import limit_shutdown, listen_for_stop_signals, run_processes, wait_for_signal
@@ -102,7 +102,7 @@ def _serve_page(stage: Stage, slack: LocalSlack, connection: Connection, port: i
     token = secrets.token_urlsafe()
     try:
         page = make_page(
-            slack, connection, about, token, reader=reader, commands=COMMANDS, terminal=about.program, port=port
+            slack, connection, about, token, reader=reader, app=APP, terminal=about.program, port=port
         )
     except OSError as error:
         raise ConfigurationError(

@@ -59,7 +59,7 @@ def open_doctor(
 ) -> Iterator[Doctor]:
     """Yield a doctor for the settings of this process; close the store at the end."""
     provider = choose_provider(usable.settings, providers)
-    snapshot = read_snapshot(usable, providers, provider.place_variables)
+    snapshot = read_snapshot(usable, providers, provider.required_variables)
     with ExitStack() as closing:
         probes = _ProbeOpener(usable.settings, snapshot, provider, closing).build_probes()
         yield Doctor(build_plan(usable.settings, snapshot, provider), probes, now, sleep)
@@ -163,7 +163,9 @@ class _ProbeOpener:
         no_app = "" if settings.slack_app_token else "not used: requests come over HTTP"
         return ServiceProbes(
             github=self._describe_fault("GITHUB_API_URL", "GITHUB_TOKEN") or self._open_github,
-            model=self._describe_fault(provider.address_variable, provider.key_variable, *provider.place_variables)
+            model=self._describe_fault(
+                provider.address_variable, provider.key_variable, *provider.required_variables
+            )
             or self._choose_model_opener(),
             slack=self._describe_fault("SLACK_API_URL", "SLACK_BOT_TOKEN") or self._open_slack,
             app=self._describe_fault("SLACK_API_URL", "SLACK_APP_TOKEN") or no_app or self._open_app,

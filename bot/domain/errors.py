@@ -124,6 +124,17 @@ class ModelRequestRejected(ModelError):
     """A rejected key, model name or request. The same request would fail again."""
 
 
+class ModelInputTooLong(ModelError):
+    """A request that the model's context window can't hold. A shorter one may succeed.
+
+    ``excess`` is the number of tokens by which it is too long, None if that is unknown.
+    """
+
+    def __init__(self, message: str, excess: int | None = None) -> None:
+        super().__init__(message)
+        self.excess = excess
+
+
 class ModelRefusal(ModelError):
     """A refusal of the model to answer this input."""
 

@@ -18,14 +18,17 @@ from bot.render.digest.touch_sentences import format_noted
 from bot.services.jobs.job_types import (
     ANSWER_QUESTIONS,
     EXPLAIN_ASKING,
+    OPEN_REFERENCE_FORM,
     POST_PUBLIC_NOTICE,
     RECORD_HIT_VOTE,
     RECORD_VOTE,
     SEND_GREETING,
     SEND_PRIVATE_NOTICE,
+    SHOW_AGENT_TASK,
     SHOW_DETAILS,
 )
 from bot.services.jobs.payloads import (
+    AgentTaskPayload,
     AskerPayload,
     DetailsPayload,
     GreetingPayload,
@@ -49,8 +52,10 @@ def list_jobs(examples: Sequence[HelpExample]) -> Iterable[JobHandler[Any]]:
         JobHandler(POST_PUBLIC_NOTICE, post_public_notice),
         JobHandler(SEND_GREETING, partial(send_greeting, examples)),
         JobHandler(EXPLAIN_ASKING, explain_asking),
+        JobHandler(OPEN_REFERENCE_FORM, open_reference_form),
         JobHandler(RECORD_VOTE, record_vote),
         JobHandler(RECORD_HIT_VOTE, record_hit_vote),
+        JobHandler(SHOW_AGENT_TASK, show_agent_task),
         JobHandler(ANSWER_QUESTIONS, serve_questions),
     )
 
@@ -89,6 +94,11 @@ def explain_asking(services: WorkerServices, payload: AskerPayload) -> None:
     services.replies.explain_asking(payload.asker)
 
 
+def open_reference_form(services: WorkerServices, payload: AskerPayload) -> None:
+    """Open the form that asks for a pull request."""
+    services.reference_form.open_form(payload.asker)
+
+
 def record_vote(services: WorkerServices, payload: VotePayload) -> None:
     """Record the asker's vote on an answer."""
     is_known = services.questions.votes.record_vote(payload.asker, payload.message, payload.verdict)
@@ -107,6 +117,11 @@ def record_hit_vote(services: WorkerServices, payload: HitVotePayload) -> None:
     votes.show_vote(vote)
     services.deliveries.vote_marks.show_vote(payload.asker, vote, payload.blocks_json)
     services.replies.tell_asker(payload.asker, format_noted(vote.verdict))
+
+
+def show_agent_task(services: WorkerServices, payload: AgentTaskPayload) -> None:
+    """Open a window with the task of a hit."""
+    services.task_modal.open_modal(payload.asker, payload.profile, payload.reference)
 
 
 def serve_questions(services: WorkerServices, payload: ThreadPayload) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from bot.domain.pull_requests.models import Repository
 from bot.ports.store import Cache, DueQueue, LostJobStore, RunLog, SubscriptionStore
@@ -82,6 +82,24 @@ class ModelProbe(Protocol):
             ModelRequestRejected: the key is wrong.
             ModelBusy: there is no usable answer.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """What a model's server can do or says. ``problem`` and ``advice`` are empty if all is well."""
+
+    name: str
+    detail: str
+    problem: str = ""
+    advice: str = ""
+
+
+@runtime_checkable
+class CapabilityProbe(Protocol):
+    """Checks of a server that may lack something that the bot needs. It takes some tokens."""
+
+    def check_capabilities(self, model: str) -> Sequence[Capability]:
+        """Try what the bot needs of a model. Raises ModelRequestRejected and ModelBusy."""
 
 
 @dataclass(frozen=True, slots=True)

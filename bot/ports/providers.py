@@ -16,13 +16,15 @@ from bot.ports.probes import ModelProbe
 class ModelAccess:
     """The key and the address with which a provider is called.
 
-    A cloud has neither: it has a region, Google's also a project, and its own credentials.
+    A cloud has neither: it has a region, Google's also a project, and its own credentials. ``context_tokens`` is
+    the length of the models' context window as the operator set it, or None.
     """
 
     key: str = field(repr=False)
     address: str
     region: str = ""
     project: str = ""
+    context_tokens: int | None = None
 
 
 class ModelConnection(Model, ChatModel, Protocol):
@@ -43,8 +45,9 @@ class ModelProvider:
     because SDKs take long to import. ``connect_batches`` opens a connection for message batches; None if the
     provider has none.
 
-    A cloud has no key. ``cloud`` is the value of PRDIGEST_MODEL_PROVIDER that chooses it, and ``place_variables``
-    are the settings that it then needs, each with an example.
+    A provider that needs no key is in use if PRDIGEST_MODEL_PROVIDER has the value ``choice``, and
+    ``required_variables`` are the settings that it then needs, each with an example. A cloud has no key at all.
+    ``prices_variable`` is the setting with the prices of a provider that has no price list.
     """
 
     name: str
@@ -54,9 +57,15 @@ class ModelProvider:
     connect: Callable[[ModelAccess], ModelConnection]
     probe: Callable[[ModelAccess, float], ModelProbe]
     connect_batches: Callable[[ModelAccess], ModelBatches] | None = None
-    cloud: str = ""
-    place_variables: Mapping[str, str] = field(default_factory=dict)
+    choice: str = ""
+    required_variables: Mapping[str, str] = field(default_factory=dict)
+    prices_variable: str = ""
 
     def __post_init__(self) -> None:
-        if not self.prices.prices:
+        if not self.prices.prices and not self.prices_variable:
             raise ValueError(f"name what one model of {self.name} costs: budgets rest on it")
+
+    @property
+    def is_cloud(self) -> bool:
+        """Whether it is called with the credentials of a cloud."""
+        return bool(self.choice) and not self.key_variable

@@ -9,7 +9,6 @@ from pydantic import Field, SecretStr
 from bot.settings.description import Process, SettingsGroup, SettingUse
 from bot.settings.values import Address, CloudName
 
-_ModelHost = Literal["anthropic", "bedrock", "vertex"]
 _CLAUDE_PROCESSES = (Process.WORKER, Process.COMMANDS)
 
 
@@ -29,13 +28,14 @@ class ClaudeSettings(SettingsGroup):
         description="The address of Claude's API, or of a gateway to it. The key is sent there.",
     )
     prdigest_model_provider: Annotated[
-        Literal["anthropic", "bedrock", "vertex"], SettingUse(_CLAUDE_PROCESSES)
+        Literal["anthropic", "bedrock", "vertex", "openai-compatible"], SettingUse(_CLAUDE_PROCESSES)
     ] = Field(
         default="anthropic",
         description=(
-            "Where the models run: `anthropic` (Claude's API), `bedrock` (Amazon Bedrock) or `vertex` (Google "
-            "Vertex AI). A cloud needs an extra, as in `pip install 'prdigest[bedrock]'`. It finds its own "
-            "credentials; ANTHROPIC_API_KEY is then not used."
+            "Where the models run: `anthropic` (Claude's API), `bedrock` (Amazon Bedrock), `vertex` (Google "
+            "Vertex AI) or `openai-compatible` (a server at PRDIGEST_MODEL_URL, such as vLLM). A cloud needs an "
+            "extra, as in `pip install 'prdigest[bedrock]'`. It finds its own credentials. ANTHROPIC_API_KEY is "
+            "used with `anthropic` alone."
         ),
     )
     prdigest_model_region: Annotated[CloudName, SettingUse(_CLAUDE_PROCESSES)] = Field(

@@ -8,6 +8,7 @@ from bot.settings.claude import ClaudeSettings
 from bot.settings.description import SettingsGroup
 from bot.settings.digests import DigestSettings
 from bot.settings.github import GitHubSettings
+from bot.settings.model_server import ModelServerSettings
 from bot.settings.runtime import RuntimeSettings
 from bot.settings.slack import SlackSettings
 
@@ -15,6 +16,7 @@ from bot.settings.slack import SlackSettings
 GROUPS: tuple[type[SettingsGroup], ...] = (
     GitHubSettings,
     ClaudeSettings,
+    ModelServerSettings,
     SlackSettings,
     DigestSettings,
     AccessSettings,
@@ -30,6 +32,7 @@ class Settings(
     AccessSettings,
     DigestSettings,
     SlackSettings,
+    ModelServerSettings,
     ClaudeSettings,
     GitHubSettings,
 ):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import time
+from ipaddress import ip_address
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -13,6 +14,7 @@ from pydantic import AfterValidator, BeforeValidator
 from pydantic_settings import NoDecode
 
 from bot.domain.errors import UsageError
+from bot.domain.operations.usage import ModelPrice
 from bot.domain.subscriptions.request import parse_time
 
 # workspaces and organisations, channels, users
@@ -22,6 +24,14 @@ _SECONDS_PATTERN = re.compile(r"(\d\d:\d\d):00")
 
 # of a region or a project of a cloud, both of which stand in addresses
 _CLOUD_NAME_PATTERN = re.compile(r"[a-z][a-z0-9-]{1,62}")
+
+# names that no public network resolves
+_PRIVATE_SUFFIXES = (".localhost", ".local", ".internal", ".lan", ".home.arpa", ".svc", ".cluster.local")
+# an address without a user, a query and a fragment
+_PLAIN_ADDRESS_PATTERN = re.compile(r"(?:(?![@?#])[!-~])+")
+_PLAIN_NAME_PATTERN = re.compile(r"[a-z][a-z0-9_-]*")
+# US dollars, up to a million
+_PRICE_PATTERN = re.compile(r"(?P<input>[0-9]{1,6}(?:\.[0-9]{1,6})?)/(?P<output>[0-9]{1,6}(?:\.[0-9]{1,6})?)")
 
 # the prefix of keys, without colon and slash, which are separators
 _PREFIX_PATTERN = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -69,6 +79,56 @@ def _check_address(value: str) -> str:
     if address.scheme not in ("http", "https") or not address.hostname:
         raise ValueError("write it as http://host or https://host")
     return value
+
+
+def _check_private_address(value: str | None) -> str | None:
+    """Return an HTTPS address, or one over plain HTTP that stays on this machine or in a private network.
+
+    Raises:
+        ValueError: it is another value, or has parts besides host, port and path.
+    """
+    if value is None:
+        return None
+    try:
+        address = urlsplit(value)
+        has_host = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
+    except ValueError:
+        # a port that is none, or brackets
+        has_host = False
+    if not has_host or not _PLAIN_ADDRESS_PATTERN.fullmatch(value):
+        raise ValueError("write host, port and path alone, such as http://127.0.0.1:8000/v1 or https://host/v1")
+    if address.scheme == "http" and not _is_private_host(address.hostname or ""):
+        raise ValueError("write it with https: plain http is for this machine and private networks alone")
+    return value
+
+
+def _is_private_host(host: str) -> bool:
+    """Return whether a host is this machine or in a private network, by its name or address alone.
+
+    A name without a dot is that of a container or a service beside this one.
+    """
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        # a number without dots is an address, too
+        return bool(_PLAIN_NAME_PATTERN.fullmatch(host)) or host.endswith(_PRIVATE_SUFFIXES)
+    return address.is_loopback or (address.is_private and not address.is_unspecified)
+
+
+def _parse_prices(value: object) -> object:
+    """Parse ``IN/OUT`` for all models, or ``NAME=IN/OUT`` for each. Raises ValueError with advice."""
+    if not isinstance(value, str):
+        return value
+    prices = {}
+    for part in split_list(value):
+        name, _, price = part.rpartition("=")
+        found = _PRICE_PATTERN.fullmatch(price)
+        if found is None:
+            raise ValueError(
+                "write IN/OUT in dollars for a million tokens, such as 0.10/0.40, or NAME=IN/OUT for each model"
+            )
+        prices[name] = ModelPrice(float(found["input"]), float(found["output"]))
+    return prices
 
 
 def _check_slack_id(value: str | None) -> str | None:
@@ -127,6 +187,8 @@ def _parse_listen_address(value: object) -> object:
 
 
 Address = Annotated[str, AfterValidator(_check_address)]
+PrivateAddress = Annotated[str | None, AfterValidator(_check_private_address)]
+ModelPrices = Annotated[Mapping[str, ModelPrice], NoDecode, BeforeValidator(_parse_prices)]
 SlackId = Annotated[str | None, AfterValidator(_check_slack_id)]
 SlackIds = Annotated[frozenset[str], NoDecode, BeforeValidator(_parse_slack_ids)]
 MetricsAddress = Annotated[ListenAddress | None, NoDecode, BeforeValidator(_parse_listen_address)]

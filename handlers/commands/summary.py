@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 
 from bot.domain.conversations.commands import MAX_PULL_REQUESTS, ParseContext, SummaryRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import RateLimited
 from bot.domain.pull_requests.query_options import PRIVATE_WORD
+from bot.domain.pull_requests.reference import Reference
 from bot.render.blocks.buttons import SHARE_SUMMARY
 from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, make_command_job_type
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.operations import deadlines
 from bot.services.operations.worker_threads import DeadlineExecutor, wait_for_result
+from bot.services.slack.answer import Answer
 from handlers.commands.declaration import Command, enqueue_request
 from handlers.intake import RequestIntake
 
@@ -22,6 +27,8 @@ USAGE = (
     "*Summarize pull requests*: `/prsummary 35617`, `#35617`, `owner/repo#35617` or a web address, up to "
     f"{MAX_PULL_REQUESTS} at a time. Everybody here sees the answer; add `private` to keep it to yourself."
 )
+# of the five messages that a response_url takes, these are for summaries; others say that it takes longer, or why
+_MAX_PRIVATE_POSTS = 2
 _REFERENCE_PATTERN = re.compile(r"(?:[\w.-]+/[\w.-]+)?#?\d{1,9}|https?://\S+/pull/\d+\S*")
 
 
@@ -53,14 +60,43 @@ def _describe_summaries(request: SummaryRequest) -> str:
 
 
 def _answer_each(services: CommandServices, payload: CommandPayload[SummaryRequest]) -> None:
-    """Build all summaries at once, and post them in the order of the request."""
-    asker, references = payload.asker, payload.request.require_known(services.repositories).references
+    """Build all summaries at once, and give them in the order of the request."""
+    asker = services.destinations.choose_conversation(payload.asker)
+    references = payload.request.require_known(services.repositories).references
     with deadlines.reserve_time(services.replies.response_times.reply_reserve):
         executor = DeadlineExecutor(len(references), "summary")
         summaries = {
             reference: executor.submit(services.answers.build_summary, reference, asker.name)
             for reference in references
         }
+    if len(references) > 1 and asker.response_url:
+        if payload.audience is Audience.ASKER or not services.destinations.can_post(asker):
+            _answer_together(services, asker, payload.request, summaries.values())
+            return
+        # who asks about a message is reached in its thread
+        asker = replace(asker, response_url="") if asker.message else asker
+    _answer_apart(services, asker, payload, summaries)
+
+
+def _answer_together(
+    services: CommandServices, asker: SlackRequest, request: SummaryRequest, summaries: Iterable[Future[Answer]]
+) -> None:
+    """Give the asker alone all summaries in few messages: a ``response_url`` takes five in all."""
+
+    def make() -> Answer:
+        answers = [services.replies.make_or_explain(asker, partial(wait_for_result, each)) for each in summaries]
+        return Answer.merge(answers, _MAX_PRIVATE_POSTS)
+
+    services.replies.give_answer(asker, "together", Audience.ASKER, make, _describe_summaries(request))
+
+
+def _answer_apart(
+    services: CommandServices,
+    asker: SlackRequest,
+    payload: CommandPayload[SummaryRequest],
+    summaries: Mapping[Reference, Future[Answer]],
+) -> None:
+    """Post each summary as a message of its own. Raises RateLimited if one of them has to wait."""
     rate_limit: RateLimited | None = None
     for reference, answer in summaries.items():
         try:

@@ -68,7 +68,7 @@ def start(launch: LaunchOptions) -> Iterator[Addresses]:
             _make_about(launch.app),
             secrets.token_urlsafe(),
             reader=reader,
-            commands=launch.app.commands,
+            app=launch.app,
             port=launch.port,
         )
         parts.enter_context(page)

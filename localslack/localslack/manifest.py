@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from localslack.methods.registry import ALL_SCOPES
 
 Json = Mapping[str, Any]
 _BOT = "bot"
+# how many shortcuts a manifest may have, and the characters of a name, which others have met and no page says
+_MAX_SHORTCUTS, _MAX_SHORTCUT_NAME = 10, 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +25,31 @@ class SlashCommand:
     description: str = ""
 
 
+class ShortcutKind(StrEnum):
+    """Where Slack shows a shortcut: beside the box to type in, or in the menu of each message."""
+
+    GLOBAL = "global"
+    MESSAGE = "message"
+
+
+@dataclass(frozen=True, slots=True)
+class Shortcut:
+    """A shortcut, by the callback id that the app gets, with the name that Slack shows."""
+
+    callback_id: str
+    name: str
+    kind: ShortcutKind
+
+
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The app's name, its slash commands, the scopes of its bot, and whether it has a Home tab."""
+    """The app's name, its commands and shortcuts, the scopes of its bot, and whether it has a Home tab."""
 
     name: str = _BOT
     commands: tuple[SlashCommand, ...] = ()
     scopes: frozenset[str] = ALL_SCOPES
     has_home: bool = True
+    shortcuts: tuple[Shortcut, ...] = ()
 
 
 def read_manifest(text: str) -> Manifest:
@@ -41,6 +61,7 @@ def read_manifest(text: str) -> Manifest:
             tuple(map(_read_command, _get_section(manifest, "features").get("slash_commands", ()))),
             frozenset(_get_section(manifest, "oauth_config", "scopes").get("bot", ALL_SCOPES)),
             bool(_get_section(manifest, "features", "app_home").get("home_tab_enabled", False)),
+            _read_shortcuts(_get_section(manifest, "features").get("shortcuts", ())),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError("The file is not a Slack app manifest in JSON.") from error
@@ -55,6 +76,15 @@ def _read_name(manifest: Json) -> str:
 def _read_command(command: Json) -> SlashCommand:
     name = str(command["command"])
     return SlashCommand(name, str(command.get("usage_hint") or ""), str(command.get("description") or ""))
+
+
+def _read_shortcuts(shortcuts: Sequence[Json]) -> tuple[Shortcut, ...]:
+    """Parse the shortcuts. Raises ValueError for what Slack does not take: too many, too long, of another kind."""
+    if len(shortcuts) > _MAX_SHORTCUTS or any(len(each["name"]) > _MAX_SHORTCUT_NAME for each in shortcuts):
+        raise ValueError("more than Slack takes")
+    return tuple(
+        Shortcut(str(each["callback_id"]), str(each["name"]), ShortcutKind(each["type"])) for each in shortcuts
+    )
 
 
 def _get_section(manifest: Json, *path: str) -> Json:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from localslack.manifest import Manifest, SlashCommand, read_manifest
+from localslack.manifest import Manifest, Shortcut, ShortcutKind, SlashCommand, read_manifest
 from localslack.methods.registry import ALL_SCOPES
 
 
@@ -28,6 +28,26 @@ def test_a_manifest_names_the_bot_its_commands_and_its_scopes() -> None:
     )
     commands = (SlashCommand("/hello", "[name]", "Say hello"), SlashCommand("/bye"))
     assert found == Manifest("greeter", commands, frozenset({"chat:write"}), has_home=True)
+
+
+def entry(**fields: Any) -> dict[str, Any]:
+    return {"name": "Explain", "callback_id": "explain", "description": "x", "type": "message", **fields}
+
+
+def test_a_manifest_names_shortcuts_of_both_kinds() -> None:
+    found = read_manifest(json.dumps({"features": {"shortcuts": [entry(), entry(type="global")]}}))
+    assert found.shortcuts == (
+        Shortcut("explain", "Explain", ShortcutKind.MESSAGE),
+        Shortcut("explain", "Explain", ShortcutKind.GLOBAL),
+    )
+
+
+@pytest.mark.parametrize(
+    "shortcuts", [[entry(type="other")], [{"name": "x"}], [entry()] * 11, [entry(name="x" * 25)], 7]
+)
+def test_shortcuts_that_slack_would_refuse_are_refused(shortcuts: Any) -> None:
+    with pytest.raises(ValueError, match="not a Slack app manifest"):
+        read_manifest(json.dumps({"features": {"shortcuts": shortcuts}}))
 
 
 @pytest.mark.parametrize(

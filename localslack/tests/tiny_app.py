@@ -37,6 +37,7 @@ class TinyApp:
         self.app.view("form")(self._form)
         self.app.view_closed("form")(self._closed)
         self.app.options("repo")(self._find)
+        self.app.shortcut("explain")(self._shortcut)
 
     def _echo(self, ack: Ack, body: Json, respond: Respond) -> None:
         self.seen.append(("command", body))
@@ -57,6 +58,12 @@ class TinyApp:
     def _closed(self, ack: Ack, body: Json) -> None:
         self.seen.append(("closed", body))
         ack()
+
+    def _shortcut(self, ack: Ack, body: Json, respond: Respond) -> None:
+        self.seen.append(("shortcut", body))
+        ack()
+        if "message" in body:
+            respond(text=f"It says: {body['message']['text']}")
 
     def _find(self, ack: Ack, body: Json) -> None:
         self.seen.append(("find", body))

@@ -14,10 +14,11 @@ from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
 from bot.domain.contract.net_changes import MergeReference, NetChange
 from bot.domain.digest.since_page import SincePage
 from bot.domain.digest.stories import build_stories
-from bot.domain.profile.models import Use, UseKind
-from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.profile.models import Profile, Use, UseKind
+from bot.domain.pull_requests.diff import DiffLine, DiffSide
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.time.date_range import Span
+from bot.domain.touches.agent_task import AgentTask, MigrationHunk
 from bot.domain.touches.breakage.suspects import Suspect, SuspectReport
 from bot.domain.touches.breakage.traceback_names import parse_trace
 from bot.domain.touches.decisions import TouchVerdict
@@ -172,6 +173,14 @@ def make_plan(words: Words) -> UpgradePlan:
         tuple(used for used in words.deprecations() if used.uses),
         unread=words.unread(),
     )
+
+
+def make_task(words: Words) -> AgentTask:
+    merge = words.report().touching[-1]
+    lines = tuple(DiffLine(mark, words.text(), 1, 1) for mark in "+- ")
+    hunk = MigrationHunk(words.text(), words.text(), (*lines, None))
+    team = Profile(words.text(40), ("engine",), words.text(), words.text(40), NOON, words.uses())
+    return AgentTask(words.pulls()[0], merge, team, (hunk,), 3, words.uses(), (words.text(), words.text()))
 
 
 def render_plan(words: Words) -> Post:

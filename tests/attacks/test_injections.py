@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import time
 from typing import Any
 
@@ -45,15 +45,16 @@ def played(bots: Bots) -> Iterator[Played]:
         yield play_all(one)
 
 
-def play_all(bot: Bot) -> Played:
+def play_all(bot: Bot, names_of_cases: Iterable[str] = INJECTIONS) -> Played:
     """Summarize each pull request, ask about each, then post the day of some of them and list them."""
+    cases = {name: INJECTIONS[name] for name in names_of_cases}
     played = Played(bot, Puppet(), {"vault": SECRET_OF_VAULT})
     add_vault(bot)
     played.kept = played.read_acts()
-    played.puppet.numbers = {name: add_pull(bot, name, case) for name, case in INJECTIONS.items()}
+    played.puppet.numbers = {name: add_pull(bot, name, case) for name, case in cases.items()}
     with claude_that(bot, played.puppet.respond):
-        for first in range(0, len(INJECTIONS), AT_ONCE):
-            names = list(INJECTIONS)[first : first + AT_ONCE]
+        for first in range(0, len(cases), AT_ONCE):
+            names = list(cases)[first : first + AT_ONCE]
             for name in names:
                 played.places[name] = bot.channel()
                 bot.person().send_command("/prsummary", str(played.puppet.numbers[name]), played.places[name])

@@ -7,14 +7,17 @@ from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from localslack.rules.messages import find_links, find_mentions
 from localslack.state.workspace import Json
 from markdown_it import MarkdownIt
 from slack_sdk import WebClient
 
 from bot.adapters.slack.messenger import make_slack_client
 from bot.ports import Post
+from bot.render.touches.agent_task import render_agent_task
+from bot.render.touches.task_view import render_task_view
 from bot.render.touches.upgrade import render_upgrade
-from tests.attacks.hostile_plans import DOORS, URL, Words, make_plan, words
+from tests.attacks.hostile_plans import DOORS, URL, Words, make_plan, make_task, words
 from tests.emulators.slack.server import SlackEmulator
 from tests.render.accepted import invisible, strings
 
@@ -56,6 +59,18 @@ def test_the_plan_of_an_upgrade_links_the_repository_alone(found: Words) -> None
             assert each.type not in ("image", "html_inline")
             if each.type == "link_open":
                 assert urlsplit(str(each.attrs["href"])).netloc == "github.com"
+
+
+@SHARED
+@given(found=words())
+def test_slack_takes_the_window_of_a_task_and_nothing_in_it_is_live(
+    found: Words, team: tuple[SlackEmulator, WebClient]
+) -> None:
+    slack, client = team
+    view = render_task_view(render_agent_task(make_task(found)))
+    shown = client.views_open(trigger_id=slack.make_trigger_id(), view=view)["view"]
+    assert (find_mentions(shown), find_links(shown)) == ([], [])
+    assert invisible("".join(strings(shown["blocks"]))) == []
 
 
 def test_the_judge_sees_what_notifies(team: tuple[SlackEmulator, WebClient]) -> None:

@@ -45,6 +45,11 @@ def report(page: Page) -> None:
     page.goto(page.get_by_role("link", name="Full report of").evaluate("link => link.href"))
 
 
+def menu(page: Page) -> None:
+    page.get_by_role("button", name="More actions").first.click()
+    expect(page.get_by_role("menuitem", name="Explain pull requests").first).to_be_focused()
+
+
 def preview(page: Page) -> None:
     page.get_by_role("link", name="Block preview").click()
     expect(page.locator("#shown")).to_have_text("Hello from vLLM")
@@ -63,7 +68,7 @@ def violations(page: Page, **options: Any) -> list[str]:
     return [f"{each['id']}: {each['nodes'][0]['html']}" for each in found]
 
 
-@pytest.mark.parametrize("go", [channel, open_thread, open_details, form, home, report, preview, calls])
+@pytest.mark.parametrize("go", [channel, open_thread, open_details, form, home, menu, report, preview, calls])
 def test_it_is_accessible_and_fits_light_and_narrow_dark_and_wide(
     go: Callable[[Page], object], page: Page
 ) -> None:

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.steps import DIGEST, open_thread, say
+from tests.browser.steps import DIGEST, open_thread, opened_window, say
 
 # keeps what an element and a line say, each time that one of them changes
 _WATCH = """([list, line]) => {
@@ -144,3 +144,33 @@ def test_two_windows_see_the_same(page: Page) -> None:
     say(page, "seen from two windows")
     other.get_by_text("seen from two windows").last.wait_for()
     assert other.locator("#messages").inner_text() == page.locator("#messages").inner_text()
+
+
+def test_shortcuts_are_used_by_keyboard_from_a_message_and_beside_the_box(page: Page) -> None:
+    say(page, "is 35441 it? I mean #32195").first.wait_for()
+    more = page.locator("#messages .message").last.get_by_role("button", name="More actions")
+    more.focus()
+    page.keyboard.press("ArrowDown")
+    item = page.get_by_role("menuitem", name="Explain pull requests").locator("visible=true")
+    expect(item).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(more).to_be_focused()
+    expect(more).to_have_attribute("aria-expanded", "false")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    said = page.locator("#messages .message", has_text="I mean #32195")
+    said.get_by_role("link", name="1 reply").click()
+    expect(page.locator("#thread").get_by_role("heading")).to_contain_text("Add TMA support to fused_moe_lora")
+    page.get_by_role("link", name="Close thread").click()
+    page.get_by_role("button", name="Shortcuts").first.click()
+    page.get_by_role("menuitem", name="Explain a pull request").locator("visible=true").click()
+    field = opened_window(page).get_by_label("Pull request")
+    expect(field).to_be_focused()
+    field.fill("soon")
+    page.keyboard.press("Enter")
+    expect(page.locator("#window .bk-error:visible")).to_contain_text("I couldn't find a pull request number")
+    field.fill("#35441")
+    page.keyboard.press("Enter")
+    page.locator("#window").wait_for(state="hidden")
+    page.get_by_role("link", name="prdigest").click()
+    expect(page.locator("#messages")).to_contain_text("#35441")

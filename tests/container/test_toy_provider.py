@@ -145,8 +145,8 @@ def test_the_one_with_a_key_is_chosen_and_without_any_the_first(settings: ToySet
     assert get_model_access(ToySettings(), TOY) is None
 
 
-WITH_KEYS = [each for each in PROVIDERS if not each.cloud]
-CLOUDS = [each for each in PROVIDERS if each.cloud]
+WITH_KEYS = [each for each in PROVIDERS if not each.choice]
+CLOUDS = [each for each in PROVIDERS if each.is_cloud]
 
 
 @pytest.mark.parametrize("provider", WITH_KEYS, ids=lambda each: each.name)
@@ -162,20 +162,20 @@ def test_every_registered_provider_has_its_settings(monkeypatch: Env, provider: 
 def test_a_cloud_that_is_named_is_asked_whatever_keys_there_are(monkeypatch: Env, provider: ModelProvider) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
     assert choose_provider(Settings()) is CLAUDE
-    monkeypatch.setenv("PRDIGEST_MODEL_PROVIDER", provider.cloud)
+    monkeypatch.setenv("PRDIGEST_MODEL_PROVIDER", provider.choice)
     assert choose_provider(Settings()) is provider
-    for variable, example in provider.place_variables.items():
+    for variable, example in provider.required_variables.items():
         with pytest.raises(ConfigurationError, match=f"Set {variable}, such as {example}"):
             get_model_access(Settings(), provider)
         monkeypatch.setenv(variable, example)
     access = get_model_access(Settings(), provider)
     assert access is not None
-    assert (access.key, access.region) == ("", provider.place_variables["PRDIGEST_MODEL_REGION"])
+    assert (access.key, access.region) == ("", provider.required_variables["PRDIGEST_MODEL_REGION"])
 
 
 @pytest.mark.parametrize("provider", CLOUDS, ids=lambda each: each.name)
 def test_no_process_starts_without_what_its_cloud_needs(monkeypatch: Env, provider: ModelProvider) -> None:
-    monkeypatch.setenv("PRDIGEST_MODEL_PROVIDER", provider.cloud)
+    monkeypatch.setenv("PRDIGEST_MODEL_PROVIDER", provider.choice)
     with (
         pytest.raises(ConfigurationError, match="Set PRDIGEST_MODEL_REGION"),
         open_foundation(Settings(), lambda: MORNING, time.sleep),

@@ -15,6 +15,8 @@ import pytest
 from redis import Redis
 
 from bot.adapters.embedded.server import is_store_running
+from tests.emulators.claude.script import Step, Text, ToolUse, default_answer
+from tests.emulators.openai_compatible.server import OpenAIEmulator
 from tests.helpers.checks import closed_port, eventually
 from tests.helpers.command import prdigest, started
 from tests.helpers.world import World, add_yesterday, world
@@ -66,15 +68,17 @@ def screen(address: str, until: str) -> str:
     return str(eventually(lambda: found if until in (found := channel(address)) else ""))
 
 
-def channel(address: str) -> str:
-    """The HTML of the channel as it is."""
-    with urllib.request.urlopen(address.replace("/?", f"/live?place={HOME}&"), timeout=10) as lines:
+def channel(address: str, thread: str = "") -> str:
+    """The HTML of the channel as it is, and of one of its threads."""
+    with urllib.request.urlopen(
+        address.replace("/?", f"/live?place={HOME}&thread={thread}&"), timeout=10
+    ) as lines:
         shown = json.loads(next(lines).removeprefix(b"data: "))
-        return "".join(piece["html"] for piece in shown["pieces"])
+        return "".join(piece["html"] for piece in [*shown["pieces"], *shown["thread"]])
 
 
-def say(address: str, text: str) -> dict[str, Any]:
-    body = json.dumps({"place": HOME, "text": text}).encode()
+def say(address: str, text: str, thread: str = "") -> dict[str, Any]:
+    body = json.dumps({"place": HOME, "text": text, "thread": thread}).encode()
     page = address.replace("/?", "/do/say?")
     asked = urllib.request.Request(page, body, {"Content-Type": "application/json"})
     with urllib.request.urlopen(asked, timeout=10) as answer:
@@ -136,3 +140,27 @@ def test_a_port_that_is_taken_is_said(there: World, tmp_path: Path) -> None:
     done = prdigest("demo", "--port", port, settings={}, folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"Port {port} can't be used" in done.stderr
+
+
+def test_answers_of_an_own_server_are_those_of_its_model(there: World, tmp_path: Path) -> None:
+    said = "Retries were counted twice before. "
+
+    def respond(view: dict[str, Any]) -> Step:
+        if not view.get("tools") or view["output_config"]:
+            return default_answer(view)
+        is_read = "tool_result" in str(view["messages"])
+        return Text(f"<answer>{said}</answer>") if is_read else ToolUse("read_diff", {"number": 101})
+
+    with OpenAIEmulator() as served:
+        served.respond, served.reasoning = respond, "reasoning"
+        there.settings.pop("ANTHROPIC_API_KEY")
+        there.settings.update(served.settings)
+        with demo(there, tmp_path) as address:
+            lead = re.search(r'class="replies" href="#/\w+/([\d.]+)"', screen(address, 'class="replies"'))
+            assert lead
+            eventually(lambda: say(address, "What was counted twice?", lead[1])["notice"] == "")
+            eventually(lambda: said.strip() in channel(address, lead[1]))
+            assert "SECRET" not in channel(address, lead[1])
+        assert served.problems == []
+        assert there.claude.requests == []
+        assert "+retries = 3" in str(served.requests)

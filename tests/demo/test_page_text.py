@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.page_text import COMMANDS, SAMPLE_ABOUT
+from bot.demo.page_text import APP, SAMPLE_ABOUT
 from bot.demo.sample.sources import SampleSources
 from bot.demo.stage import LocalTeam, build_sample_stage
 from tests.helpers.command import ROOT
@@ -15,13 +15,15 @@ from tests.helpers.command import ROOT
 TEAM = LocalTeam("http://127.0.0.1:1", "xoxb-local", "secret")
 
 
-def test_the_commands_are_those_of_the_manifest() -> None:
+def test_the_commands_and_shortcuts_are_those_of_the_manifest() -> None:
     manifest = json.loads((ROOT / "manifest.json").read_text())
     named = [
         (each["command"], each["usage_hint"], each["description"])
         for each in manifest["features"]["slash_commands"]
     ]
-    assert [(each.name, each.hint, each.description) for each in COMMANDS] == named
+    assert [(each.name, each.hint, each.description) for each in APP.commands] == named
+    listed = [(each["callback_id"], each["name"], each["type"]) for each in manifest["features"]["shortcuts"]]
+    assert [(each.callback_id, each.name, each.kind) for each in APP.shortcuts] == listed
 
 
 def test_what_there_is_to_try_is_in_the_sample() -> None:

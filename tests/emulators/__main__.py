@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.github.server import GitHubEmulator
+from tests.emulators.openai_compatible.server import OpenAIEmulator
 
 SLACK_MODULE = "tests.emulators.slack.server"
 
@@ -20,6 +21,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.emulators", description=__doc__)
     parser.add_argument("--replay", type=Path, action="append", default=[], help="a recorded day; may be repeated")
     parser.add_argument("--seconds", type=float, default=600.0, help="stop after this time (default: 600)")
+    parser.add_argument("--own-model", action="store_true", help="an OpenAI-compatible server in place of Claude")
     return parser.parse_args()
 
 
@@ -35,6 +37,12 @@ def _claude(stack: ExitStack) -> dict[str, str]:
     return {"ANTHROPIC_BASE_URL": emulator.url, "ANTHROPIC_API_KEY": emulator.api_key}
 
 
+def _own_model(stack: ExitStack) -> dict[str, str]:
+    emulator = stack.enter_context(OpenAIEmulator())
+    # what it asks for has no price
+    return {**emulator.settings, "PRDIGEST_MODEL_PRICES": "0/0"}
+
+
 def _slack(stack: ExitStack) -> dict[str, str]:
     """Slack's variables; nothing where its emulator is not there."""
     if importlib.util.find_spec(SLACK_MODULE) is None:
@@ -47,7 +55,8 @@ def _slack(stack: ExitStack) -> dict[str, str]:
 def main() -> None:
     arguments = _arguments()
     with ExitStack() as stack:
-        variables = _github(stack, arguments.replay) | _claude(stack) | _slack(stack)
+        model = _own_model if arguments.own_model else _claude
+        variables = _github(stack, arguments.replay) | model(stack) | _slack(stack)
         for name, value in variables.items():
             sys.stdout.write(f"export {name}={value}\n")
         sys.stdout.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -14,10 +15,11 @@ from bot.adapters.claude.completion import ClaudeModel, make_claude_client
 from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.pull_requests import GitHubPullRequests
 from bot.adapters.http.retry_after import MAX_RETRY_AFTER, parse_retry_after
+from bot.adapters.openai_compatible import OPENAI_COMPATIBLE
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.transport import MAX_PAUSE
 from bot.domain.errors import ModelBusy, PrdigestError, RateLimited, SlackUnavailable
-from bot.ports import Prompt
+from bot.ports import ModelAccess, Prompt
 from bot.services.operations import deadlines
 from tests.helpers.builders import NOON, REPOSITORY
 from tests.helpers.checks import is_one_sentence
@@ -95,10 +97,20 @@ def ask_claude(peer: Limited) -> PrdigestError:
     return caught.value
 
 
+def ask_model_server(peer: Limited) -> PrdigestError:
+    with (
+        closing(OPENAI_COMPATIBLE.connect(ModelAccess("", peer.url, context_tokens=8_192))) as connection,
+        pytest.raises(PrdigestError) as caught,
+    ):
+        connection.complete(Prompt("small", "v1", "Be brief.", "Hello", {"type": "object"}, 10))
+    return caught.value
+
+
 ASKS: dict[str, tuple[Callable[[Limited], PrdigestError], type[PrdigestError], dict[str, Any]]] = {
     "github": (ask_github, RateLimited, SECONDARY),
     "slack": (ask_slack, SlackUnavailable, {"ok": False, "error": "ratelimited"}),
     "claude": (ask_claude, ModelBusy, {"error": {"type": "rate_limit_error", "message": "Later"}}),
+    "model server": (ask_model_server, ModelBusy, {"error": {"code": 429, "message": "Later"}}),
 }
 
 
@@ -128,7 +140,7 @@ def test_whatever_a_pause_is_it_is_an_error_of_the_domain(name: str) -> None:
     for written in SENT:
         with Limited(429, body, Retry_After=written) as peer, deadlines.bound_work(0.5):
             began = time.monotonic()
-            assert is_one_sentence(str(ask(peer))) or name == "claude"
+            assert is_one_sentence(str(ask(peer))) or name in ("claude", "model server")
             assert time.monotonic() - began < SOON
 
 

@@ -172,7 +172,7 @@ ALL = (
     ),
     *("preview", "questions", "long_risks", "overview", "digest", "deliver", "mend", "watch", "amend"),
     *("contract", "long_contract", "touches", "long_touches", "touch_score", "hit_votes", "refresh_profile"),
-    "usage",
+    *("usage", "reference_form", "agent_task"),
     *("broke", "since", "upgrade", "deprecations"),
 )
 

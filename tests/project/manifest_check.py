@@ -1,37 +1,42 @@
-"""Holds ``manifest.json``, which Slack reads, against the commands that are declared."""
+"""Holds ``manifest.json``, which Slack reads, against the commands and shortcuts that are declared."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from handlers.commands.declaration import Command
 from handlers.commands.registry import CommandRegistry
+from handlers.shortcuts import SHORTCUTS, Shortcut
 
 # what whoever installs the app puts in its place
 _URL = "https://your-host.example/slack/events"
 
 
-def find_faults(manifest: Mapping[str, Any], registry: CommandRegistry) -> list[str]:
-    """Return what is wrong with the commands of a manifest, a sentence each that says what to do."""
-    listed = {entry["command"]: entry for entry in manifest["features"]["slash_commands"]}
-    declared = {command.name: entry_of(command) for command in registry.commands}
-    return [*_find_wrong(listed, declared), *_find_unknown(listed, declared)]
+def find_faults(
+    manifest: Mapping[str, Any], registry: CommandRegistry, shortcuts: Sequence[Shortcut] = SHORTCUTS
+) -> list[str]:
+    """Return what is wrong with the commands and shortcuts of a manifest, a sentence each that says what to do."""
+    commands = {command.name: entry_of(command) for command in registry.commands}
+    declared = {shortcut.callback_id: shortcut_entry_of(shortcut) for shortcut in shortcuts}
+    listed = {each["command"]: each for each in manifest["features"]["slash_commands"]}
+    offered = {each["callback_id"]: each for each in manifest["features"]["shortcuts"]}
+    return [
+        *_find_differences("slash_commands", listed, commands),
+        *_find_differences("shortcuts", offered, declared),
+    ]
 
 
-def _find_wrong(listed: Mapping[str, Any], declared: Mapping[str, Any]) -> Iterator[str]:
+def _find_differences(place: str, listed: Mapping[str, Any], declared: Mapping[str, Any]) -> Iterator[str]:
     for name, entry in declared.items():
         written = json.dumps(entry, ensure_ascii=False)
         if name not in listed:
-            yield f"manifest.json lacks {name}: add {written} to slash_commands."
+            yield f"manifest.json lacks {name}: add {written} to {place}."
         elif listed[name] != entry:
             yield f"manifest.json says other things of {name} than its declaration: write {written}."
-
-
-def _find_unknown(listed: Mapping[str, Any], declared: Mapping[str, Any]) -> Iterator[str]:
     for name in listed.keys() - declared.keys():
-        yield f"manifest.json names {name}, which is not declared: take it out of slash_commands."
+        yield f"manifest.json names {name}, which is not declared: take it out of {place}."
 
 
 def entry_of(command: Command[Any]) -> dict[str, Any]:
@@ -42,4 +47,14 @@ def entry_of(command: Command[Any]) -> dict[str, Any]:
         "description": command.description,
         "usage_hint": command.hint,
         "should_escape": False,
+    }
+
+
+def shortcut_entry_of(shortcut: Shortcut) -> dict[str, Any]:
+    """Return the entry of a shortcut."""
+    return {
+        "name": shortcut.name,
+        "type": shortcut.kind.value,
+        "callback_id": shortcut.callback_id,
+        "description": shortcut.description,
     }

@@ -23,7 +23,7 @@ CHECKS = [
     SYNC,
     *(f"run --locked {each}" for each in OWN),
     AUDIT,
-    *(f"run --locked {each}" for each in (*PACKAGE, "pytest")),
+    *(f"run --locked {each}" for each in (*PACKAGE, "pytest --all")),
 ]
 # a Python that notes what it is asked for, and where `MANAGED` refuses as Debian's does
 PYTHON = """#!/bin/sh
@@ -116,7 +116,7 @@ def test_uv_gets_a_place_of_its_own_where_python_takes_none(tmp_path: Path) -> N
 
 def test_arguments_are_for_pytest(tmp_path: Path) -> None:
     _, called = run_script(tmp_path, "run", "-m", "not slow", managed=False, has_uv=True)
-    assert called[-1] == "python3 -m uv run --locked pytest -m not slow"
+    assert called[-1] == "python3 -m uv run --locked pytest --all -m not slow"
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_each_python_runs_all_checks_and_those_that_lack_are_named(tmp_path: Pat
     assert told == ["passed: 3.11 3.13", "failed: 3.12", "neither found nor installable here: 3.14"]
     assert code == 1
     # the one that fails ends at its first check
-    checks = [*CHECKS[:-1], "run --locked pytest tests/domain"]
+    checks = [*CHECKS[:-1], "run --locked pytest --all tests/domain"]
     assert [line.partition(" uv ")[2] for line in called if "--locked" in line] == [
         *checks,
         *CHECKS[:2],

@@ -57,7 +57,7 @@ EXTERNAL = {
     "helm": "tests/deploy renders the chart with it",
     "journalctl": "needs a running systemd",
     "kubectl": "needs a cluster; tests/deploy checks what it is asked to apply",
-    "pip": "tests/project/test_wheel.py installs the wheels with it",
+    "pip": "tests/release/test_wheel.py installs the wheels with it",
     "python3": "makes an environment; .ci/run does the same",
     "pip-licenses": ".ci/run runs it",
     "pytest": "runs the tests; its paths exist",
@@ -66,8 +66,8 @@ EXTERNAL = {
     "systemd-run": "needs a running systemd",
     "useradd": "changes the system",
     "uv": "downloads; .ci/run uses it in the same way",
-    "uvx": "downloads; tests/project/test_wheel.py starts what it starts",
-    "sphinx-build": "tests/project/test_site.py runs it",
+    "uvx": "downloads; tests/release/test_wheel.py starts what it starts",
+    "sphinx-build": "tests/release/test_site.py runs it",
 }
 # pages whose commands run one after the other in one folder, as their reader runs them
 RUN_PAGES = ("docs/install.md", "docs/operations.md")

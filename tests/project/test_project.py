@@ -9,6 +9,7 @@ from dataclasses import replace
 from bot.cli import cli
 from bot.demo.sample.sources import SAMPLE_NOTE, SampleSources
 from handlers.commands.registry import COMMANDS, CommandRegistry
+from handlers.shortcuts import SHORTCUTS
 from tests.helpers.builders import SHARED, needs_shared
 from tests.helpers.command import ROOT
 from tests.helpers.golden import answers_of
@@ -35,6 +36,19 @@ class TestManifest:
         [changed] = find_faults(self.manifest, CommandRegistry((*fewer.commands, replace(last, hint="[7d]"))))
         assert changed.startswith(f"manifest.json says other things of {last.name} than its declaration: write {{")
         assert '"usage_hint": "[7d]"' in changed
+
+    def test_it_names_exactly_the_shortcuts_that_are_declared(self) -> None:
+        [unknown] = find_faults(self.manifest, COMMANDS, SHORTCUTS[:1])
+        last = SHORTCUTS[1]
+        assert (
+            unknown == f"manifest.json names {last.callback_id}, which is not declared: take it out of shortcuts."
+        )
+        [changed] = find_faults(self.manifest, COMMANDS, (SHORTCUTS[0], replace(last, name="Ask")))
+        assert changed.startswith(f"manifest.json says other things of {last.callback_id} than its declaration: ")
+        [lacking] = find_faults(self.manifest, COMMANDS, (*SHORTCUTS, replace(last, callback_id="more")))
+        assert lacking.startswith('manifest.json lacks more: add {"name": ')
+        assert all(len(each.name) <= 24 and len(each.description) <= 150 for each in SHORTCUTS)
+        assert len({each.callback_id for each in SHORTCUTS}) == len(SHORTCUTS) <= 10
 
     def test_it_asks_for_what_the_bot_listens_to(self) -> None:
         settings = self.manifest["settings"]

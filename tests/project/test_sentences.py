@@ -35,6 +35,7 @@ ALLOWED = {
     "contract/table.py": "its line of totals is a row of the table",
     "operations/forgetting.py": "each sentence is a line in a terminal, which nothing else shows",
     "profile/overview.py": "each heading belongs to the table below it, in a terminal",
+    "touches/agent_task.py": "headings and sentences are the text that an agent gets, in their order",
     "touches/evaluation.py": "each heading belongs to the column below it, as in the evaluation of risks",
     "touches/upgrade.py": "headings and labels are the format of the file, which a canvas takes",
     "touches/upgrade_post.py": "its labels are those of that file",

@@ -27,7 +27,7 @@ from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.slack.server import SlackEmulator
 
 # read by the command line; where there is no REDIS_URL; in the place of a token; when the provider of models is
-# chosen, before all else; by a cloud
+# chosen, before all else; by a cloud; by a model server of one's own
 ELSEWHERE = {
     "prdigest_log_level",
     "prdigest_log_format",
@@ -38,6 +38,9 @@ ELSEWHERE = {
     "prdigest_model_provider",
     "prdigest_model_region",
     "prdigest_model_project",
+    "prdigest_model_url",
+    "prdigest_model_key",
+    "prdigest_model_prices",
 }
 
 

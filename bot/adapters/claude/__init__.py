@@ -95,8 +95,8 @@ BEDROCK = ModelProvider(
     prices=BEDROCK_PRICES,
     connect=partial(_open_cloud, "bedrock"),
     probe=partial(_make_cloud_probe, "bedrock"),
-    cloud="bedrock",
-    place_variables={"PRDIGEST_MODEL_REGION": "us-east-1"},
+    choice="bedrock",
+    required_variables={"PRDIGEST_MODEL_REGION": "us-east-1"},
 )
 
 VERTEX = ModelProvider(
@@ -106,8 +106,8 @@ VERTEX = ModelProvider(
     prices=CLAUDE_PRICES,
     connect=partial(_open_cloud, "vertex"),
     probe=partial(_make_cloud_probe, "vertex"),
-    cloud="vertex",
-    place_variables={"PRDIGEST_MODEL_REGION": "global", "PRDIGEST_MODEL_PROJECT": "my-project-123"},
+    choice="vertex",
+    required_variables={"PRDIGEST_MODEL_REGION": "global", "PRDIGEST_MODEL_PROJECT": "my-project-123"},
 )
 
 __all__ = ["BEDROCK", "CLAUDE", "VERTEX"]

@@ -56,7 +56,7 @@ class ClaudeProbe:
         try:
             with (
                 bound_requests(self._timeout),
-                httpx2.Client(timeout=self._timeout, follow_redirects=True, verify=get_tls_context()) as client,
+                httpx2.Client(timeout=self._timeout, follow_redirects=False, verify=get_tls_context()) as client,
             ):
                 track_connections(client)
                 return client.get(address, headers=self._headers)

@@ -14,7 +14,10 @@ _NO_KEEPALIVE = httpx2.Limits(max_connections=1_000, max_keepalive_connections=0
 
 
 def make_tracking_client() -> httpx2.Client:
-    """Create a client that registers the connection of each request."""
-    client = DefaultHttpxClient(limits=_NO_KEEPALIVE, verify=get_tls_context())
+    """Create a client that registers the connection of each request.
+
+    A redirect is an error: the service sends none, and the next host would get the key or the prompt.
+    """
+    client = DefaultHttpxClient(limits=_NO_KEEPALIVE, verify=get_tls_context(), follow_redirects=False)
     track_connections(client)
     return client

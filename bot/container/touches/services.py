@@ -25,6 +25,7 @@ from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.profile.refresher import ProfileRefresher
 from bot.services.slack.plan_answers import PlanAnswerBuilder
 from bot.services.slack.touch_answers import TouchAnswerBuilder
+from bot.services.touches.agent_tasks import AgentTasks
 from bot.services.touches.decisions import TouchDecisions
 from bot.services.touches.lister import TouchLister
 from bot.services.touches.pins import PinFinder
@@ -45,6 +46,7 @@ class TouchServices:
     answers: TouchAnswerBuilder
     plans: PlanAnswerBuilder
     ledgers: DeprecationLedgers
+    tasks: AgentTasks
 
     def add_to_digests(self, digests: DigestServices) -> DigestServices:
         """Return the services of digests with the profiles that merges may be checked against."""
@@ -78,6 +80,7 @@ def build_touch_services(base: Foundation, digests: DigestServices) -> TouchServ
         TouchAnswerBuilder(lister, touches, decisions, finder),
         _build_plans(base, digests, lister, UpgradeParts(profiles, contracts, reports)),
         build_deprecation_ledgers(base),
+        AgentTasks(digests.pulls, reports, profiles, digests.paths.get_path_classes),
     )
 
 

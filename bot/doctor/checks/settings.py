@@ -103,8 +103,8 @@ def _report_similar_names(snapshot: SettingsSnapshot) -> Iterator[Finding]:
 
 
 def _prefixes(snapshot: SettingsSnapshot) -> Iterator[str]:
-    """Yield the beginnings of the settings of each provider of models."""
-    return (name.partition("_")[0] + "_" for name in snapshot.model_keys)
+    """Yield the beginnings of the settings of each provider of models; unknown names with ours are faults."""
+    return (name.partition("_")[0] + "_" for name in snapshot.model_keys if not name.startswith(_OWN_PREFIX))
 
 
 def _describe_unknown_name(meant: str) -> str:

@@ -54,12 +54,16 @@ class AllowedRepositories:
     others: tuple[Repository, ...] = ()
     web: str = GITHUB_WEB
 
+    def list_all(self) -> tuple[Repository, ...]:
+        """List all of them, the default one first."""
+        return (self.default, *self.others)
+
     def require_known(self, requested: Repository) -> Repository:
         """Return the repository as the settings spell it. Raises UsageError if the bot may not answer about it."""
-        for repository in (self.default, *self.others):
+        for repository in self.list_all():
             if str(repository).casefold() == str(requested).casefold():
                 return repository
-        names = ", ".join(str(repository) for repository in (self.default, *self.others))
+        names = ", ".join(map(str, self.list_all()))
         raise UsageError(f"I'm not set up for {requested}: ask about {names}.")
 
     def parse_repository(self, text: str) -> Repository:

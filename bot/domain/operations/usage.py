@@ -73,6 +73,8 @@ class ModelPrice:
 class PriceList:
     """The prices of a provider's models, by name. The cost of a model that is not in it is unknown, never zero.
 
+    Without any price, no budget in dollars can count a call.
+
     ``batch_factor`` is the share of the price that requests of a message batch cost.
     """
 
@@ -90,7 +92,7 @@ class PriceList:
     def cautious_cost(self, model: str, usage: Usage) -> float:
         """Return the cost for a budget: a model without known price counts as the most expensive one."""
         price = self[model]
-        return max(each.cost(usage) for each in ((price,) if price else self.prices.values()))
+        return max((each.cost(usage) for each in ((price,) if price else self.prices.values())), default=0.0)
 
     def cautious_batch_cost(self, model: str, usage: Usage) -> float:
         """Return the same for a request of a message batch."""

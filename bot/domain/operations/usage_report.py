@@ -41,7 +41,8 @@ class UsageReport:
     """The costs of today and of a month, by the ledger, and what counts toward the budgets.
 
     ``month`` is its first day. ``today``, ``day_spending`` and ``month_spending`` are None for an earlier month:
-    its budget has no meaning any more. ``zone`` is where days begin.
+    its budget has no meaning any more. ``zone`` is where days begin. Without ``has_prices`` the models in use have
+    none, so that dollars are not what calls cost.
     """
 
     month: dt.date
@@ -51,6 +52,7 @@ class UsageReport:
     day_spending: Spending | None = None
     month_spending: Spending | None = None
     last_digest: LastDigest | None = None
+    has_prices: bool = True
 
     @property
     def omissions(self) -> tuple[CallPurpose, ...]:
@@ -67,6 +69,7 @@ class UsageReport:
             "today_total": _dump_totals(self.today_totals) if self.today_totals else None,
             "day_budget": _dump_spending(self.day_spending),
             "month_budget": _dump_spending(self.month_spending),
+            "prices_known": self.has_prices,
             "left_out": [purpose.name.lower() for purpose in self.omissions],
             "last_digest": None
             if self.last_digest is None

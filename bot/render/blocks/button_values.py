@@ -106,6 +106,22 @@ def read_hit_vote(value: str, repositories: AllowedRepositories) -> HitVote:
     return HitVote(verdict, parse_profile_name(profile), repositories.parse_pull_request(reference))
 
 
+def write_hit_task(profile: str, reference: Reference) -> str:
+    """Return the value for the task of a merge: ``2|ascend octo/engine#123``."""
+    return f"{_VERSION_MARK}{profile} {reference}"
+
+
+def read_hit_task(value: str, repositories: AllowedRepositories) -> tuple[str, Reference]:
+    """Return the profile and the pull request of a value.
+
+    Raises UsageError if the value is none, or about a repository that is not allowed.
+    """
+    profile, _, reference = _remove_mark(value).partition(" ")
+    if not profile:
+        raise UsageError(UNKNOWN_BUTTON)
+    return parse_profile_name(profile), repositories.parse_pull_request(reference)
+
+
 def write_request(request: CommandRequest) -> str:
     """Return the value for a request that is repeated for everybody, without its mark as private.
 

@@ -22,6 +22,7 @@ SHARE_RISKS = "share_risks"
 SHARE_DIGEST = "share_digest"
 # one for each verdict: within a row of buttons, actions differ
 HIT_VERDICTS = {verdict: f"hit_{verdict.name.lower()}" for verdict in TouchVerdict}
+AGENT_TASK = "hit_task"
 
 # Slack takes 100; their texts count against the limit of the message, and nobody reads further
 _MAX_OPTIONS = 10

@@ -12,8 +12,8 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.domain.touches.models import MergeTouches, Touch, TouchReport
 from bot.ports import Post
-from bot.render.blocks.button_values import HitVote, write_hit_vote
-from bot.render.blocks.buttons import HIT_VERDICTS, make_button
+from bot.render.blocks.button_values import HitVote, write_hit_task, write_hit_vote
+from bot.render.blocks.buttons import AGENT_TASK, HIT_VERDICTS, make_button
 from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.blocks.rich_text import (
@@ -138,12 +138,13 @@ def _render_places(touch: Touch) -> list[Element]:
 
 
 def make_verdict_row(pull: PullRequest, profile: str) -> Block:
-    """Return the buttons with which a team says what becomes of a hit."""
+    """Return the buttons with which a team says what becomes of a hit, and the one for an agent's task."""
     reference = Reference(pull.repository, pull.number)
     row = [
         make_button(sentences.label_verdict(verdict), action, write_hit_vote(HitVote(verdict, profile, reference)))
         for verdict, action in HIT_VERDICTS.items()
     ]
+    row.append(make_button(sentences.TASK_LABEL, AGENT_TASK, write_hit_task(profile, reference)))
     return {"type": "actions", "block_id": name_verdict_row(pull.number), "elements": row}
 
 

@@ -128,6 +128,9 @@ FORGOTTEN_PERSON = "somebody"
 SAID_DECISION = " said: "
 
 
+TASK_LABEL = "Task for an agent"
+
+
 def label_verdict(verdict: TouchVerdict) -> str:
     """Return the label of the button for a verdict."""
     return str(verdict).capitalize()

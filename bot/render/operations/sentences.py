@@ -9,6 +9,10 @@ from bot.domain.operations.ledger import CallKind, CallOrigin, CostTotals, Expen
 from bot.domain.operations.usage_report import LastDigest, Spending
 from bot.domain.text.strings import format_count
 
+NO_PRICES = (
+    "The prices of the model's server are not set (PRDIGEST_MODEL_PRICES). Its calls count as $0.00, and no "
+    "budget limits them."
+)
 NOTHING_USED = "No model was called."
 TODAY, MONTH = "Today", "This month"
 PURPOSES_TITLE = "What the calls of the month were for"

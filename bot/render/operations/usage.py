@@ -66,3 +66,5 @@ def _list_facts(report: UsageReport) -> Iterator[str]:
     if report.last_digest:
         yield sentences.format_last_digest(report.last_digest)
     yield from filter(None, (sentences.format_cache(totals), sentences.format_terminal(totals)))
+    if not report.has_prices:
+        yield sentences.NO_PRICES

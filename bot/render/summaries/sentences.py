@@ -6,10 +6,11 @@ and the search use them too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, tzinfo
 
 from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.models import ChangedFile, PullRequest
+from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import BASE_RATE, Risk, RiskBand
 from bot.domain.summaries.diff_packing import Coverage
@@ -88,6 +89,32 @@ WINDOW_TOO_LATE = "The window did not open in time: try again."
 def format_loading(reference: Reference) -> str:
     """Return that a pull request is being read."""
     return f"Reading {reference.repository}#{reference.number}…"
+
+
+# shortcuts
+
+_MAX_REPOSITORIES = 10
+REFERENCE_TITLE = "Explain a pull request"
+REFERENCE_LABEL = "Pull request"
+REFERENCE_PLACEHOLDER = "35617, owner/repo#35617 or its web address"
+REFERENCE_HINT = "The summary comes as a direct message."
+EXPLAIN_LABEL = "Explain"
+
+
+def format_none_named(repositories: Sequence[Repository]) -> str:
+    """Return that a message names no pull request, and of which repositories one counts."""
+    names = ", ".join(map(str, repositories[:_MAX_REPOSITORIES]))
+    rest = len(repositories) - _MAX_REPOSITORIES
+    more = f" and {format_count(rest, 'other', 'others')}" if rest > 0 else ""
+    return f"I found no pull request of {names}{more} in that message."
+
+
+def format_left_out(named: int, left_out: int) -> str:
+    """Return how many of the pull requests that a message names are not summarized."""
+    return (
+        f"That message names {named} pull requests. I summarize the first {named - left_out} and leave out "
+        f"{left_out}: ask for them by number."
+    )
 
 
 # the terminal

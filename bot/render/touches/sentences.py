@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.reference import Reference
 from bot.domain.text.strings import format_count
 from bot.domain.touches.decisions import LevelScore, TouchVerdict
 from bot.render.digest.touch_sentences import name_level
@@ -39,6 +41,34 @@ def format_level_score(score: LevelScore) -> str:
     parts = [f"{score.ours} ours to do", f"{score.done} done", f"{score.not_us} not us", f"{score.open} open"]
     share = f"; {score.right} of {score.judged} were right" if score.judged else ""
     return f"{name_level(score.level)}: {format_count(score.shown, 'hit')} ({', '.join(parts)}){share}"
+
+
+# tasks for coding agents
+
+TASK_NOTE = "Copy this text into your coding agent. It was built from facts without a model, and is sent nowhere."
+TASK_CUT = "It was too long: its end is missing."
+
+
+def format_preparing(reference: Reference) -> str:
+    """Return that a task is being built."""
+    return f"Preparing the task for {reference}…"
+
+
+def format_no_touch(profile: str, reference: Reference, *, is_unread: bool) -> str:
+    """Return that there is nothing to do, as after the team's code moved, or that files could not be read."""
+    if is_unread:
+        return f"I could not read all changed files of {reference}: try again in a few minutes."
+    return f"{reference} does not touch {profile} any more: its code has changed since."
+
+
+def format_hidden_profile(profile: str) -> str:
+    """Return that a profile keeps its lines from models."""
+    return f"The profile {profile} keeps its lines from models (explain: off), so there is no task for an agent."
+
+
+def format_other_upstream(profile: str, upstream: Repository) -> str:
+    """Return that a profile is about another repository."""
+    return f"The profile {profile} is about {upstream}: press the button below one of its hits."
 
 
 # suspects

@@ -18,7 +18,7 @@ _MAX_RUNS = 50
 
 
 class UsageReader:
-    """Reader of costs. ``today`` is the local day of the budgets."""
+    """Reader of costs. ``today`` is the local day of the budgets; ``has_prices`` is as in the report."""
 
     def __init__(
         self,
@@ -27,12 +27,15 @@ class UsageReader:
         run_log: RunLog,
         records: DigestRecords,
         today: Callable[[], LocalDay],
+        *,
+        has_prices: bool = True,
     ) -> None:
         self._ledger = ledger
         self._budget = budget
         self._run_log = run_log
         self._records = records
         self._today = today
+        self._has_prices = has_prices
 
     def read_usage(self, month: dt.date | None = None) -> UsageReport:
         """Return the costs of a month, by default the current one. Raises StoreUnavailable."""
@@ -42,11 +45,12 @@ class UsageReader:
         days = dict(zip(dates, self._ledger.read_days(dates), strict=True))
         totals = sum_days(days.values())
         if today.date not in days:
-            return UsageReport(first, str(today.zone), totals)
+            return UsageReport(first, str(today.zone), totals, has_prices=self._has_prices)
         spent_today, _ = self._budget.read_spending_today()
         day, of_month = build_spendings(self._budget.limits, spent_today, self._budget.read_spending_of_month())
+        last, has_prices = self._find_last_digest(), self._has_prices
         return UsageReport(
-            first, str(today.zone), totals, sum_days([days[today.date]]), day, of_month, self._find_last_digest()
+            first, str(today.zone), totals, sum_days([days[today.date]]), day, of_month, last, has_prices
         )
 
     def _find_last_digest(self) -> LastDigest | None:

@@ -17,6 +17,7 @@ from bot.services.jobs.payloads import CommandPayload
 from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.slack.answer import Answer
 from bot.services.slack.answers import AnswerBuilder
+from bot.services.slack.destinations import AnswerDestinations
 from bot.services.slack.plan_answers import PlanAnswerBuilder
 from bot.services.slack.replies import ReplySender
 from bot.services.slack.touch_answers import TouchAnswerBuilder
@@ -59,6 +60,10 @@ class CommandServices(Protocol):
     @property
     def answers(self) -> AnswerBuilder:
         """The builder of summaries, lists of risks and overviews."""
+
+    @property
+    def destinations(self) -> AnswerDestinations:
+        """The finder of the conversations in which requests are answered."""
 
     @property
     def profiles(self) -> KnownProfiles:

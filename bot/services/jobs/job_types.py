@@ -17,6 +17,7 @@ from bot.domain.subscriptions.request import ID_PATTERN, SubscriptionRequest, Su
 from bot.render.conversations.greetings import Greeting
 from bot.services.jobs.declaration import MINUTE, JobRetries, JobType
 from bot.services.jobs.payloads import (
+    AgentTaskPayload,
     AmendmentPayload,
     AskerPayload,
     DeliveryPayload,
@@ -128,9 +129,11 @@ SHOW_DETAILS = JobType("details", DetailsPayload, _read_details)
 EXPLAIN_ASKING = JobType("ask_hint", AskerPayload)
 RECORD_VOTE = JobType("votes", VotePayload, _read_vote)
 RECORD_HIT_VOTE = JobType("hit_votes", HitVotePayload)
+SHOW_AGENT_TASK = JobType("agent_task", AgentTaskPayload)
 CHANGE_SUBSCRIPTION = JobType("regular", SubscriptionPayload, _read_subscription)
 SHOW_PREVIEW = JobType("preview", PreviewPayload, _read_preview, QueueName.LONG, LONG_RETRIES)
 SHOW_FORM = JobType("form", FormPayload, _read_form)
+OPEN_REFERENCE_FORM = JobType("reference_form", AskerPayload)
 SHOW_HOME = JobType("home", AskerPayload, _read_home)
 ANSWER_QUESTIONS = JobType("questions", ThreadPayload, _read_place, QueueName.TALK)
 # the schedule enqueues failed jobs again; retries here are for an unavailable store only

@@ -81,6 +81,15 @@ class HitVotePayload:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentTaskPayload:
+    """A hit for which a user wants a task; the ``trigger`` of ``asker`` opens the modal."""
+
+    asker: SlackRequest
+    profile: str
+    reference: Reference
+
+
+@dataclass(frozen=True, slots=True)
 class SubscriptionPayload:
     """A command about subscriptions.
 

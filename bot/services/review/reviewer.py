@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bot.domain.errors import ModelInputTooLong
 from bot.domain.operations.usage import PriceList, Usage
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
@@ -15,7 +16,13 @@ from bot.services.review.findings import build_review, list_prompt_excerpts
 from bot.services.review.tools import NoRecord, build_review_tools, has_commit, limit_requests, list_added_files
 from bot.services.source.code_sources import CodeSources
 from bot.services.source.pull_source import PullSource
-from bot.services.summaries.packed_change import SourceLookup, pack_change, read_nothing
+from bot.services.summaries.packed_change import (
+    PackedChange,
+    SourceLookup,
+    choose_smaller_budget,
+    pack_change,
+    read_nothing,
+)
 from bot.services.summaries.prompts import format_change
 
 # a usual review, in tokens: instructions, description and tools; results of tools; calls, thinking and report. The
@@ -85,12 +92,29 @@ class BugReviewer:
     def review_pull_request(self, pull: PullRequest, cost: ReviewCost) -> ReviewResult:
         """Review a pull request; ``cost`` counts what that takes, also if it fails.
 
+        A change that the model's context window can't hold is shown with less of its diff.
+
         Raises:
             ModelError: the model gives no report.
             StoreUnavailable: what was read can't be kept.
         """
+        change = self._pack_change(pull, self.model.diff_tokens)
+        while True:
+            try:
+                return self._review_change(pull, change, cost)
+            except ModelInputTooLong as error:
+                shorter = self._pack_change(pull, choose_smaller_budget(change.diff.text, error.excess))
+                if len(shorter.diff.text) >= len(change.diff.text):
+                    raise
+                change = shorter
+
+    def _pack_change(self, pull: PullRequest, diff_tokens: int) -> PackedChange:
+        """Pack what the model is shown of a pull request."""
         classes = self._classes_of(pull.repository)
-        change = pack_change(pull, pull.files or (), self.model.diff_tokens, classes, self._read_sources)
+        return pack_change(pull, pull.files or (), diff_tokens, classes, self._read_sources)
+
+    def _review_change(self, pull: PullRequest, change: PackedChange, cost: ReviewCost) -> ReviewResult:
+        """Review what the model is shown. Raises ModelError and StoreUnavailable."""
         has_mirror = has_commit(self._code, pull)
         known = {**list_added_files(pull), **change.sources}
         code = self._code if has_mirror else limit_requests(self._code)

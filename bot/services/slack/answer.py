@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.ports import Attachment, Post
+from bot.render.blocks.merged_posts import merge_posts
 from bot.services.slack.earlier_answer import RepeatableAnswer
 
 PUBLIC_AUDIENCES = (Audience.CHANNEL, Audience.SHARED)
@@ -18,6 +20,7 @@ class Answer:
     ``about`` is the subject of a thread below it (see :mod:`bot.domain.conversations.thread_subject`).
     ``is_private``: only the asker may read it, also where it was meant for others. ``repeatable`` says which later
     answers are the same; None if there are none. ``attachment`` is a file for the thread of the message.
+    ``further`` are messages that follow the private one.
     """
 
     public: Post
@@ -26,11 +29,18 @@ class Answer:
     is_private: bool = False
     repeatable: RepeatableAnswer | None = None
     attachment: Attachment | None = None
+    further: tuple[Post, ...] = ()
 
     @classmethod
     def for_asker(cls, post: Post, *, is_private: bool = False) -> Answer:
         """Return an answer with the same buttons for everybody and for the asker."""
         return cls(post, post, is_private=is_private)
+
+    @classmethod
+    def merge(cls, answers: Iterable[Answer], most: int) -> Answer:
+        """Return one answer for the asker alone; if it takes more than ``most`` messages, each part is reduced."""
+        first, *further = merge_posts([answer.private for answer in answers], most)
+        return cls(first, first, is_private=True, further=tuple(further))
 
     def attach_file(self, file: Attachment) -> Answer:
         """Return the answer with a file."""

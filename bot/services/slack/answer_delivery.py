@@ -161,7 +161,8 @@ class AnswerDelivery:
         post = (
             add_missing_file_note(answer.private, answer.attachment.title) if answer.attachment else answer.private
         )
-        self._ephemeral_messenger.send(slack_request, post)
+        for each in (post, *answer.further):
+            self._ephemeral_messenger.send(slack_request, each)
 
 
 def _explain_missing_post(slack_request: SlackRequest, error: SlackCallRefused) -> Post:

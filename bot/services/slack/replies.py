@@ -180,14 +180,25 @@ class ReplySender:
                 deadlines.reserve_time(self.response_times.reply_reserve),
             ):
                 return make()
-        except PrdigestError as error:
-            if self.may_retry(slack_request, error):
-                raise
-            log_refusal(slack_request, error)
-            return Answer.for_asker(render_error(error, slack_request.reference), is_private=True)
         except Exception as error:
-            log.exception("a defect [%s]", slack_request.reference)
-            return Answer.for_asker(render_error(error, slack_request.reference), is_private=True)
+            return self._explain_error(slack_request, error)
+
+    def make_or_explain(self, slack_request: SlackRequest, make: Callable[[], Answer]) -> Answer:
+        """Return what ``make`` makes, or why it can't. Raises errors for which another attempt may help."""
+        try:
+            return make()
+        except Exception as error:
+            return self._explain_error(slack_request, error)
+
+    def _explain_error(self, slack_request: SlackRequest, error: Exception) -> Answer:
+        """Return the answer that explains an error. Raises the error if another attempt may help."""
+        if not isinstance(error, PrdigestError):
+            log.error("a defect [%s]", slack_request.reference, exc_info=error)
+        elif self.may_retry(slack_request, error):
+            raise error
+        else:
+            log_refusal(slack_request, error)
+        return Answer.for_asker(render_error(error, slack_request.reference), is_private=True)
 
     def may_retry(self, slack_request: SlackRequest, error: PrdigestError) -> bool:
         """Return whether another attempt may help. If a service asks for a pause, the asker knows its end."""

@@ -10,6 +10,9 @@ from bot.domain.pull_requests.path_classes import PathClasses
 from bot.domain.source.models import SourceFile
 from bot.domain.summaries.diff_packing import PackedDiff, list_source_paths, pack_diff
 
+# as budgets of diffs count them
+_CHARACTERS_PER_TOKEN = 4
+
 SourceLookup = Callable[[PullRequest, Sequence[str]], Mapping[str, SourceFile]]
 
 
@@ -24,6 +27,15 @@ class PackedChange:
 def read_nothing(pull: PullRequest, paths: Sequence[str]) -> Mapping[str, SourceFile]:
     """Return no files: the diffs have to do."""
     return {}
+
+
+def choose_smaller_budget(text: str, excess: int | None) -> int:
+    """Return the tokens for a diff whose prompt was too long by ``excess`` tokens; half of it if that is unknown.
+
+    A sixteenth is left over, because tokens are estimated.
+    """
+    tokens = len(text) // _CHARACTERS_PER_TOKEN
+    return tokens // 2 if excess is None else max(0, tokens - excess - tokens // 16)
 
 
 def pack_change(

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.domain.errors import ModelError
+from bot.domain.errors import ModelError, ModelInputTooLong
 from bot.domain.operations.ledger import Expense
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
@@ -24,7 +24,12 @@ from bot.domain.summaries.models import (
 )
 from bot.services.costs.cost_tally import note_expense
 from bot.services.operations.model_slots import hold_model_slot
-from bot.services.summaries.packed_change import SourceLookup, pack_change, read_nothing
+from bot.services.summaries.packed_change import (
+    SourceLookup,
+    choose_smaller_budget,
+    pack_change,
+    read_nothing,
+)
 from bot.services.summaries.prompts import build_summary_prompt
 from bot.services.summaries.schemas import MAX_QUOTES, SummaryAnswer
 from bot.services.summaries.structured_completion import StructuredCompletion
@@ -70,24 +75,28 @@ class Summariser:
         """Summarise a pull request. Without an answer of the model, return a fallback, which is not cached."""
         if pull.files is None:
             return SummaryResult(self._build_fallback(pull, "its files could not be loaded", Coverage.NONE))
-        diff = self._pack_diff(pull, pull.files)
+        diff = self._pack_diff(pull, pull.files, self._budget)
         if diff.coverage is Coverage.NONE and any(file.is_unreadable for file in pull.files):
             log.warning("%s#%d could not be read (no diff of it is one)", pull.repository, pull.number)
             return SummaryResult(self._build_fallback(pull, UNREADABLE, diff.coverage))
         if self._completion is None:
             return SummaryResult(self._build_fallback(pull, NO_MODEL, diff.coverage))
-        return self._ask_model(self._completion, pull, diff)
+        return self._ask_model(self._completion, pull, pull.files, diff)
 
-    def _pack_diff(self, pull: PullRequest, files: Sequence[ChangedFile]) -> PackedDiff:
+    def _pack_diff(self, pull: PullRequest, files: Sequence[ChangedFile], budget: int) -> PackedDiff:
         # without a model, nobody reads what stands around the changes
         read_sources = self._read_sources if self._completion else read_nothing
-        return pack_change(pull, files, self._budget, self._classes_of(pull.repository), read_sources).diff
+        return pack_change(pull, files, budget, self._classes_of(pull.repository), read_sources).diff
 
-    def _ask_model(self, completion: StructuredCompletion, pull: PullRequest, diff: PackedDiff) -> SummaryResult:
+    def _ask_model(
+        self, completion: StructuredCompletion, pull: PullRequest, files: Sequence[ChangedFile], diff: PackedDiff
+    ) -> SummaryResult:
         try:
             with hold_model_slot():
                 answer = completion.request_answer(build_summary_prompt(self._model, pull, diff), SummaryAnswer)
         except ModelError as error:
+            if shorter := self._pack_shorter(pull, files, diff, error):
+                return self._ask_model(completion, pull, files, shorter)
             log.info("no model summary of %s#%d: %s", pull.repository, pull.number, error)
             spent = completion.compute_cost(self._model, error.usage)
             return SummaryResult(self._build_fallback(pull, str(error), diff.coverage), cost=spent)
@@ -95,6 +104,15 @@ class Summariser:
         summary = _build_summary(answer.value, pull, diff)
         summary = remove_unproven_claims(summary) if self._must_prove else summary
         return SummaryResult(summary, answer.from_cache, completion.compute_cost(self._model, answer.usage))
+
+    def _pack_shorter(
+        self, pull: PullRequest, files: Sequence[ChangedFile], diff: PackedDiff, error: ModelError
+    ) -> PackedDiff | None:
+        """Return a shorter diff for a model whose context window is too small; None if that can't help."""
+        if not isinstance(error, ModelInputTooLong):
+            return None
+        shorter = self._pack_diff(pull, files, choose_smaller_budget(diff.text, error.excess))
+        return shorter if len(shorter.text) < len(diff.text) else None
 
     def _build_fallback(self, pull: PullRequest, reason: str, coverage: Coverage) -> Summary:
         return build_fallback_summary(pull, reason, coverage, self._classes_of(pull.repository))

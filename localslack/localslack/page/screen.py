@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from localslack.blockkit import Names, render_message, render_view
+from localslack.manifest import Shortcut
 from localslack.server.local_slack import LocalSlack
 from localslack.state.element_values import add_default_ids
 from localslack.state.identity import BOT_USER
@@ -41,13 +42,24 @@ class PageConversation:
 
 
 class Screen:
-    """The team as one ``user`` sees it. ``names`` are the names of users and channels for this person."""
+    """The team as one ``user`` sees it. ``names`` are the names of users and channels for this person.
 
-    def __init__(self, slack: LocalSlack, user: str, places: Sequence[PageConversation], names: Names) -> None:
+    ``shortcuts`` are those of the app for messages.
+    """
+
+    def __init__(
+        self,
+        slack: LocalSlack,
+        user: str,
+        places: Sequence[PageConversation],
+        names: Names,
+        shortcuts: Sequence[Shortcut] = (),
+    ) -> None:
         self._slack = slack
         self._user = user
         self.names = names
         self.places = tuple(places)
+        self._shortcuts = tuple(shortcuts)
         # most messages look the same as at the last look
         self._draw_cached = lru_cache(maxsize=2_000)(self._draw_message)
 
@@ -120,6 +132,7 @@ class Screen:
         return _MESSAGE.render(
             message=message,
             place=place,
+            shortcuts=() if is_ephemeral else self._shortcuts,
             body=render_message(message, self.names, "thread" if in_thread else ""),
             name=self.names.users.get(message.get("user", "") if not is_own else BOT_USER, "someone"),
             at=self._to_local(message["ts"]),

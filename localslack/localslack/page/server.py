@@ -17,6 +17,7 @@ from urllib.parse import quote
 from localslack.blockkit import render_document
 from localslack.errors import InvalidAction, SlackError
 from localslack.loopback import Loopback, Request, Response
+from localslack.manifest import ShortcutKind
 from localslack.page.about import About
 from localslack.page.access import Access
 from localslack.page.preview import Preview
@@ -110,6 +111,7 @@ class Page(Loopback):
             "index.html",
             places=self._screen.places,
             commands=self._visitor.commands,
+            shortcuts=self._visitor.list_shortcuts(ShortcutKind.GLOBAL),
             bot=self._slack.bot_name,
         )
 
@@ -216,6 +218,10 @@ class Page(Loopback):
             ),
             "press": lambda body: you.press(
                 self._read_place(body), str(body["ts"]), *_read_names(body), _read_value(body)
+            ),
+            "shortcut": lambda body: you.use_shortcut(str(body["shortcut"])),
+            "message_shortcut": lambda body: you.use_message_shortcut(
+                self._read_place(body), str(body["ts"]), str(body["shortcut"])
             ),
             "dismiss": lambda body: you.dismiss(str(body["ts"])),
             "stop": lambda body: you.stop_answer(self._read_place(body), str(body["ts"])),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
 from localslack.blockkit import Names
-from localslack.manifest import SlashCommand
+from localslack.manifest import Manifest, ShortcutKind
 from localslack.page.about import About
 from localslack.page.screen import PageConversation, Screen
 from localslack.page.server import Page
@@ -18,6 +18,7 @@ from localslack.users.person import Person
 from localslack.users.transport import Transport
 
 YOU = "U0YOU"
+NO_APP = Manifest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +41,17 @@ def make_page(
     token: str,
     *,
     reader: Reader,
-    commands: Sequence[SlashCommand] = (),
+    app: Manifest = NO_APP,
     terminal: str = "bot",
     port: int = 0,
 ) -> Page:
     """Return the page on which ``reader`` uses the app behind ``transport``; it is served while it is entered.
 
-    ``token`` opens it. ``terminal`` names the program in the terminal that shows the bot's errors. Raises OSError
-    if the ``port`` is not available.
+    ``token`` opens it, and ``app`` has the commands and shortcuts that it offers. ``terminal`` names the program
+    in the terminal that shows the bot's errors. Raises OSError if the ``port`` is not available.
     """
-    visitor = Visitor(slack, Person(slack, transport, reader.id, reader.name.lower()), commands, terminal)
+    person = Person(slack, transport, reader.id, reader.name.lower())
+    visitor = Visitor(slack, person, app.commands, terminal, app.shortcuts)
     # creates the direct messages, which exist from the first look
     slack.get_channel(visitor.direct)
     places = (
@@ -58,4 +60,5 @@ def make_page(
     )
     users = {reader.id: reader.name, BOT_USER: slack.bot_name}
     names = Names(users, {place.id: place.name for place in places}, reader.zone, reader.now, reader.id)
-    return Page(slack, visitor, Screen(slack, reader.id, places, names), about, token, port)
+    screen = Screen(slack, reader.id, places, names, visitor.list_shortcuts(ShortcutKind.MESSAGE))
+    return Page(slack, visitor, screen, about, token, port)

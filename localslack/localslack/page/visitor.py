@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from localslack.errors import InvalidAction
-from localslack.manifest import SlashCommand
+from localslack.manifest import Shortcut, ShortcutKind, SlashCommand
 from localslack.server.local_slack import LocalSlack
 from localslack.state.channel import get_direct_id
 from localslack.state.element_values import Key
@@ -44,12 +44,18 @@ class Visitor:
     """
 
     def __init__(
-        self, slack: LocalSlack, person: Person, commands: Sequence[SlashCommand], terminal: str = "bot"
+        self,
+        slack: LocalSlack,
+        person: Person,
+        commands: Sequence[SlashCommand],
+        terminal: str = "bot",
+        shortcuts: Sequence[Shortcut] = (),
     ) -> None:
         self._slack = slack
         self._person = person
         self._terminal = terminal
         self._commands = {command.name: command for command in commands}
+        self._shortcuts = tuple(shortcuts)
         self._mention = re.compile(rf"(?<![\w@])@{re.escape(slack.bot_name)}\b", re.IGNORECASE)
 
     @property
@@ -66,6 +72,10 @@ class Visitor:
     def commands(self) -> Sequence[SlashCommand]:
         """The slash commands of the app."""
         return tuple(self._commands.values())
+
+    def list_shortcuts(self, kind: ShortcutKind) -> Sequence[Shortcut]:
+        """List the app's shortcuts of a kind, in the order of the manifest."""
+        return [each for each in self._shortcuts if each.kind is kind]
 
     def send_text(self, place: str, text: str, thread: str = "") -> ActionResult:
         """Send the typed text: a slash command, or a message that may mention the bot."""
@@ -113,6 +123,20 @@ class Visitor:
         return self._report_delivery(
             self._person.press(self.find_shown(place, ts), action, value=value, channel=place, block_id=block)
         )
+
+    def use_shortcut(self, callback_id: str) -> ActionResult:
+        """Use a global shortcut."""
+        self._require_shortcut(callback_id, ShortcutKind.GLOBAL)
+        return self._report_delivery(self._person.use_shortcut(callback_id))
+
+    def use_message_shortcut(self, place: str, ts: str, callback_id: str) -> ActionResult:
+        """Use a shortcut in the menu of a message."""
+        self._require_shortcut(callback_id, ShortcutKind.MESSAGE)
+        return self._report_delivery(self._person.use_message_shortcut(callback_id, ts, place))
+
+    def _require_shortcut(self, callback_id: str, kind: ShortcutKind) -> None:
+        if not any(callback_id == each.callback_id for each in self.list_shortcuts(kind)):
+            raise InvalidAction(f"{callback_id} is no {kind} shortcut here.")
 
     def find_shown(self, place: str, ts: str) -> Json:
         """Return a message or an ephemeral one of this person. Raises SlackError, KeyError if there is none."""

@@ -135,7 +135,36 @@ class Person(ViewUser):
         payload = self._make_action({**copy.deepcopy(message), "blocks": blocks}, self.slack.get_channel(place))
         return self._deliver_payload("interactive", payload | {"state": state, "actions": [action]})
 
+    def use_shortcut(self, callback_id: str) -> Delivery:
+        """Use a global shortcut. The app is given neither the conversation nor an address for answers."""
+        payload = self._make_shortcut("shortcut", callback_id, trigger_id=self.slack.make_trigger_id(self.user))
+        # unlike the other interactions, it has the person's name only once
+        user = {key: value for key, value in payload["user"].items() if key != "name"}
+        return self._deliver_payload("interactive", payload | {"user": user})
+
+    def use_message_shortcut(self, callback_id: str, ts: str, channel: str | None = None) -> Delivery:
+        """Use a shortcut in the menu of a message, anybody's; ephemeral messages have none."""
+        place = self.slack.get_channel(channel or self.slack.home)
+        if place.private:
+            self._require_member(place.id)
+        payload = self._make_shortcut(
+            "message_action",
+            callback_id,
+            trigger_id=self.slack.make_trigger_id(self.user, place.id),
+            response_url=self.slack.make_response_url(place.id, self.user),
+            message_ts=ts,
+            channel={"id": place.id, "name": get_channel_name(place)},
+            message=self.slack.get_message(place.id, ts),
+        )
+        return self._deliver_payload("interactive", payload)
+
     # payloads
+
+    def _make_shortcut(self, kind: str, callback_id: str, **more: Any) -> Json:
+        """Return the payload of a shortcut: an interaction that does not name the app."""
+        ids = {"callback_id": callback_id, "action_ts": self.slack.make_ts()}
+        payload = self._make_interaction(kind, **ids, **more)
+        return {key: value for key, value in payload.items() if key != "api_app_id"}
 
     def _post_message(self, text: str, channel: str, thread_ts: str | None, **fields: Any) -> Json:
         """Post a message and return the fields of its event. Only a person's client adds ids of its own."""

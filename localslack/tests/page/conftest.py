@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from localslack.blockkit import Names
-from localslack.manifest import SlashCommand
+from localslack.manifest import Shortcut, ShortcutKind, SlashCommand
 from localslack.page.about import About, Fact, Suggestion
 from localslack.page.connection import Connection
 from localslack.page.screen import PageConversation, Screen
@@ -27,6 +27,8 @@ from tests.tiny_app import Scripted
 HOME, YOU, DIRECT = "C0GENERAL", "U0YOU", "D0YOU"
 TOKEN = "the-token"
 Json = dict[str, Any]
+NOTE = Shortcut("note", "Take <note>", ShortcutKind.GLOBAL)
+EXPLAIN = Shortcut("explain", "Explain <this>", ShortcutKind.MESSAGE)
 
 
 @dataclass(frozen=True)
@@ -89,12 +91,12 @@ def stage() -> Iterator[Stage]:
     bot, connection = Scripted(), Connection()
     connection.connect(bot)
     with LocalSlack(bot_name="helper") as slack:
-        visitor = Visitor(slack, Person(slack, connection, YOU, "you"), [SlashCommand("/echo", "text", "Say")])
+        commands, shortcuts = [SlashCommand("/echo", "text", "Say")], [NOTE, EXPLAIN]
+        visitor = Visitor(slack, Person(slack, connection, YOU, "you"), commands, shortcuts=shortcuts)
         slack.get_channel(DIRECT)
         names = Names({YOU: "You", BOT_USER: "helper"}, {HOME: "general"}, ZoneInfo("UTC"), reader=YOU)
-        screen = Screen(
-            slack, YOU, [PageConversation(HOME, "general"), PageConversation(DIRECT, "helper", mark="")], names
-        )
+        places = [PageConversation(HOME, "general"), PageConversation(DIRECT, "helper", mark="")]
+        screen = Screen(slack, YOU, places, names, visitor.list_shortcuts(ShortcutKind.MESSAGE))
         about = About(
             "A title",
             "One line.",

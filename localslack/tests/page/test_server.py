@@ -22,6 +22,7 @@ STATIC = [
     "pieces.js",
     "forms.js",
     "complete.js",
+    "menus.js",
     "preview.js",
     "app.css",
     "blocks.css",
@@ -44,6 +45,22 @@ def test_pages_are_served_and_may_load_nothing_from_elsewhere(stage: Stage, path
     assert set(re.findall(r"-src (\S+?);", policy)) == {"'none'", "'self'"}
     text = answer.text
     assert not re.findall(r"(?:src|href|url\()[=\"'(]*(?:https?:)?//", text)
+
+
+def test_every_message_but_an_ephemeral_one_has_the_apps_shortcuts_in_a_menu(stage: Stage) -> None:
+    stage.slack.add_message(HOME, "hello")
+    bot_of(stage).chat_postMessage(channel=HOME, text="morning")
+    bot_of(stage).chat_postEphemeral(channel=HOME, user=YOU, text="only you")
+    *messages, ephemeral = [piece["html"] for piece in stage.screen.render_place(HOME)["pieces"][1:]]
+    assert len(messages) == 2
+    for html in messages:
+        assert 'aria-haspopup="menu" aria-expanded="false"' in html
+        assert re.findall(r'role="menuitem".*?data-shortcut="(.*?)".*?>(.*?)<', html) == [
+            ("explain", "Explain &lt;this&gt;")
+        ]
+    assert "menu" not in ephemeral
+    index = stage.ask("GET", "/").text
+    assert re.findall(r'data-shortcut="(.*?)".*?>(.*?)<', index) == [("note", "Take &lt;note&gt;")] * 2
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,24 @@ def test_in_direct_messages_the_bot_needs_no_name(stage: Stage) -> None:
     assert events(stage) == [("message", "<@U0BOT> 35617")]
 
 
+def test_shortcuts_reach_the_app_and_others_are_refused(stage: Stage) -> None:
+    ts = stage.slack.add_message(HOME, "hello")
+    assert stage.do("shortcut", shortcut="note")["notice"] == ""
+    assert stage.do("message_shortcut", place=HOME, ts=ts, shortcut="explain")["notice"] == ""
+    assert [(sent["type"], sent["callback_id"]) for sent in stage.bot.sent] == [
+        ("shortcut", "note"),
+        ("message_action", "explain"),
+    ]
+    for refused in (
+        stage.do("shortcut", shortcut="explain"),
+        stage.do("message_shortcut", place=HOME, ts=ts, shortcut="note"),
+        stage.do("message_shortcut", place=HOME, ts="1.000001", shortcut="explain"),
+        stage.do("message_shortcut", place="C0NO", ts=ts, shortcut="explain"),
+    ):
+        assert refused["failed"]
+    assert len(stage.bot.sent) == 2
+
+
 def test_a_reply_goes_into_its_thread(stage: Stage) -> None:
     root = client_of(stage.slack).chat_postMessage(channel=HOME, text="lead")["ts"]
     stage.do("say", place=HOME, thread=root, text="why?")

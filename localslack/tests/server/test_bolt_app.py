@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -10,7 +10,7 @@ from slack_sdk import WebClient
 
 from localslack.socket_mode import SocketTransport
 from localslack.testing.emulator import SlackEmulator
-from localslack.users.person import Person
+from localslack.users.person import Delivery, Person
 from localslack.users.transport import HttpTransport, Transport
 from tests.client import HOME, Json
 from tests.parts import actions, button, entry, group, home, menu, modal, option, section
@@ -70,6 +70,24 @@ def test_a_mention_is_in_the_channel_and_its_twin_has_the_same_ts(
 
 def name(seen: tuple[str, Json]) -> str:
     return seen[0]
+
+
+def test_shortcuts_of_both_kinds_arrive_and_that_of_a_message_is_answered(
+    slack: SlackEmulator, tiny: TinyApp, ada: Person
+) -> None:
+    ts = slack.add_message(HOME, "hi & bye")
+    uses: list[Callable[[], Delivery]] = [
+        lambda: ada.use_message_shortcut("explain", ts),
+        lambda: ada.use_shortcut("explain"),
+    ]
+    for use in uses:
+        tiny.seen.clear()
+        delivery = use()
+        assert delivery.ack.status == 200
+        ((kind, body),) = eventually(lambda: list(tiny.seen))
+        assert (kind, {key: body[key] for key in delivery.payload}) == ("shortcut", delivery.payload)
+    (shown,) = eventually(lambda: slack.ephemerals)
+    assert (shown["user"], shown["channel"], shown["text"]) == ("U0ASKER", HOME, "It says: hi & bye")
 
 
 def test_all_kinds_of_messages_arrive(slack: SlackEmulator, tiny: TinyApp, ada: Person) -> None:

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from slack_sdk import WebClient
 
-from localslack.errors import InvalidAction
+from localslack.errors import InvalidAction, SlackError
 from localslack.testing.emulator import SlackEmulator
 from localslack.users.person import Person
 from localslack.users.transport import Ack
-from tests.client import HOME, Json
+from tests.client import HOME, Json, client_of, refusal
 from tests.parts import FEEDBACK, actions, button, plain, section
 
 
@@ -246,6 +246,64 @@ def test_an_ephemeral_message_is_not_in_the_payload(slack: SlackEmulator, web: W
     assert payload["container"]["is_ephemeral"] is True
     assert payload["channel"]["id"] == HOME
     assert "message" not in payload
+
+
+# Shortcuts
+
+
+def test_a_message_shortcut_has_all_that_slack_sends(slack: SlackEmulator, web: WebClient, bob: Person) -> None:
+    lead = slack.add_message(HOME, "lead", attachments=[{"text": "below"}], bot_id="B0CI")
+    ts = web.chat_postMessage(channel=HOME, text="x", blocks=BLOCKS, thread_ts=lead)["ts"]
+    payload = bob.use_message_shortcut("explain", ts).payload
+    url, action = payload.pop("response_url"), payload.pop("action_ts")
+    assert url.startswith(slack.url)
+    assert float(action) > float(ts)
+    trigger = payload.pop("trigger_id")
+    assert payload == {
+        "type": "message_action",
+        "token": "verification-token",
+        "team": {"id": "T0TEAM", "domain": "emulated"},
+        "enterprise": None,
+        "is_enterprise_install": False,
+        "user": {"id": "U0BOB", "username": "bob", "name": "bob", "team_id": "T0TEAM"},
+        "channel": {"id": HOME, "name": "general"},
+        "callback_id": "explain",
+        "message_ts": ts,
+        "message": slack.get_message(HOME, ts),
+    }
+    assert payload["message"]["thread_ts"] == lead
+    assert bob.use_message_shortcut("explain", lead).payload["message"]["attachments"] == [{"text": "below"}]
+    assert web.views_open(trigger_id=trigger, view=MODAL)["ok"]
+
+
+def test_a_global_shortcut_names_neither_a_conversation_nor_an_address(web: WebClient, bob: Person) -> None:
+    payload = bob.use_shortcut("ask").payload
+    assert payload.keys() == {
+        *("type", "token", "action_ts", "team", "enterprise", "is_enterprise_install", "user", "callback_id"),
+        "trigger_id",
+    }
+    assert (payload["type"], payload["callback_id"]) == ("shortcut", "ask")
+    assert payload["user"] == {"id": "U0BOB", "username": "bob", "team_id": "T0TEAM"}
+    assert web.views_open(trigger_id=payload["trigger_id"], view=MODAL)["ok"]
+
+
+def test_a_trigger_of_a_shortcut_opens_one_view_within_three_seconds(slack: SlackEmulator, bob: Person) -> None:
+    web, shortcut = client_of(slack), bob.use_shortcut("ask").payload
+    web.views_open(trigger_id=shortcut["trigger_id"], view=MODAL)
+    again = refusal(lambda: web.views_open(trigger_id=shortcut["trigger_id"], view=MODAL))
+    assert again["error"] == "exchanged_trigger_id"
+
+
+def test_ephemeral_messages_and_private_channels_of_others_have_no_shortcuts(
+    slack: SlackEmulator, web: WebClient, bob: Person
+) -> None:
+    web.chat_postEphemeral(channel=HOME, user="U0BOB", text="x")
+    with pytest.raises(SlackError, match="message_not_found"):
+        bob.use_message_shortcut("explain", slack.ephemerals[0]["ts"])
+    slack.add_channel("C0SECRET", "secret", private=True, people=("U0ADA",))
+    ts = slack.add_message("C0SECRET", "hidden", "U0ADA")
+    with pytest.raises(InvalidAction):
+        bob.use_message_shortcut("explain", ts, "C0SECRET")
 
 
 # Other teams

@@ -14,8 +14,10 @@ from slack_sdk.webhook import WebhookClient, WebhookResponse
 
 from localslack.loopback import HangUp
 from localslack.testing.emulator import SlackEmulator
+from localslack.users.person import Person
 from tests.client import HOME, Json, texts
 from tests.parts import actions, button, section
+from tests.tiny_app import Scripted
 
 HALF_AN_HOUR = 30 * 60
 
@@ -53,6 +55,12 @@ def test_an_answer_is_ephemeral_unless_it_says_otherwise(slack: SlackEmulator, u
     assert first["ts"] < second["ts"]
     assert slack.list_messages(HOME) == []
     assert slack.list_calls_to("response_url")[1] == {"text": "b", "response_type": "ephemeral", "url": url}
+
+
+def test_that_of_a_message_shortcut_takes_five_answers_too(slack: SlackEmulator) -> None:
+    person = Person(slack, Scripted())
+    url = person.use_message_shortcut("explain", slack.add_message(HOME, "hi")).payload["response_url"]
+    assert [outcome(answer(url, text=str(n))) for n in range(6)] == [(200, "ok")] * 5 + [(404, "used_url")]
 
 
 @pytest.mark.parametrize("header", [{"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])

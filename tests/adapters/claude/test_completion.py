@@ -10,11 +10,13 @@ import pytest
 from anthropic import Anthropic
 
 from bot.adapters.claude.completion import SILENCE_SECONDS, ClaudeModel, make_claude_client
+from bot.adapters.claude.probe import ClaudeProbe
 from bot.domain.errors import ModelAnswerTruncated, ModelBusy, ModelError, ModelRefusal, ModelRequestRejected
 from bot.domain.operations.usage import NO_USAGE
 from bot.ports import Completion, Prompt
 from bot.services.summaries.schemas import AnswerShape, OverviewAnswer, SummaryAnswer, build_schema
-from tests.adapters.worlds import Garbage, WebPage
+from tests.adapters.model_steps import STATUSES
+from tests.adapters.worlds import Garbage, Moved, WebPage
 from tests.emulators.claude.server import (
     ClaudeEmulator,
     Drop,
@@ -101,21 +103,6 @@ def test_a_cut_answer_that_looks_complete_is_still_cut(claude: ClaudeEmulator, s
     assert isinstance(failure(claude, Text("{}", stop_reason)), ModelAnswerTruncated)
 
 
-STATUSES: list[tuple[Failure, type[ModelError], float | None]] = [
-    (Failure(400, "invalid_request_error"), ModelRequestRejected, None),
-    (Failure(401, "authentication_error"), ModelRequestRejected, None),
-    (Failure(403, "permission_error"), ModelRequestRejected, None),
-    (Failure(404, "not_found_error"), ModelRequestRejected, None),
-    (Failure(413, "request_too_large"), ModelRequestRejected, None),
-    (Failure(408, "timeout_error"), ModelBusy, None),
-    (Failure(429, "rate_limit_error"), ModelBusy, None),
-    (Failure(429, "rate_limit_error", retry_after=7), ModelBusy, 7.0),
-    (Failure(500, "api_error"), ModelBusy, None),
-    (Failure(529, "overloaded_error"), ModelBusy, None),
-    (Failure(529, "overloaded_error", retry_after=2), ModelBusy, 2.0),
-]
-
-
 @pytest.mark.parametrize(("step", "kind", "retry_after"), STATUSES, ids=lambda value: str(value)[:40])
 @pytest.mark.slow
 def test_a_status_becomes_an_error_of_the_domain(
@@ -187,6 +174,16 @@ def page(status: int) -> Callable[[], ModelError]:
         return caught.value
 
     return ask
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed(status: int) -> None:
+    with WebPage() as elsewhere, Moved(status, elsewhere.url) as world:
+        with model_at(world.url) as model, pytest.raises(ModelError):
+            model.complete(PROMPT)
+        with pytest.raises(ModelBusy):
+            ClaudeProbe(KEY, world.url, timeout=2).has_model(PROMPT.model)
+        assert elsewhere.asked == []
 
 
 def test_a_web_page_with_status_502_is_busy() -> None:

@@ -6,15 +6,16 @@ import json
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from localslack.loopback import Loopback, Request, Response
 
-from bot.domain.errors import ModelBusy, ModelError, ModelRefusal, ModelRequestRejected
+from bot.domain.errors import ModelBusy, ModelError, ModelRequestRejected
 from bot.domain.operations.usage import NO_USAGE, Usage
 from tests.adapters.claude.test_chat import CHAT, KEY, Ear, billed, busy, chat_at, talk
+from tests.adapters.model_steps import CLEAN, HALF, STEPS, Told
 from tests.adapters.worlds import WebPage
 from tests.emulators.claude.server import (
     ClaudeEmulator,
@@ -32,7 +33,6 @@ from tests.emulators.claude.server import (
 from tests.helpers.checks import closed_port, eventually
 from tests.helpers.talks import converse
 
-HALF = "Half of what there is to say, and "
 SHORT = replace(CHAT, silence=0.5, seconds=0.5)
 
 
@@ -42,45 +42,6 @@ def _nothing_left() -> Iterator[None]:
     found = busy()
     yield
     assert eventually(lambda: busy() <= found)
-
-
-@dataclass(frozen=True)
-class Told:
-    """How a talk fails: what was heard before, whether the service told what it took, and when to ask again."""
-
-    kind: type[ModelError]
-    heard: str = ""
-    has_usage: bool = True
-    retry_after: float | None = None
-
-
-def refused(kind: type[ModelError], retry_after: float | None = None) -> Told:
-    return Told(kind, has_usage=False, retry_after=retry_after)
-
-
-PASSING = ("overloaded_error", "rate_limit_error", "api_error", "timeout_error")
-LASTING = ("invalid_request_error", "authentication_error")
-STEPS: list[tuple[Step, Told]] = [
-    *((MidStreamError(said, kind), Told(ModelBusy, said)) for kind in PASSING for said in ("", HALF)),
-    *((MidStreamError(said, kind), Told(ModelRequestRejected, said)) for kind in LASTING for said in ("", HALF)),
-    *((Cut(said), Told(ModelBusy, said)) for said in ("", HALF)),
-    (Drop(), refused(ModelBusy)),
-    (Refusal(), Told(ModelRefusal)),
-    (Text(HALF, "refusal"), Told(ModelRefusal, HALF)),
-    (Failure(400, "invalid_request_error"), refused(ModelRequestRejected)),
-    (Failure(401, "authentication_error"), refused(ModelRequestRejected)),
-    (Failure(403, "permission_error"), refused(ModelRequestRejected)),
-    (Failure(404, "not_found_error"), refused(ModelRequestRejected)),
-    (Failure(413, "request_too_large"), refused(ModelRequestRejected)),
-    (Failure(408, "timeout_error"), refused(ModelBusy)),
-    (Failure(409, "conflict_error"), refused(ModelBusy)),
-    (Failure(429, "rate_limit_error"), refused(ModelBusy)),
-    (Failure(429, "rate_limit_error", retry_after=7), refused(ModelBusy, 7.0)),
-    (Failure(500, "api_error"), refused(ModelBusy)),
-    (Failure(529, "overloaded_error"), refused(ModelBusy)),
-    (Failure(529, "overloaded_error", retry_after=2), refused(ModelBusy, 2.0)),
-]
-CLEAN: list[tuple[Step, Told]] = [(Cut(said, clean=True), Told(ModelBusy, said)) for said in ("", HALF)]
 
 
 @pytest.mark.parametrize(

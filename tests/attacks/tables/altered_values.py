@@ -68,6 +68,12 @@ VALUES: dict[str, tuple[str, str]] = {
     "a vote about a hit elsewhere": ("hit_ours", "2|ours ascend octo/vault#1"),
     "a vote for a profile that is a path": ("hit_ours", "2|ours ../x octo/engine#1"),
     "a vote for a profile that nobody made": ("hit_ours", "2|ours nobody octo/engine#1"),
+    # tasks for agents
+    "a task of no profile": ("hit_task", "2| octo/engine#1"),
+    "a task elsewhere": ("hit_task", "2|ascend octo/vault#1"),
+    "a task for a profile that is a path": ("hit_task", "2|../x octo/engine#1"),
+    "a task of a later version": ("hit_task", "3|ascend octo/engine#1"),
+    "a task of a great number": ("hit_task", "2|ascend octo/engine#" + "9" * 60),
     # subscriptions
     "to pause nothing": ("subscription_pause", ""),
     "to pause what is not there": ("subscription_pause", "2|0123456789"),

@@ -112,6 +112,22 @@ def asked(person: Person) -> tuple[str, Json]:
     return kind, {**sent, **fields, "container": {"type": "view", "view_id": "V1"}}
 
 
+def shortcut(person: Person) -> tuple[str, Json]:
+    return "interactive", person.use_shortcut("explain_pull_request").payload
+
+
+def of_message(person: Person) -> tuple[str, Json]:
+    ts = person.slack.add_message("C0DIGEST", "no number")
+    return "interactive", person.use_message_shortcut("explain_message", ts, "C0DIGEST").payload
+
+
+def entered(person: Person) -> tuple[str, Json]:
+    kind, sent = form(person)
+    values = {"reference": {"reference": {"type": "plain_text_input", "value": "x"}}}
+    view = {"id": "V1", "type": "modal", "callback_id": "reference_form", "state": {"values": values}}
+    return kind, {**sent, "view": view}
+
+
 Make = Callable[[Person], tuple[str, Json]]
 
 # what is wrong with an otherwise good request
@@ -175,6 +191,18 @@ CHANGES: dict[str, tuple[Make, Change]] = {
     "form with metadata nested deeply": (form, _with(nested(DEEP), "view", "private_metadata")),
     "form with a long number in its metadata": (form, _with(LONG_NUMBER, "view", "private_metadata")),
     "form with response_urls that are no list": (form, _with(7, "response_urls")),
+    "shortcut without trigger_id": (shortcut, _without("trigger_id")),
+    "shortcut by a user that is no object": (shortcut, _with("U1", "user")),
+    "message shortcut without message": (of_message, _without("message")),
+    "message shortcut with a message that is a list": (of_message, _with([], "message")),
+    "message shortcut with a thread that is a number": (of_message, _with(7, "message", "thread_ts")),
+    "message shortcut without channel": (of_message, _without("channel")),
+    "message shortcut with words as ts": (of_message, _with("now", "message_ts")),
+    "entered without state": (entered, _without("view", "state")),
+    "entered with a value that is an object": (
+        entered,
+        _with({}, "view", "state", "values", "reference", "reference", "value"),
+    ),
     "menu without view": (asked, _without("view")),
     "menu with an object typed": (asked, _with({}, "value")),
 }

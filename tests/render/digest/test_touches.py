@@ -22,7 +22,7 @@ from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import TouchVerdict
 from bot.domain.touches.deprecations import DeprecationStep
 from bot.domain.touches.models import MergeTouches, TouchLevel
-from bot.render.blocks.button_values import read_hit_vote
+from bot.render.blocks.button_values import read_hit_task, read_hit_vote
 from bot.render.blocks.message_limits import MAX_LEAD_WORDS, count_words
 from bot.render.digest.amendments import add_outcomes
 from bot.render.digest.lead import render_lead
@@ -256,11 +256,18 @@ def test_each_hit_has_its_places_and_a_button_for_each_choice() -> None:
     rows = list(nodes(first.blocks, "actions"))
     assert [row["block_id"] for row in rows] == ["hit-4", "hit-2"]
     allowed = AllowedRepositories(REPOSITORY)
-    votes = [read_hit_vote(button["value"], allowed) for button in rows[0]["elements"]]
+    votes = [read_hit_vote(button["value"], allowed) for button in rows[0]["elements"][:3]]
     assert [(vote.verdict, vote.profile, str(vote.reference)) for vote in votes] == [
         (verdict, "ascend", "octo/engine#4") for verdict in TouchVerdict
     ]
-    assert [button["text"]["text"] for button in rows[0]["elements"]] == ["Ours to do", "Not us", "Done"]
+    assert [button["text"]["text"] for button in rows[0]["elements"]] == [
+        "Ours to do",
+        "Not us",
+        "Done",
+        "Task for an agent",
+    ]
+    profile, reference = read_hit_task(rows[0]["elements"][3]["value"], allowed)
+    assert (profile, str(reference)) == ("ascend", "octo/engine#4")
 
 
 def test_files_that_could_not_be_read_are_named_in_the_thread() -> None:

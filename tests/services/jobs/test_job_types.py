@@ -97,6 +97,8 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (kinds.SHOW_PREVIEW, made.PreviewPayload(ASKER, "1a2b")),
     (kinds.SHOW_PREVIEW, made.PreviewPayload(ASKER, wish=WISH)),
     (kinds.SHOW_FORM, made.FormPayload(ASKER)),
+    (kinds.SHOW_AGENT_TASK, made.AgentTaskPayload(ASKER, "ascend", Reference(ENGINE, 7))),
+    (kinds.OPEN_REFERENCE_FORM, made.AskerPayload(ASKER)),
     (kinds.SHOW_HOME, made.AskerPayload(ASKER)),
     (kinds.ANSWER_QUESTIONS, made.ThreadPayload("C0DIGEST:100.1")),
     (kinds.DELIVER_DIGEST, made.DeliveryPayload("1a2b3c4d", NOON)),

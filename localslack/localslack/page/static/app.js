@@ -3,6 +3,7 @@
 import { $, AWAY, HOME, all, here, send, toast } from "./page.js";
 import { chooseByKey, complete, offer } from "./complete.js";
 import { act, changed, showWindow, submit, suggest } from "./forms.js";
+import { closeMenu, moveByKey, openMenu } from "./menus.js";
 import { shown } from "./pieces.js";
 
 let live = null;
@@ -115,9 +116,16 @@ function grow(box) {
 
 document.addEventListener("click", (event) => {
   const target = event.target.closest("button, a, [role=option]");
+  const isOpen = target?.getAttribute("aria-expanded") === "true";
+  closeMenu({ isLeft: !target?.closest(".more") });
   if (!target) return;
   const { dataset } = target;
-  if (dataset.action) act(target, dataset.value);
+  if ("menu" in dataset) {
+    if (!isOpen) openMenu(target);
+  } else if (dataset.shortcut) {
+    const of = dataset.ts ? ["message_shortcut", { place: dataset.place, ts: dataset.ts }] : ["shortcut", {}];
+    send(of[0], { ...of[1], shortcut: dataset.shortcut }).then((said) => toast(said.notice));
+  } else if (dataset.action) act(target, dataset.value);
   else if (dataset.dismiss) send("dismiss", { ts: dataset.dismiss });
   else if (dataset.stop) send("stop", { place: here.place, ts: dataset.stop }).then((said) => toast(said.notice));
   else if (dataset.close) send("close", { view: dataset.close });
@@ -162,6 +170,10 @@ document.addEventListener("submit", (event) => {
 
 document.addEventListener("keydown", (event) => {
   const box = event.target;
+  if (moveByKey(box, event)) {
+    event.preventDefault();
+    return;
+  }
   // with arrows a closed menu would send the first choice that is passed; so it opens, as it does on a Mac
   if (box.matches("select[data-action]") && event.key.startsWith("Arrow") && !event.altKey && box.showPicker) {
     event.preventDefault();

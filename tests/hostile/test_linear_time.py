@@ -28,6 +28,7 @@ from bot.domain.conversations.commands import (
     ScoreRequest,
     SummaryRequest,
 )
+from bot.domain.conversations.message_references import find_pull_requests
 from bot.domain.conversations.search import Where, search_entries
 from bot.domain.conversations.slack_text import restore_bot_text, restore_user_text
 from bot.domain.conversations.thread import is_for_others, is_remark
@@ -68,12 +69,14 @@ from bot.domain.time.day import parse_date, parse_zone
 from bot.domain.touches.breakage.error_lines import iterate_error_lines
 from bot.domain.touches.breakage.traceback_names import condense_trace, parse_trace
 from bot.render.blocks import mrkdwn, rich_text, sanitize
+from bot.render.blocks.code_fence import write_fence
 from bot.render.blocks.terminal import format_summary as in_terminal
 from bot.render.conversations.streaming import AnswerMarkdown, Links
 from bot.render.digest.report import render_report
 from bot.render.digest.thread import render_thread
 from bot.render.summaries.details import render_details_view
 from bot.render.summaries.post import render_summary
+from bot.render.touches.task_view import split_text
 from bot.services.questions.plain_search import search_by_words
 from bot.services.questions.tools.selection import find_places
 from bot.services.summaries.prompts import build_summary_prompt, fence_text
@@ -188,6 +191,11 @@ PARSERS: dict[str, Parser] = {
     "lands_again": is_reland_title,
     "is_fix": is_fix,
     "references": lambda text: list(find_references(text)),
+    "references-of-a-message": lambda text: find_pull_requests(
+        {"text": text, "attachments": [{"x": text}]}, KNOWN
+    ),
+    "code_fence": lambda text: write_fence(text, "diff"),
+    "pieces-of-a-task": lambda text: list(split_text(text)),
     "numbers": lambda text: remove_unknown_numbers(text, frozenset({1})),
     **{f"outcomes-in-{field}": among_others(field) for field in ("title", "body", "commit_message")},
     "revert-of-title": lambda text: RevertIndex([pull(1, title=text), pull(2, title=f"Revert {text}")]).reverts,

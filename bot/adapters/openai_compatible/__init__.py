@@ -1,0 +1,43 @@
+"""Adapter for servers that speak the OpenAI-compatible protocol, such as vLLM.
+
+It needs no SDK (decision 83). What takes long to import is imported when a model is really called.
+"""
+
+from __future__ import annotations
+
+from bot.domain.operations.usage import NO_PRICES
+from bot.ports import ModelAccess, ModelConnection, ModelProvider
+from bot.ports.probes import ModelProbe
+
+
+def _open_connection(access: ModelAccess) -> ModelConnection:
+    """Open a connection."""
+    from bot.adapters.openai_compatible.connection import OpenAIConnection  # noqa: PLC0415
+
+    return OpenAIConnection(access)
+
+
+def _make_probe(access: ModelAccess, timeout: float) -> ModelProbe:
+    """Create the doctor's probe."""
+    from bot.adapters.openai_compatible.probe import OpenAIProbe  # noqa: PLC0415
+
+    return OpenAIProbe(access, timeout)
+
+
+OPENAI_COMPATIBLE = ModelProvider(
+    name="OpenAI-compatible server",
+    key_variable="PRDIGEST_MODEL_KEY",
+    address_variable="PRDIGEST_MODEL_URL",
+    prices=NO_PRICES,
+    connect=_open_connection,
+    probe=_make_probe,
+    choice="openai-compatible",
+    required_variables={
+        "PRDIGEST_MODEL_URL": "http://127.0.0.1:8000/v1",
+        "PRDIGEST_SUMMARY_MODEL": "Qwen/Qwen3-8B",
+        "PRDIGEST_ANSWER_MODEL": "Qwen/Qwen3-32B",
+    },
+    prices_variable="PRDIGEST_MODEL_PRICES",
+)
+
+__all__ = ["OPENAI_COMPATIBLE"]

@@ -1,0 +1,120 @@
+"""Shortcuts: an entry in the menu of each message, and one beside the box to type in, which opens a form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from slack_bolt import Ack, App
+
+from bot.domain.conversations.commands import MAX_PULL_REQUESTS, SummaryRequest
+from bot.domain.conversations.message_references import find_pull_requests
+from bot.domain.conversations.slack_request import Audience
+from bot.domain.conversations.slack_text import restore_bot_text
+from bot.domain.errors import UsageError
+from bot.domain.text.redaction import redact_text
+from bot.render.summaries import sentences
+from bot.render.summaries.reference_form import FORM, REFERENCE, read_reference_text
+from bot.services.jobs.job_types import OPEN_REFERENCE_FORM
+from bot.services.jobs.payloads import AskerPayload
+from handlers import requests
+from handlers.commands import summary
+from handlers.intake import RequestIntake
+
+
+class ShortcutKind(StrEnum):
+    """Where Slack shows a shortcut, by the word that the manifest has for it."""
+
+    MESSAGE = "message"
+    GLOBAL = "global"
+
+
+ShortcutHandler = Callable[[RequestIntake, Mapping[str, Any]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Shortcut:
+    """A shortcut, from which its entry in the manifest derives.
+
+    Slack shows ``name``, of at most 24 characters, and sends ``callback_id``, which is never changed. ``accept``
+    enqueues the work that a payload asks for, and may raise StoreUnavailable.
+    """
+
+    kind: ShortcutKind
+    name: str
+    callback_id: str
+    description: str
+    accept: ShortcutHandler
+
+
+def _accept_message(intake: RequestIntake, body: Mapping[str, Any]) -> None:
+    """Enqueue the summaries of the pull requests that a message names."""
+    asker = requests.parse_message_shortcut(body)
+
+    def accept() -> str:
+        references = find_pull_requests(body["message"], intake.repositories)
+        if not references:
+            raise UsageError(sentences.format_none_named(intake.repositories.list_all()))
+        request = SummaryRequest(references[:MAX_PULL_REQUESTS])
+        summary.COMMAND.enqueue(intake, asker, request, Audience.CHANNEL)
+        left_out = len(references) - len(request.references)
+        return sentences.format_left_out(len(references), left_out) if left_out else ""
+
+    intake.handle_event(asker, accept)
+
+
+def _accept_opening(intake: RequestIntake, body: Mapping[str, Any]) -> None:
+    """Enqueue the form that asks for a pull request."""
+    asker = requests.parse_action(body)
+    intake.handle_event(asker, lambda: intake.jobs.send(OPEN_REFERENCE_FORM, AskerPayload(asker)))
+
+
+# "Explain the pull requests here" would be clearer, but Slack takes 24 characters
+SHORTCUTS = (
+    Shortcut(
+        ShortcutKind.MESSAGE,
+        "Explain pull requests",
+        "explain_message",
+        "Summarize the pull requests that this message names",
+        _accept_message,
+    ),
+    Shortcut(
+        ShortcutKind.GLOBAL,
+        "Explain a pull request",
+        "explain_pull_request",
+        "Enter a number or a link, and get the summary as a direct message",
+        _accept_opening,
+    ),
+)
+
+
+def register_shortcuts(app: App, intake: RequestIntake) -> None:
+    """Register the listeners for shortcuts, and for the form that one of them opens."""
+
+    def listen(shortcut: Shortcut) -> None:
+        kind = "message_action" if shortcut.kind is ShortcutKind.MESSAGE else "shortcut"
+
+        @app.shortcut({"type": kind, "callback_id": shortcut.callback_id})
+        def use(ack: Ack, body: dict[str, Any]) -> None:
+            shortcut.accept(intake, body)
+            ack()
+
+    for each in SHORTCUTS:
+        listen(each)
+
+    @app.view(FORM)
+    def sent(ack: Ack, body: dict[str, Any]) -> None:
+        if error := _accept_form(intake, body):
+            ack(response_action="errors", errors={REFERENCE: error})
+        else:
+            ack()
+
+
+def _accept_form(intake: RequestIntake, body: Mapping[str, Any]) -> str:
+    """Enqueue the summary that a form asks for. Return what is wrong; empty if it was enqueued."""
+    asker = requests.parse_action(body)
+    text = redact_text(read_reference_text(body["view"]).strip())
+    reply = intake.handle_command(asker, lambda: summary.COMMAND.accept_text(intake, asker, text))
+    return restore_bot_text(reply)

@@ -1,0 +1,17 @@
+"""An OpenAI-compatible server on the loopback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.emulators.openai_compatible.server import OpenAIEmulator
+
+
+@pytest.fixture
+def served() -> Iterator[OpenAIEmulator]:
+    """A server that is right about everything: no test's own answer is wrong."""
+    with OpenAIEmulator() as emulator:
+        yield emulator
+        assert emulator.problems == []

@@ -1,0 +1,68 @@
+"""The same orders where a server of one's own has the model, and reasons aloud about what it will do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.attacks.judgement import (
+    Played,
+    find_harm,
+    find_leaks,
+    is_lie_believed,
+    list_foreign_links,
+    list_mentions,
+)
+from tests.attacks.tables.injections import INJECTIONS
+from tests.attacks.test_injections import play_all
+from tests.emulators.claude.script import Step
+from tests.emulators.openai_compatible.server import OpenAIEmulator
+from tests.scenarios.conftest import Bots, unharmed
+
+pytestmark = pytest.mark.slow
+
+# one for each door: what a case is made of does not depend on the provider
+CASES = {case.door: name for name, case in INJECTIONS.items()}
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[OpenAIEmulator]:
+    with OpenAIEmulator() as emulator:
+        emulator.reasoning = "unmarked"
+        yield emulator
+
+
+@pytest.fixture(scope="module")
+def played(bots: Bots, served: OpenAIEmulator) -> Iterator[Played]:
+    bot = bots.bot("http", "own model", **served.settings)
+
+    def respond(view: dict[str, Any]) -> Step:
+        return bot.world.claude.respond(view)
+
+    served.respond = respond
+    for one in unharmed(bot):
+        yield play_all(one, CASES.values())
+
+
+@pytest.mark.parametrize("name", CASES.values())
+def test_what_the_model_is_made_to_do_harms_nobody(name: str, played: Played) -> None:
+    channel = played.places[name]
+    assert len(played.messages(channel)) >= 2, "a summary and an answer"
+    assert find_harm(played, name, channel) == set()
+
+
+def test_a_day_of_them_harms_nobody_and_shows_no_thought(played: Played, served: OpenAIEmulator) -> None:
+    for place in ("digest", "list"):
+        channel = played.places[place]
+        assert played.messages(channel)
+        assert list_mentions(played, channel) == []
+        assert list_foreign_links(played, channel) == []
+        assert not is_lie_believed(played, channel)
+    assert find_leaks(played) == []
+    assert "SECRET THOUGHT" not in str(played.bot.world.slack.calls)
+    assert served.problems == []
+    assert played.bot.world.claude.requests == []
+    assert any("response_format" in body for body in served.requests)
+    assert any("tools" in body for body in served.requests)
