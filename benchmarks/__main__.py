@@ -1,11 +1,9 @@
 """``python -m benchmarks``: the cost of a day, commands, questions, the clock, starts, a site and patches.
 
-Each measurement is printed beside its bound. All but the clock, the site, the patch, the providers and outlines
-run as processes against loopback emulators with fixed latencies, on an empty embedded store. Exit code 1:
-a bound is missed. ``python -m benchmarks day``, ``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``,
-``starts``, ``providers``, ``site``, ``patch`` or ``outlines`` runs one part; ``trace`` counts what three requests
-cross in our code and has no bounds. ``peers`` compares with another tool and has options of its own: ``python -m
-benchmarks peers --help``.
+Each measurement is printed beside its bound. Those that cross processes run as processes against loopback emulators
+with fixed latencies, on an empty embedded store. The exit code is 1 if a bound is missed. ``python -m benchmarks day``
+runs one part, and ``--help`` lists all; ``trace`` counts what three requests cross in our code and has no bounds.
+``peers`` compares with another tool and has options of its own: ``python -m benchmarks peers --help``.
 
 How much the bot carries takes minutes, so that it runs by name alone: ``python -m benchmarks morning --help``, and
 ``acks``, ``answers``, ``hour`` and ``month``. docs/load.md has the results.
@@ -17,6 +15,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from benchmarks.agents import time_agent_tools
 from benchmarks.clock import time_ticks
 from benchmarks.commands import time_acknowledgements, time_cached_answers, time_the_same_question
 from benchmarks.day import count_replay, time_a_day
@@ -46,6 +45,7 @@ PARTS = {
     "site": (time_site,),
     "patch": (measure_a_large_patch,),
     "outlines": (time_outlines,),
+    "agents": (time_agent_tools,),
     "trace": (trace_the_flows,),
     "commands": (time_acknowledgements, time_the_same_question, time_cached_answers),
 }

@@ -14,6 +14,7 @@ from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
 from bot.cli.forget import forget_command
 from bot.cli.grouped_help import CommandSection, GroupedHelp, format_example
+from bot.cli.mcp import mcp_command
 from bot.cli.processes import clock_command, run_command, web_command, worker_command
 from bot.cli.profile.scan import profile_group
 from bot.cli.risks import risks_group
@@ -47,7 +48,7 @@ _SECTIONS = (
             "votes",
         ),
     ),
-    CommandSection("Run", "prdigest run", ("run", "web", "worker", "clock")),
+    CommandSection("Run", "prdigest run", ("run", "web", "worker", "clock", "mcp")),
     CommandSection(
         "Maintain",
         "prdigest doctor",
@@ -113,6 +114,7 @@ for command in (
     deprecations_command,
     site_command,
     usage_command,
+    mcp_command,
 ):
     cli.add_command(command)
 

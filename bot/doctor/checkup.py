@@ -11,6 +11,7 @@ from threading import Thread
 from traceback import extract_tb
 from zoneinfo import ZoneInfo
 
+from bot.doctor.checks.agents import AgentPlan, check_agents
 from bot.doctor.checks.failures import describe_failure
 from bot.doctor.checks.github import check_github
 from bot.doctor.checks.mirror import MIRROR, check_mirror
@@ -46,7 +47,7 @@ class CheckPlan:
     ``models`` and ``channels`` map to the settings that name each of them. ``provider`` is the provider of the
     models, ``store_address`` the place of the store, ``key_prefix`` the prefix of its keys, ``fixed_subscription``
     the one of the settings. ``read_path_settings`` reads the file of the path classes, if there is one.
-    ``monitoring`` says where metrics and traces go.
+    ``monitoring`` says where metrics and traces go, and ``agents`` what agents may reach.
     """
 
     snapshot: SettingsSnapshot
@@ -60,6 +61,7 @@ class CheckPlan:
     read_path_settings: Callable[[], PathSettings] = PathSettings
     key_prefix: str = ""
     monitoring: MonitoringPlan = field(default_factory=MonitoringPlan)
+    agents: AgentPlan = field(default_factory=AgentPlan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,7 @@ class Doctor:
             "Slack app token": lambda: check_app_token(self._probes.app, self._slack),
             "Channels": self._check_channels,
             "Monitoring": lambda: check_monitoring(self._plan.monitoring),
+            "Agents": lambda: check_agents(self._plan.agents),
             "Time": lambda: check_clock_skew(self._clock_skews),
             "Processes": lambda: check_processes(self._records, self._now, self._sleep),
             "Runs": self._check_runs,

@@ -35,9 +35,12 @@ from bot.container.from_settings import (
     load_path_settings,
 )
 from bot.container.providers import PROVIDERS, choose_provider, get_model_access
+from bot.doctor.checks.agents import AgentPlan
 from bot.doctor.checks.monitoring import MonitoringPlan
 from bot.doctor.checks.settings import SettingsSnapshot, find_faults
 from bot.doctor.checkup import CheckPlan, Doctor, ServiceProbes
+from bot.mcp.extra import EXTRA_HINT as MCP_HINT
+from bot.mcp.extra import has_sdk
 from bot.ports import ModelProvider
 from bot.ports.probes import AppProbe, GitHubProbe, MirrorProbe, ModelProbe, SlackProbe, StoreRecords
 from bot.settings import DOTENV, Settings, UsableSettings, list_tokens
@@ -107,6 +110,11 @@ def build_plan(settings: Settings, snapshot: SettingsSnapshot, provider: ModelPr
             str(settings.prdigest_metrics_address or ""),
             _describe_host(settings.otel_exporter_otlp_endpoint),
             "" if has_exporter() else EXTRA_HINT,
+        ),
+        agents=AgentPlan(
+            str(settings.prdigest_mcp_address) if settings.prdigest_mcp_token else "",
+            tuple(sorted(settings.prdigest_mcp_profiles)),
+            "" if has_sdk() else MCP_HINT,
         ),
     )
 

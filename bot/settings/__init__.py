@@ -1,7 +1,7 @@
 """Settings of a process: each variable once, with its type, default and description. Nothing is read at import.
 
 A new setting is a field of one of the groups (``github``, ``claude``, ``model_server``, ``slack``, ``digests``,
-``access``, ``runtime``); ``python -m docs.settings`` then writes it into ``.env.example`` and
+``access``, ``agents``, ``runtime``). ``python -m docs.settings`` then writes it into ``.env.example`` and
 ``docs/settings.md``.
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.settings.access import AccessSettings
+from bot.settings.agents import AgentSettings
 from bot.settings.claude import ClaudeSettings
 from bot.settings.description import SettingsGroup
 from bot.settings.digests import DigestSettings
@@ -19,6 +20,7 @@ GROUPS: tuple[type[SettingsGroup], ...] = (
     SlackSettings,
     DigestSettings,
     AccessSettings,
+    AgentSettings,
     RuntimeSettings,
 )
 
@@ -26,6 +28,7 @@ GROUPS: tuple[type[SettingsGroup], ...] = (
 # pydantic collects fields from the last base to the first; repositories are parsed once GitHub's address is known
 class Settings(
     RuntimeSettings,
+    AgentSettings,
     AccessSettings,
     DigestSettings,
     SlackSettings,

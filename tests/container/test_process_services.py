@@ -10,6 +10,7 @@ import pytest
 from redis import Redis
 
 from bot.container import Foundation, open_foundation
+from bot.container.agents import build_agent_sources
 from bot.container.archive import build_feed_service
 from bot.container.digests import build_digest_builder, build_digest_services
 from bot.container.schedule import build_schedule_services
@@ -37,6 +38,7 @@ PROCESSES: dict[str, tuple[Callable[[Foundation], object], set[str]]] = {
     "clock": (build_schedule_services, {"SLACK_BOT_TOKEN"}),
     "report": (build_digest_services, {"GITHUB_TOKEN"}),
     "feeds": (build_feed_service, {"PRDIGEST_REPO"}),
+    "mcp": (build_agent_sources, {"GITHUB_TOKEN", "PRDIGEST_REPO"}),
 }
 
 

@@ -235,3 +235,32 @@ def test_an_address_of_metrics_that_is_none_is_refused_with_advice(monkeypatch: 
     monkeypatch.setenv("PRDIGEST_METRICS_ADDRESS", value)
     with pytest.raises(ConfigurationError, match="write a port, such as 9464, or HOST:PORT"):
         load_settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "advice"),
+    [
+        ("PRDIGEST_MCP_TOKEN", "a" * 31, "use 32 characters or more"),
+        ("PRDIGEST_MCP_ADDRESS", "host", "write a port, such as 9464, or HOST:PORT"),
+        ("PRDIGEST_MCP_HOSTS", "https://mcp.example.com", "write names of hosts, such as mcp.example.com"),
+        ("PRDIGEST_MCP_HOSTS", "a b*", "write names of hosts"),
+        ("PRDIGEST_MCP_PROFILES", "plugin, ../x", "write names of profiles, separated by commas"),
+        ("PRDIGEST_MCP_CALLS", "0", "write 1 or more"),
+    ],
+)
+def test_a_setting_of_agents_that_is_none_is_refused_with_advice(
+    monkeypatch: Env, name: str, value: str, advice: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError, match=advice) as refused:
+        load_settings()
+    assert value not in str(refused.value)
+
+
+def test_lists_of_agents_are_read_as_people_write_them(monkeypatch: Env) -> None:
+    monkeypatch.setenv("PRDIGEST_MCP_HOSTS", "MCP.example.com, other.example:8443")
+    monkeypatch.setenv("PRDIGEST_MCP_PROFILES", "Plugin app")
+    loaded = load_settings()
+    assert loaded.prdigest_mcp_hosts == {"mcp.example.com", "other.example:8443"}
+    assert loaded.prdigest_mcp_profiles == {"plugin", "app"}
+    assert str(loaded.prdigest_mcp_address) == "127.0.0.1:3010"

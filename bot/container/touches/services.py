@@ -70,7 +70,7 @@ def build_touch_services(base: Foundation, digests: DigestServices) -> TouchServ
     decisions = build_touch_decisions(base)
     lister = build_contract_lister(base, digests, contracts)
     touches = TouchLister(lister, reports, decisions, partial(get_display_name, base.settings))
-    finder = SuspectFinder(lister, profiles, lambda: base.sources.background, base.get_today)
+    finder = build_suspect_finder(base, lister, profiles)
     return TouchServices(
         profiles,
         build_profile_refresher(base, profiles),
@@ -82,6 +82,20 @@ def build_touch_services(base: Foundation, digests: DigestServices) -> TouchServ
         build_deprecation_ledgers(base),
         AgentTasks(digests.pulls, reports, profiles, digests.paths.get_path_classes),
     )
+
+
+def build_suspect_finder(base: Foundation, lister: ContractLister, profiles: ProfileStore) -> SuspectFinder:
+    """Build what finds the merges that explain an error."""
+    return SuspectFinder(lister, profiles, lambda: base.sources.background, base.get_today)
+
+
+def build_upgrade_planner(
+    base: Foundation, lister: ContractLister, profiles: ProfileStore, reports: TouchReports
+) -> UpgradePlanner:
+    """Build what plans the way from a pin to now. Raises StoreUnavailable."""
+    pins = PinFinder(lambda: base.sources.background, partial(find_tag_commit, base))
+    ledgers = build_deprecation_ledgers(base)
+    return UpgradePlanner(reports, profiles, ledgers, pins, lister.list_merges, base.get_today)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +112,7 @@ def _build_plans(
 ) -> PlanAnswerBuilder:
     """Build what answers those who come back or move on."""
     ledgers, name_of = build_deprecation_ledgers(base), partial(get_display_name, base.settings)
-    pins = PinFinder(lambda: base.sources.background, partial(find_tag_commit, base))
-    planner = UpgradePlanner(parts.reports, parts.profiles, ledgers, pins, lister.list_merges, base.get_today)
+    planner = build_upgrade_planner(base, lister, parts.profiles, parts.reports)
     kept = KeptWork(digests.entries.get_cached_summary, digests.entries.get_review, parts.contracts)
     pages = SincePageBuilder(lister.list_merges, kept, digests.paths.get_path_classes, name_of)
     return PlanAnswerBuilder(planner, pages, ledgers, name_of)

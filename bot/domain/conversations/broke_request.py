@@ -51,16 +51,25 @@ class BrokeRequest:
         repository, rest = _take_match(_REPOSITORY, rest)
         private, rest = _take_match(_PRIVATE, rest)
         since, rest = _take_since(rest)
-        error = condense_trace(restore_user_text(rest), _MAX_ERROR)
-        if not error:
-            raise UsageError("Which error? Paste its last line, or the whole traceback.")
-        return cls(
+        return cls.build(
             repositories.parse_repository(repository["name"]) if repository else repositories.default,
-            error,
-            since if _COMMIT.fullmatch(since) else "",
-            None if _COMMIT.fullmatch(since) else _parse_start(since, today),
-            private is not None,
+            restore_user_text(rest),
+            since,
+            today,
+            is_private=private is not None,
         )
+
+    @classmethod
+    def build(
+        cls, repository: Repository, error: str, since: str, today: LocalDay, *, is_private: bool = False
+    ) -> BrokeRequest:
+        """Build a request about an error; ``since`` is a commit or a day. Raises UsageError."""
+        condensed = condense_trace(error[-_MAX_PASTED:], _MAX_ERROR)
+        if not condensed:
+            raise UsageError("Which error? Paste its last line, or the whole traceback.")
+        if _COMMIT.fullmatch(since):
+            return cls(repository, condensed, since, None, is_private)
+        return cls(repository, condensed, "", _parse_start(since, today), is_private)
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
         """Return the request with its repository as the settings spell it. Raises UsageError."""

@@ -9,7 +9,20 @@ from bot.domain.text.strings import format_count, truncate_text
 
 # characters of a result: some 3,000 tokens
 MAX_RESULT_LENGTH = 12_000
+# of a diff: some 6,000 tokens
+MAX_DIFF_LENGTH = 24_000
 _MAX_LINE_LENGTH = 6_000
+
+
+@dataclass(frozen=True, slots=True)
+class TextBounds:
+    """The most characters of a result and of a diff. A reader that turns pages takes more than a model at once."""
+
+    result: int = MAX_RESULT_LENGTH
+    diff: int = MAX_DIFF_LENGTH
+
+
+MODEL_BOUNDS = TextBounds()
 
 
 @dataclass(frozen=True, slots=True)

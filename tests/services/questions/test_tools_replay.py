@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from bot.domain.conversations.thread_subject import ThreadSubject
-from bot.services.questions.tools.pull_request_tools import MAX_DIFF_LENGTH
 from bot.services.questions.tools.toolbox import Toolbox
-from bot.services.source.text_limits import MAX_RESULT_LENGTH
+from bot.services.source.text_limits import MAX_DIFF_LENGTH, MAX_RESULT_LENGTH
 from tests.adapters.worlds import LONG_AFTER, ScriptedGitHub
 from tests.helpers.builders import SHARED, needs_shared, summary
 from tests.services.questions.archives import (

@@ -26,10 +26,8 @@ from bot.services.questions.tools.schemas import (
     TakenBackArguments,
 )
 from bot.services.questions.tools.selection import find_places, is_selected, restrict_files, select_files
-from bot.services.source.text_limits import MAX_RESULT_LENGTH, join_items
+from bot.services.source.text_limits import join_items
 
-# characters of a diff: some 6,000 tokens
-MAX_DIFF_LENGTH = 24_000
 _MAX_RISKY = 8
 
 
@@ -38,6 +36,7 @@ class PullRequestTools:
 
     def __init__(self, session: ReadingSession) -> None:
         self._session = session
+        self._bounds = session.bounds
         self._provenance = session.provenance
         self._reverted = RevertedPulls(session)
 
@@ -51,7 +50,7 @@ class PullRequestTools:
         doubt = context_text.format_doubt(days, _count_unchecked(days, arguments))
         head = [context_text.format_head(days), f"{len(fitting)} of them fit{doubt}:"]
         listing = context_text.format_entries(
-            head, fitting, MAX_RESULT_LENGTH, (context_text.format_line, context_text.format_short_line)
+            head, fitting, self._bounds.result, (context_text.format_line, context_text.format_short_line)
         )
         return self._session.note_cut(listing, "pull requests of the list")
 
@@ -68,7 +67,7 @@ class PullRequestTools:
         unread = 0 if arguments.where is Where.TEXT else sum(entry.pull.files is None for entry in days.entries)
         doubt = context_text.format_doubt(days, max(unread, _count_unchecked(days, arguments)))
         matching = (
-            join_items([f"#{number} ({count})" for number, count in counts.items()], MAX_RESULT_LENGTH // 3)
+            join_items([f"#{number} ({count})" for number, count in counts.items()], self._bounds.result // 3)
             or "none"
         )
         fit = format_count(len(counts), "pull request")
@@ -77,7 +76,7 @@ class PullRequestTools:
             f"{fit} of {len(fitting)} searched match{doubt}: {matching}",
             *map(format_match, matches),
         ]
-        if sum(map(len, lines)) > MAX_RESULT_LENGTH:
+        if sum(map(len, lines)) > self._bounds.result:
             lines[2:] = map(format_match, interleave_matches(matches))
         return self._session.limit_lines(lines, "search for fewer words or days", "matching lines")
 
@@ -100,11 +99,11 @@ class PullRequestTools:
         if arguments.contains.strip():
             self._provenance.add_diff(pull, files, ())
             lines = [head, *find_places(files, arguments.contains)]
-            return self._session.limit_lines(lines, "name a path", f"places in #{pull.number}", MAX_DIFF_LENGTH)
+            return self._session.limit_lines(lines, "name a path", f"places in #{pull.number}", self._bounds.diff)
         count = len(files) if arguments.paths else pull.changed_files
         packed = context_text.fit_diff(
             replace(pull, files=files, changed_files=count),
-            MAX_DIFF_LENGTH,
+            self._bounds.diff,
             self._session.get_path_classes(pull.repository),
         )
         self._provenance.add_diff(pull, files, packed.left_out)

@@ -18,7 +18,7 @@ from bot.domain.time.day import LocalDay
 from bot.services.history.merge_lists import MergeList
 from bot.services.questions.archive import DayEntries, PullRequestArchive
 from bot.services.questions.tools.provenance import Provenance
-from bot.services.source.text_limits import MAX_RESULT_LENGTH, BoundedText, limit_lines
+from bot.services.source.text_limits import MODEL_BOUNDS, BoundedText, TextBounds, limit_lines
 
 # the files of every pull request of these days may have to be requested
 MAX_DAYS = 14
@@ -33,6 +33,7 @@ class ReadingSession:
         repositories: AllowedRepositories,
         today: LocalDay,
         subject: ThreadSubject,
+        bounds: TextBounds = MODEL_BOUNDS,
     ) -> None:
         self._archive = archive
         self._repositories = repositories
@@ -42,6 +43,7 @@ class ReadingSession:
         self._missing: set[Reference] = set()
         self._addresses: dict[Reference, str | None] = {}
         self.today = today
+        self.bounds = bounds
         self.provenance = Provenance()
 
     # what is read
@@ -174,9 +176,12 @@ class ReadingSession:
 
     # what results have in common
 
-    def limit_lines(self, lines: Iterable[str], advice: str, what: str, limit: int = MAX_RESULT_LENGTH) -> str:
-        """Return as many lines as fit into ``limit`` characters, and note how many are left out of ``what``."""
-        return self.note_cut(limit_lines(lines, limit, "line", advice), what)
+    def limit_lines(self, lines: Iterable[str], advice: str, what: str, limit: int = 0) -> str:
+        """Return as many lines as fit, and note how many are left out of ``what``.
+
+        ``limit`` is in characters; without it, that of all results holds.
+        """
+        return self.note_cut(limit_lines(lines, limit or self.bounds.result, "line", advice), what)
 
     def note_cut(self, bounded: BoundedText, what: str) -> str:
         """Return a text; if lines of it were left out, record how many of ``what``."""

@@ -72,7 +72,7 @@ class Toolbox:
                 "read_discussion": (DiscussionArguments, self._discussions.read_discussion),
                 **self._list_profile_tools(),
             },
-            _explain_failure,
+            explain_failure,
         )
 
     @property
@@ -164,7 +164,7 @@ def _find_profile(background: BackgroundSources, subject: ThreadSubject) -> Prof
     return profile if profile and profile.explains else None
 
 
-def _explain_failure(error: PrdigestError) -> str:
+def explain_failure(error: PrdigestError) -> str:
     """Return what failed. Days that are not loaded must not pass for days without pull requests."""
     sentence = explain_error(error)
     if isinstance(error, DayUnavailable):

@@ -28,10 +28,9 @@ from bot.domain.pull_requests.models import Account, ChangedFile, LinkedIssue, P
 from bot.domain.summaries.citations import Citation
 from bot.domain.summaries.models import Evidence
 from bot.ports import PullRequests
-from bot.services.questions.tools.pull_request_tools import MAX_DIFF_LENGTH
 from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.source.code_sources import CodeSources
-from bot.services.source.text_limits import MAX_RESULT_LENGTH
+from bot.services.source.text_limits import MAX_DIFF_LENGTH, MAX_RESULT_LENGTH
 from bot.services.summaries.prompts import fence_text
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull, summary
 from tests.helpers.checks import is_one_sentence

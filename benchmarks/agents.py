@@ -1,0 +1,126 @@
+"""What the protocol adds to the tools of agents: the time of each call against the service beneath it.
+
+It is that of the processor, client included: nothing waits here, and other processes don't count.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
+from statistics import median
+from typing import Any
+
+import anyio
+from mcp import Client
+
+from benchmarks.day import add_large_day, measure_command, open_empty_world
+from benchmarks.table import Table
+from bot.adapters.redis import RedisProfileStore
+from bot.container.agents import build_agent_sources
+from bot.domain.conversations.thread_subject import get_default_subject
+from bot.domain.profile.entries import ProfileEntry
+from bot.domain.profile.models import Profile, Use, UseKind
+from bot.domain.pull_requests.models import Repository
+from bot.mcp.calls import BOUNDS, AgentTools, parse_arguments
+from bot.mcp.declaration import ToolContext, ToolDeclaration
+from bot.mcp.protocol import build_server
+from bot.mcp.registry import TOOLS
+from bot.mcp.resources import ReportResources
+from bot.services.agents.sources import AgentSources
+from bot.services.questions.tools.reading_session import ReadingSession
+from tests.emulators.github.store import sha
+from tests.helpers.agents import open_base
+from tests.helpers.builders import NOON
+from tests.helpers.world import SMALL_DAY
+
+ROUNDS = 9
+MAX_RATIO = 1.5
+# seconds; nobody waits for a service that takes less, nor for the protocol around it
+LEAST = 0.02
+DAYS = "2026-02-28"
+PATH = "src/part_1.py"
+CALLS: dict[str, dict[str, Any]] = {
+    "list_pull_requests": {"days": DAYS},
+    "search": {"days": DAYS, "any_of": ["weights"]},
+    "pull_request": {"number": 7},
+    "read_diff": {"number": 7},
+    "taken_back": {"days": DAYS},
+    "read_file": {"number": 7, "path": PATH},
+    "find_uses": {"number": 7, "name": "weights"},
+    "read_discussion": {"number": 7},
+    "file_at_commit": {"commit": sha("merge 7"), "path": PATH},
+    "day_report": {"days": DAYS},
+    "outcomes": {"days": DAYS},
+    "contract_changes": {"days": DAYS},
+    "suspects": {"since": DAYS, "traceback": "TypeError: total() missing 1 required positional argument: 'a'"},
+    "touches": {"days": DAYS},
+    "find_profile_uses": {"name": "total"},
+    "upgrade_plan": {"start": sha("merge 1")},
+}
+
+
+@contextmanager
+def open_large_day() -> Iterator[AgentSources]:
+    """Yield what tools read of a day of 43 large pull requests whose digest was made, with a profile."""
+    with open_empty_world() as there:
+        add_large_day(there.github)
+        measure_command(there, "report", *SMALL_DAY)
+        there.settings.update(
+            PRDIGEST_REPO="octo/engine",
+            PRDIGEST_TIMEZONE="America/Los_Angeles",
+            PRDIGEST_MCP_PROFILES="plugin",
+            PRDIGEST_MCP_CALLS="10000",
+        )
+        with open_base(there.settings, lambda: NOON + timedelta(days=1)) as base:
+            use = Use(UseKind.CALL, "src.part_1.total", "plugin/main.py", 7, "total()", ("src.part_1.total",))
+            profile = Profile("plugin", ("src",), "octo/plugin", "", NOON, (use,), {}, 1)
+            entry = ProfileEntry("plugin", Repository("octo", "engine"), ("src",), uses=1, files=1)
+            RedisProfileStore(base.store, base.keyspace).put(entry, profile)
+            yield build_agent_sources(base)
+
+
+def time_agent_tools(table: Table) -> None:
+    """Time each tool through the protocol against the service beneath it, both with what is kept by then."""
+    with open_large_day() as sources:
+        rows = anyio.run(_time_all, sources)
+    for name, (service, whole) in rows.items():
+        print(f"{name}: service {service * 1_000:.1f} ms, through the protocol {whole * 1_000:.1f} ms")
+        ratio = (max(service, LEAST) + max(whole - service, 0.0)) / max(service, LEAST)
+        table.print_row(f"MCP {name}: times the service, or {LEAST * 1_000:.0f} ms", ratio, MAX_RATIO, "times")
+
+
+async def _time_all(sources: AgentSources) -> dict[str, tuple[float, float]]:
+    tools = AgentTools(sources, "benchmark", time.monotonic, lambda: "benchmark")
+    server = build_server(tools, ReportResources(sources, tools))
+    rows = {}
+    # streams with messages as JSON, as over standard input and output
+    async with Client(server, mode="legacy") as client:
+        for tool in TOOLS:
+            arguments = CALLS[tool.name]
+            await client.call_tool(tool.name, arguments)
+            services, wholes = [], []
+            # in turn, so that what slows the machine slows both
+            for _ in range(ROUNDS):
+                services.append(_time(partial(_run_service, tool, sources, arguments)))
+                began = time.process_time()
+                result = await client.call_tool(tool.name, arguments)
+                wholes.append(time.process_time() - began)
+                assert not result.is_error, (tool.name, result.content)
+            rows[tool.name] = median(services), median(wholes)
+    return rows
+
+
+def _run_service(tool: ToolDeclaration, sources: AgentSources, arguments: dict[str, Any]) -> None:
+    today = sources.get_today()
+    subject = get_default_subject(sources.repositories, today)
+    session = ReadingSession(sources.archive, sources.repositories, today, subject, BOUNDS)
+    tool.run(ToolContext(sources, session), parse_arguments(tool, arguments))
+
+
+def _time(work: Callable[[], None]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began

@@ -1,0 +1,55 @@
+"""``prdigest mcp``: the server over which agents read what the bot knows."""
+
+from __future__ import annotations
+
+import secrets
+import time
+
+import click
+
+from bot.cli.base import open_command_foundation
+from bot.cli.grouped_help import format_example
+from bot.mcp.extra import has_sdk, require_sdk
+
+_TOKEN_HINT = "a token of 32 characters or more, which clients send"  # noqa: S105 (what it is)
+
+
+@click.command(
+    "mcp",
+    short_help="Serve tools to coding agents (MCP).",
+    epilog=format_example("prdigest mcp --http"),
+)
+@click.option(
+    "--http",
+    "over_http",
+    is_flag=True,
+    help="Serve over HTTP on PRDIGEST_MCP_ADDRESS, for clients that have the token.",
+)
+def mcp_command(*, over_http: bool) -> None:
+    """Serve tools to coding agents over the Model Context Protocol.
+
+    Without --http, one client starts this command and talks over its standard input and output. Everything is read
+    only, and no model is asked.
+    """
+    require_sdk(is_installed=has_sdk())
+    with open_command_foundation("INFO") as base:
+        # they import the SDKs, which takes most of a second; help must not wait for them
+        from bot.container import require_secret  # noqa: PLC0415
+        from bot.container.agents import build_agent_sources  # noqa: PLC0415
+        from bot.mcp.calls import AgentTools  # noqa: PLC0415
+        from bot.mcp.http import HttpAddress, HttpServer  # noqa: PLC0415
+        from bot.mcp.protocol import build_server  # noqa: PLC0415
+        from bot.mcp.resources import ReportResources  # noqa: PLC0415
+        from bot.mcp.stdio import serve_stdio  # noqa: PLC0415
+
+        settings = base.settings
+        token = require_secret(settings.prdigest_mcp_token, "PRDIGEST_MCP_TOKEN", _TOKEN_HINT) if over_http else ""
+        sources = build_agent_sources(base)
+        client = "http" if over_http else "stdio"
+        tools = AgentTools(sources, client, time.monotonic, lambda: secrets.token_hex(4))
+        server = build_server(tools, ReportResources(sources, tools))
+        if over_http:
+            address = settings.prdigest_mcp_address
+            HttpServer(server, token, HttpAddress(address.host, address.port, settings.prdigest_mcp_hosts)).run()
+        else:
+            serve_stdio(server)

@@ -1,0 +1,87 @@
+"""The table of the tools, in the order in which clients list them."""
+
+from __future__ import annotations
+
+from bot.mcp import contract_tools, day_tools, profile_tools, reading_tools
+from bot.mcp.arguments import (
+    ContractArguments,
+    FileAtCommitArguments,
+    OutcomeArguments,
+    ProfileUseArguments,
+    ReportArguments,
+    SuspectArguments,
+    TouchArguments,
+    UpgradeArguments,
+)
+from bot.mcp.declaration import ToolDeclaration as Tool
+from bot.services.questions.tools.schemas import (
+    DiffArguments,
+    DiscussionArguments,
+    FileArguments,
+    ListArguments,
+    PullArguments,
+    SearchArguments,
+    TakenBackArguments,
+    UsesArguments,
+)
+
+# a traceback is pasted as it is
+_MAX_ERROR_INPUT = 110_000
+
+TOOLS = (
+    # those of answers in Slack
+    Tool("list_pull_requests", "List merged pull requests", ListArguments, reading_tools.list_pull_requests),
+    Tool("search", "Search diffs and texts", SearchArguments, reading_tools.search_lines),
+    Tool("pull_request", "Describe a pull request", PullArguments, reading_tools.describe_pull_request),
+    Tool("read_diff", "Read a diff or parts of it", DiffArguments, reading_tools.read_diff),
+    Tool("taken_back", "List what was taken back", TakenBackArguments, reading_tools.list_reverts),
+    Tool("read_file", "Read a file after a pull request", FileArguments, reading_tools.read_file),
+    Tool("find_uses", "Find the uses of a name", UsesArguments, reading_tools.find_uses),
+    Tool("read_discussion", "Read a discussion", DiscussionArguments, reading_tools.read_discussion),
+    # of agents alone
+    Tool("file_at_commit", "Read a file at a commit", FileAtCommitArguments, reading_tools.read_file_at_commit),
+    Tool("day_report", "Read the reports of days", ReportArguments, day_tools.render_reports),
+    Tool(
+        "outcomes",
+        "List what became of merges",
+        OutcomeArguments,
+        day_tools.list_outcomes,
+        item=day_tools.OutcomeItem,
+    ),
+    Tool(
+        "contract_changes",
+        "List what merges change for others",
+        ContractArguments,
+        contract_tools.list_changes,
+        item=contract_tools.ContractItem,
+    ),
+    Tool(
+        "suspects",
+        "Find the merge behind an error",
+        SuspectArguments,
+        contract_tools.find_suspects,
+        most_input=_MAX_ERROR_INPUT,
+    ),
+    Tool(
+        "touches",
+        "List what touches a team's code",
+        TouchArguments,
+        profile_tools.list_touches,
+        item=profile_tools.HitItem,
+        needs_profiles=True,
+    ),
+    Tool(
+        "find_profile_uses",
+        "Find a name in a team's code",
+        ProfileUseArguments,
+        profile_tools.find_profile_uses,
+        needs_profiles=True,
+    ),
+    Tool(
+        "upgrade_plan",
+        "Plan the way to a later commit",
+        UpgradeArguments,
+        profile_tools.render_upgrade_plan,
+        needs_profiles=True,
+    ),
+)

@@ -1,0 +1,44 @@
+"""Everything that the tools of agents take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.domain.conversations.commands import AllowedRepositories
+from bot.domain.pull_requests.models import Repository
+from bot.domain.time.day import TodayProvider
+from bot.ports import ProfileStore, RateLimiter
+from bot.services.agents.kept_reports import KeptReports
+from bot.services.contract.lister import ContractLister
+from bot.services.questions.archive import PullRequestArchive
+from bot.services.touches.reports import TouchReports
+from bot.services.touches.suspects import SuspectFinder
+from bot.services.touches.upgrade import UpgradePlanner
+
+# returns the keys of a repository's posted digests whose last day ended between two instants
+DigestKeyLister = Callable[[Repository, datetime, datetime], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSources:
+    """What tools read, and what bounds how often they are called.
+
+    ``profiles`` has the profiles that agents may see alone, and all that judges by profiles reads them there.
+    ``name_of`` returns the name of a repository in headings. ``limiter`` counts the calls of a minute.
+    """
+
+    archive: PullRequestArchive
+    repositories: AllowedRepositories
+    get_today: TodayProvider
+    reports: KeptReports
+    list_digest_keys: DigestKeyLister
+    contracts: ContractLister
+    profiles: ProfileStore
+    touches: TouchReports
+    planner: UpgradePlanner
+    suspects: SuspectFinder
+    name_of: Callable[[Repository], str]
+    limiter: RateLimiter
+    has_profiles: bool = False

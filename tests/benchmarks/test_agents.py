@@ -1,0 +1,10 @@
+"""The measurement of the tools of agents knows all of them."""
+
+from __future__ import annotations
+
+from benchmarks.agents import CALLS
+from bot.mcp.registry import TOOLS
+
+
+def test_each_tool_is_measured() -> None:
+    assert list(CALLS) == [tool.name for tool in TOOLS]

@@ -1,0 +1,242 @@
+"""An upstream with a few merges, a team that builds on it, and ways to reach the MCP server over both."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+from mcp.types import CallToolResult, TextContent
+
+from bot.adapters.redis import connect_server
+from bot.container import Foundation, open_foundation
+from bot.container.agents import build_agent_sources
+from bot.container.touches.profiles import build_profile_registry
+from bot.domain.pull_requests.models import Repository
+from bot.mcp.calls import AgentTools
+from bot.mcp.protocol import PAGE_META
+from bot.services.agents.sources import AgentSources
+from bot.services.operations import deadlines
+from bot.services.profile.refresher import build_entry
+from bot.settings import load_settings
+from tests.emulators.github.store import changed_file, pull, sha
+from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
+from tests.helpers.checks import closed_port, eventually
+from tests.helpers.command import environment, started
+from tests.helpers.world import World, world
+
+TOKEN = "a-token-of-the-tests-0123456789-0123456789"
+UPSTREAM, PLUGIN, PRIVATE = "octo/engine", "octo/plugin", "octo/vault"
+# what the bot's own token of GitHub may read, and nobody who asks may
+SECRET_TITLE = "canary-of-the-vault-7e10"
+MAKE = "def make(config{more}):\n    return config{result}\n"
+BEGIN = {
+    "engine/__init__.py": "",
+    "engine/core.py": MAKE.format(more="", result=""),
+    "engine/run.py": "from engine.core import make\n\n\ndef run(config):\n    return make(config)\n",
+    "engine/utils.py": "def old_name():\n    return 1\n",
+    "README.md": "# Engine\n",
+}
+# the title of each merge, and what it changes; None removes a file
+MERGES: dict[str, dict[str, str | None]] = {
+    "Ask for a device": {
+        "engine/core.py": MAKE.format(more=", device", result=", device"),
+        "engine/run.py": BEGIN["engine/run.py"].replace("make(config)", 'make(config, "cpu")'),
+    },
+    "Explain the engine": {"README.md": "# The engine\n\nIt runs.\n"},
+    "Drop what is old": {"engine/utils.py": None},
+    'Revert "Explain the engine" (#2)': {"README.md": "# Engine\n"},
+}
+# before the other merges
+UNREAD = timedelta(days=10)
+TEAM = {"plugin/main.py": "from engine.core import make\n\n\ndef start():\n    return make({'depth': 1})\n"}
+
+
+@dataclass(frozen=True)
+class AgentWorld:
+    """The emulators, and the settings of a server. ``files`` are upstream's after the last merge."""
+
+    world: World
+    settings: dict[str, str]
+    day: str
+    files: Mapping[str, str]
+    folder: Path
+
+
+@contextmanager
+def open_agent_world(store_url: str, folder: Path) -> Iterator[AgentWorld]:
+    """A day of merges that is over, a profile of a team, and a repository that nobody may ask about."""
+    noon = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=1)
+    with connect_server(store_url) as store, world(store_url) as there:
+        store.flushall()
+        files = _add_merges(there, noon)
+        # of a day without a digest
+        there.github.add(UPSTREAM, pull(90, merged_at=noon - UNREAD))
+        there.github.add(PRIVATE, pull(1, title=SECRET_TITLE, merged_at=noon))
+        there.github.add(PLUGIN, pull(1, merged_at=noon - timedelta(days=30)))
+        there.github.add_commit(PLUGIN, TreeCommit(sha("merge 1"), _build_tree(TEAM)))
+        settings = {
+            **there.settings,
+            "PRDIGEST_REPO": UPSTREAM,
+            "PRDIGEST_MCP_PROFILES": "plugin",
+            "PRDIGEST_MCP_CALLS": "10000",
+            "PRDIGEST_MCP_TOKEN": TOKEN,
+        }
+        # no agent needs them
+        settings.pop("SLACK_BOT_TOKEN")
+        with open_base(settings) as base:
+            add_profile(base, "plugin")
+        yield AgentWorld(there, settings, str(noon.date()), files, folder)
+
+
+def _add_merges(there: World, noon: datetime) -> dict[str, str]:
+    files = dict(BEGIN)
+    parent = TreeCommit(sha("merge 0"), _build_tree(files))
+    for number, (title, changes) in enumerate(MERGES.items(), 1):
+        before = dict(files)
+        for path, text in changes.items():
+            files.pop(path, None)
+            files |= {} if text is None else {path: text}
+        changed = tuple(_build_change(path, before.get(path), text) for path, text in changes.items())
+        body = "This reverts #2: nobody needs it." if title.startswith("Revert") else f"Because of {number}."
+        record = pull(number, title=title, body=body, merged_at=noon + timedelta(minutes=number), files=changed)
+        there.github.add(UPSTREAM, record)
+        parent = TreeCommit(sha(f"merge {number}"), _build_tree(files), parent)
+        there.github.add_commit(UPSTREAM, parent)
+    return files
+
+
+def _build_change(path: str, before: str | None, after: str | None) -> dict[str, Any]:
+    old, new = ((text or "").splitlines() for text in (before, after))
+    patch = "\n".join([*difflib.unified_diff(old, new, lineterm="")][2:])
+    return changed_file(path, patch, status="removed" if after is None else "modified")
+
+
+def _build_tree(files: Mapping[str, str]) -> FixedTree:
+    return FixedTree({path: Entry(text.encode()) for path, text in files.items()})
+
+
+def add_profile(base: Foundation, name: str) -> None:
+    """Add a profile of the team's tree, and scan it."""
+    registry = build_profile_registry(base)
+    registry.add(build_entry(name, Repository.parse(UPSTREAM), (), Repository.parse(PLUGIN)), None)
+    scanned = registry.scan_now(name)
+    assert scanned is not None
+    assert scanned.uses
+
+
+@contextmanager
+def open_base(
+    settings: Mapping[str, str], now: Callable[[], datetime] = lambda: datetime.now(UTC)
+) -> Iterator[Foundation]:
+    """What services of a process stand on, in this process."""
+    with pytest.MonkeyPatch.context() as process:
+        for name, value in settings.items():
+            process.setenv(name, value)
+        loaded = load_settings()
+    with open_foundation(loaded, now, deadlines.sleep) as base:
+        yield base
+
+
+@contextmanager
+def open_sources(settings: Mapping[str, str]) -> Iterator[AgentSources]:
+    """What the tools of a server read, in this process."""
+    with open_base(settings) as base:
+        yield build_agent_sources(base)
+
+
+def make_tools(sources: AgentSources, clock: Any = lambda: 0.0) -> AgentTools:
+    """The tools over sources, as one client has them."""
+    return AgentTools(sources, "test", clock, lambda: "0badc0de")
+
+
+@asynccontextmanager
+async def connect_stdio(there: AgentWorld, log: Path, **settings: str) -> AsyncIterator[Client]:
+    """A client that has started the server by its command line; ``log`` gets what it writes to standard error."""
+    # the SDK's own way to start it inherits standard error of this process
+    line = f'exec "{sys.executable}" -m bot mcp 2>>"{log}"'
+    found = environment(**{**there.settings, **settings})
+    start = StdioServerParameters(command="/bin/sh", args=["-c", line], env=found, cwd=there.folder)
+    async with Client(start) as client:
+        yield client
+
+
+@contextmanager
+def serve_http(there: AgentWorld, log: Path, **settings: str) -> Iterator[str]:
+    """The address of a server in a process of its own; ``log`` gets what it writes."""
+    port = closed_port()
+    found = {**there.settings, "PRDIGEST_MCP_ADDRESS": str(port), **settings}
+    with log.open("ab") as file, Path(os.devnull).open("rb") as nothing:
+        standard = (nothing.fileno(), file.fileno(), file.fileno())
+        process = started("mcp", "--http", settings=found, folder=there.folder, files=standard)
+    try:
+        eventually(lambda: process.poll() is not None or is_alive(port))
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        assert process.wait(20) == 0, log.read_text()
+
+
+def is_alive(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2) as answer:
+            return bool(answer.status == 200)
+    except URLError:
+        return False
+
+
+@asynccontextmanager
+async def connect_http(address: str, token: str = TOKEN) -> AsyncIterator[Client]:
+    """A client with a token."""
+    async with (
+        create_mcp_http_client(headers={"Authorization": f"Bearer {token}"}) as http,
+        Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
+    ):
+        yield client
+
+
+def read_text(result: CallToolResult) -> str:
+    """The text of a result."""
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+def next_offset(result: CallToolResult) -> int | None:
+    """Where the page after this one begins."""
+    assert result.meta is not None
+    found = result.meta[PAGE_META]["next_offset"]
+    assert found is None or isinstance(found, int)
+    return found
+
+
+def run_fork_test(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the test of a team's fork, in its folder."""
+    line = [sys.executable, "-B", "test_main.py"]
+    return subprocess.run(
+        line, cwd=folder, env=environment(), capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def make_fork(files: Mapping[str, str]) -> Path:
+    """A folder with the team's code, upstream after its merges, and a test of the team's own."""
+    folder = Path(tempfile.mkdtemp(prefix="fork"))
+    test = "from plugin.main import start\n\nassert start() == ({'depth': 1}, 'cpu'), start()\n"
+    for path, text in {**files, **TEAM, "plugin/__init__.py": "", "test_main.py": test}.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    return folder

@@ -1,0 +1,262 @@
+"""Calls in this process: refused, bounded, paged, and what agents may see of profiles."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.adapters.redis import RedisProfileStore, connect_server
+from bot.domain.errors import StoreUnavailable, UsageError
+from bot.mcp.arguments import ListPageArguments
+from bot.mcp.calls import AgentTools, CallResult, get_page_shape
+from bot.mcp.declaration import ItemList, ToolContext, ToolDeclaration
+from bot.mcp.paging import ItemPage, KeptResults, cut_items, cut_text
+from bot.mcp.registry import TOOLS
+from bot.mcp.resources import ReportResources
+from bot.services.agents.sources import AgentSources
+from bot.services.operations.deadlines import ShutdownSignal
+from bot.services.operations.model_tools import ToolArguments, build_tool_schema
+from tests.helpers.agents import AgentWorld, make_tools, open_base, open_sources
+from tests.helpers.checks import is_one_sentence
+
+pytestmark = pytest.mark.slow
+
+
+PAGES = jsonschema.Draft202012Validator(ItemPage[ListPageArguments].model_json_schema())
+
+
+class NoArguments(ToolArguments):
+    description = "Take nothing."
+
+
+def call(tools: AgentTools, tool: str, /, **arguments: Any) -> CallResult:
+    return tools.call_tool(tool, arguments, ShutdownSignal())
+
+
+class Never:
+    """A limiter that lets nobody through."""
+
+    def try_acquire(self, name: str) -> bool:
+        assert name == "mcp:test"
+        return False
+
+
+class Away:
+    """A limiter whose store does not answer."""
+
+    def try_acquire(self, name: str) -> bool:
+        raise StoreUnavailable("The store on 10.0.0.5 does not answer.")
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("name", "arguments"),
+        [
+            ("no such tool", {}),
+            ("x" * 10_000, {}),
+            ("pull_request", {}),
+            ("pull_request", {"number": "one"}),
+            ("pull_request", {"number": 0}),
+            ("pull_request", {"number": 1, "unknown": True}),
+            ("pull_request", {"number": 99}),
+            ("list_pull_requests", {"days": "someday"}),
+            ("list_pull_requests", {"days": "400d"}),
+            ("list_pull_requests", {"repository": "not a name"}),
+            ("list_pull_requests", {"offset": 10_000_000}),
+            ("contract_changes", {"days": "7d", "offset": 1_000}),
+            ("contract_changes", {"days": "32d"}),
+            ("contract_changes", {"number": 99}),
+            ("outcomes", {"number": 99}),
+            ("suspects", {"since": "7d", "traceback": " "}),
+            ("suspects", {"since": "2020-01-01", "traceback": "TypeError: x"}),
+            ("suspects", {"since": "abcdef1", "traceback": "TypeError: x"}),
+            ("file_at_commit", {"commit": "HEAD", "path": "README.md"}),
+            ("touches", {"profile": "nobody"}),
+            ("touches", {"profile": "../x"}),
+            ("upgrade_plan", {"start": "--upload-pack=x"}),
+            ("day_report", {"days": "60d"}),
+        ],
+    )
+    def test_a_mistake_is_one_sentence(self, tools: AgentTools, name: str, arguments: dict[str, Any]) -> None:
+        result = call(tools, name, **arguments)
+        assert result.is_error
+        assert is_one_sentence(result.text), result.text
+        assert len(result.text) <= 600
+
+    def test_who_calls_too_often_waits(self, sources: AgentSources) -> None:
+        tools = make_tools(replace(sources, limiter=Never()))
+        assert call(tools, "list_pull_requests") == CallResult(
+            "Too many requests: wait a minute, then ask again.", is_error=True
+        )
+        report = ReportResources(sources, tools).read_report("prdigest://reports/a/b/2026-01-01", ShutdownSignal())
+        assert report.is_error
+
+    def test_calls_are_counted_in_the_store(self, there: AgentWorld) -> None:
+        with open_sources({**there.settings, "PRDIGEST_MCP_CALLS": "2"}) as sources:
+            tools = AgentTools(sources, "two-a-minute", lambda: 0.0, lambda: "id")
+            results = [call(tools, "outcomes", number=2).is_error for _ in range(4)]
+        assert results == [False, False, True, True]
+
+    def test_an_absent_store_is_a_sentence_with_a_code(self, sources: AgentSources) -> None:
+        result = call(make_tools(replace(sources, limiter=Away())), "outcomes", number=2)
+        assert result == CallResult(
+            "I can't accept requests right now: try again in a minute. [0badc0de]", is_error=True
+        )
+
+    def test_a_defect_is_a_sentence_with_a_code(
+        self, sources: AgentSources, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        def fail(context: ToolContext, arguments: ToolArguments) -> str:
+            raise ZeroDivisionError("secret detail")
+
+        broken = ToolDeclaration("broken", "Broken", NoArguments, fail)
+        result = call(AgentTools(sources, "test", lambda: 0.0, lambda: "c0de", (broken,)), "broken")
+        assert result.is_error
+        assert "[c0de]" in result.text
+        assert "secret detail" not in result.text
+        assert "a defect in the tool broken" in caplog.text
+
+    def test_a_call_ends_with_its_process(self, tools: AgentTools) -> None:
+        ending = ShutdownSignal()
+        ending.trigger()
+        result = tools.call_tool("list_pull_requests", {"days": "7d"}, ending)
+        assert (result.is_error, is_one_sentence(result.text)) == (True, True)
+
+    def test_many_arguments_are_refused_before_they_are_read(self, tools: AgentTools) -> None:
+        huge = "x" * 50_000
+        assert "too many" in call(tools, "search", any_of=[huge]).text
+        assert "too many" in call(tools, "suspects", since="7d", traceback=huge * 3).text
+        assert not call(tools, "suspects", since="7d", traceback=f"TypeError: make() {huge}").is_error
+
+
+class TestProfiles:
+    def test_without_the_setting_there_is_no_tool_about_profiles(self, there: AgentWorld) -> None:
+        settings = {name: value for name, value in there.settings.items() if name != "PRDIGEST_MCP_PROFILES"}
+        with open_sources(settings) as sources:
+            tools = make_tools(sources)
+            names = {each.name for each in tools.declarations}
+            assert {each.name for each in TOOLS} - names == {"touches", "find_profile_uses", "upgrade_plan"}
+            assert call(tools, "touches", days="7d").text.startswith("There is no tool 'touches'")
+            assert sources.profiles.list_entries() == ()
+
+    def test_others_are_not_even_counted(self, there: AgentWorld) -> None:
+        with other_profile(there, explains=True), open_sources(there.settings) as sources:
+            assert [entry.name for entry in sources.profiles.list_entries()] == ["plugin"]
+            assert sources.profiles.get_entry("other") is None
+            assert sources.profiles.get_profile("other") is None
+            tools = make_tools(sources)
+            # the only one that there is
+            assert not call(tools, "touches", days="7d").is_error
+            assert call(tools, "touches", profile="other").text == "There is no profile 'other': use plugin."
+
+    def test_one_that_keeps_from_models_is_hidden_all_the_same(self, there: AgentWorld) -> None:
+        named = {**there.settings, "PRDIGEST_MCP_PROFILES": "plugin, other"}
+        with other_profile(there, explains=False), open_sources(named) as sources:
+            assert [entry.name for entry in sources.profiles.list_entries()] == ["plugin"]
+            assert call(make_tools(sources), "find_profile_uses", name="make", profile="other").is_error
+        with other_profile(there, explains=True), open_sources(named) as sources:
+            assert [entry.name for entry in sources.profiles.list_entries()] == ["other", "plugin"]
+
+    def test_no_agent_changes_a_profile(self, sources: AgentSources) -> None:
+        (entry,) = sources.profiles.list_entries()
+        with pytest.raises(UsageError):
+            sources.profiles.put(entry)
+        with pytest.raises(UsageError):
+            sources.profiles.remove(entry.name)
+
+    def test_what_an_agent_sees_does_not_count_as_shown(self, there: AgentWorld, tools: AgentTools) -> None:
+        assert not call(tools, "touches", days="7d").is_error
+        with connect_server(there.settings["REDIS_URL"]) as store:
+            assert list(store.scan_iter("hits*")) == []
+
+
+@contextmanager
+def other_profile(there: AgentWorld, *, explains: bool) -> Iterator[None]:
+    """A second profile, which is a copy of the first."""
+    with open_base(there.settings) as base:
+        profiles = RedisProfileStore(base.store, base.keyspace)
+        entry, profile = profiles.get_entry("plugin"), profiles.get_profile("plugin")
+        assert entry
+        assert profile
+        profiles.put(replace(entry, name="other"), replace(profile, name="other", explains=explains))
+        try:
+            yield
+        finally:
+            profiles.remove("other")
+
+
+class TestPages:
+    @given(text=st.text(st.sampled_from("ab \n"), max_size=4_000), length=st.integers(1, 900))
+    def test_pages_hold_the_whole_text(self, text: str, length: int) -> None:
+        offset: int | None = 0
+        shown = ""
+        while offset is not None:
+            page, end = cut_text(text, offset, length)
+            assert len(page) <= length
+            following = len(text) if end.following is None else end.following
+            # blank lines at the end of a page are of no use to a reader
+            assert text[offset:following].rstrip("\n") == page.rstrip("\n")
+            shown += text[offset:following]
+            assert end.following is None or end.following > offset
+            offset = end.following
+        assert shown == text
+
+    @given(size=st.integers(0, 12), limit=st.integers(1, 10), width=st.integers(1, 4_000))
+    def test_pages_hold_every_item(self, size: int, limit: int, width: int) -> None:
+        items = [ListPageArguments(offset=each, limit=1) for each in range(size)]
+        offset: int | None = 0
+        shown: list[Any] = []
+        while offset is not None:
+            page, end = cut_items(ItemList("x" * width, items), offset, limit)
+            assert PAGES.is_valid(page)
+            shown += page["items"]
+            offset = end.following
+        assert [each["offset"] for each in shown] == list(range(size))
+
+    def test_the_pages_of_a_result_fit_together_while_it_changes(self, sources: AgentSources) -> None:
+        texts = iter(["first " * 200, "second " * 200])
+        now = [0.0]
+        changing = ToolDeclaration("changing", "Changing", NoArguments, lambda context, given: next(texts))
+        tools = AgentTools(sources, "test", lambda: now[0], lambda: "id", (changing,))
+        call(tools, "changing", length=500)
+        assert "first" in call(tools, "changing", length=500, offset=500).text
+        now[0] = 301.0
+        assert "second" in call(tools, "changing", length=500, offset=500).text
+
+    def test_few_results_are_kept(self) -> None:
+        kept = KeptResults(lambda: 0.0)
+        for number in range(20):
+            kept.put(str(number), "text")
+        kept.put("long", "x" * 500_001)
+        assert [number for number in range(20) if kept.get(str(number))] == list(range(4, 20))
+        assert kept.get("long") is None
+
+    def test_threads_may_call_at_once(self, tools: AgentTools) -> None:
+        results: list[CallResult] = []
+        threads = [
+            threading.Thread(target=lambda: results.append(call(tools, "outcomes", number=2))) for _ in range(6)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        assert len({result.text for result in results}) == 1
+        assert not results[0].is_error
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_schema_stands_for_itself(tool: ToolDeclaration) -> None:
+    """An agent has no thread."""
+    schema = json.dumps(build_tool_schema(get_page_shape(tool)))
+    assert "thread" not in schema
+    assert "offset" in schema
+    assert tool.arguments.description.endswith(".")

@@ -1,0 +1,222 @@
+"""The official client over both transports: each tool answers, in pages, and no model is asked."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import anyio
+import jsonschema
+import pytest
+from mcp import Client, MCPError
+from mcp.types import CallToolResult, ListToolsResult, TextResourceContents
+
+from bot.adapters.redis import RedisPostedDigestIndex, connect_server
+from bot.domain.pull_requests.models import Repository
+from bot.mcp.paging import NOTICE
+from bot.mcp.registry import TOOLS
+from tests.emulators.github.store import sha
+from tests.helpers.agents import (
+    SECRET_TITLE,
+    TOKEN,
+    UNREAD,
+    AgentWorld,
+    connect_http,
+    connect_stdio,
+    next_offset,
+    read_text,
+    serve_http,
+)
+from tests.helpers.checks import eventually
+from tests.helpers.command import prdigest, started
+
+pytestmark = pytest.mark.slow
+
+# arguments of each tool, and what its result holds
+CALLS: dict[str, tuple[dict[str, Any], str]] = {
+    "list_pull_requests": ({"days": "7d"}, "#1 Ask for a device"),
+    "search": ({"days": "7d", "any_of": ["device"]}, "engine/core.py:1: +def make(config, device):"),
+    "pull_request": ({"number": 1}, "Because of 1."),
+    "read_diff": ({"number": 1, "paths": ["engine/run.py"]}, '+    return make(config, "cpu")'),
+    "taken_back": ({"days": "7d"}, "#2 (Explain the engine) was reverted by #4"),
+    "read_file": ({"number": 1, "path": "engine/core.py"}, "1: +def make(config, device):"),
+    "find_uses": ({"number": 1, "name": "make"}, "engine/run.py:5"),
+    "read_discussion": ({"number": 1}, "No issue, comment or review with words."),
+    "file_at_commit": ({"commit": sha("merge 3"), "path": "engine/core.py"}, "2:     return config, device"),
+    "day_report": ({"days": "DAY"}, "Ask for a device"),
+    "outcomes": ({"number": 2}, '"outcome": "reverted", "by": 4'),
+    "contract_changes": ({"number": 3}, '"name": "engine.utils"'),
+    "suspects": (
+        {"since": "7d", "traceback": "TypeError: make() missing 1 required positional argument: 'device'"},
+        "1. #1 Ask for a device",
+    ),
+    "touches": ({"days": "7d"}, '"path": "plugin/main.py", "line": 5'),
+    "find_profile_uses": ({"name": "make"}, "plugin/main.py:5 calls engine.core.make"),
+    "upgrade_plan": ({"start": sha("merge 1")[:12]}, "# "),
+}
+REPORTS = "prdigest://reports/octo/engine/"
+INITIALIZE = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "tests", "version": "1"},
+}
+Connection = Callable[[], AbstractAsyncContextManager[Client]]
+
+
+@pytest.fixture(scope="module")
+def log(there: AgentWorld) -> Path:
+    return there.folder / "server.log"
+
+
+@pytest.fixture(scope="module", params=["stdio", "http"])
+def connect(request: pytest.FixtureRequest, there: AgentWorld, log: Path) -> Iterator[Connection]:
+    """A report of the day exists, and a digest of it was posted."""
+    day = ("--repo", "octo/engine", "--date", there.day)
+    assert prdigest("report", *day, settings=there.settings, folder=there.folder).returncode == 0
+    there.world.claude.requests.clear()
+    if request.param == "stdio":
+        yield lambda: connect_stdio(there, log)
+        return
+    with serve_http(there, log) as address:
+        yield lambda: connect_http(address)
+
+
+@dataclass
+class Found:
+    """What a client got of everything."""
+
+    listed: ListToolsResult
+    results: dict[str, CallToolResult]
+    pages: list[str] = field(default_factory=list)
+    whole: str = ""
+    rows: list[Any] = field(default_factory=list)
+    every: list[Any] = field(default_factory=list)
+    resources: list[str] = field(default_factory=list)
+    report: str = ""
+    missing: str = ""
+
+
+async def use_all(connect: Connection, there: AgentWorld) -> Found:
+    async with connect() as client:
+        found = Found(await client.list_tools(), {})
+        for name, (arguments, _) in CALLS.items():
+            given = {key: there.day if value == "DAY" else value for key, value in arguments.items()}
+            found.results[name] = await client.call_tool(name, given)
+        await turn_pages(client, found)
+        found.resources = [each.uri for each in (await client.list_resources()).resources]
+        (content,) = (await client.read_resource(f"{REPORTS}{there.day}")).contents
+        assert isinstance(content, TextResourceContents)
+        found.report = content.text
+        with pytest.raises(MCPError) as missing:
+            await client.read_resource(f"{REPORTS}{dt.date.fromisoformat(there.day) - UNREAD}")
+        found.missing = str(missing.value)
+        return found
+
+
+async def turn_pages(client: Client, found: Found) -> None:
+    offset: int | None = 0
+    while offset is not None:
+        page = await client.call_tool("list_pull_requests", {"days": "7d", "length": 500, "offset": offset})
+        found.pages.append(strip_fence(read_text(page)))
+        offset = next_offset(page)
+    found.whole = strip_fence(read_text(await client.call_tool("list_pull_requests", {"days": "7d"})))
+    offset = 0
+    while offset is not None:
+        page = await client.call_tool("contract_changes", {"days": "7d", "limit": 1, "offset": offset})
+        found.rows += list_items(page)
+        offset = next_offset(page)
+    found.every = list_items(await client.call_tool("contract_changes", {"days": "7d"}))
+
+
+def list_items(result: CallToolResult) -> list[Any]:
+    assert isinstance(result.structured_content, dict)
+    return list(result.structured_content["items"])
+
+
+def strip_fence(text: str) -> str:
+    """The lines between the marks."""
+    return "\n".join(text.split("\n")[2:-2])
+
+
+@pytest.fixture(scope="module")
+def found(connect: Connection, there: AgentWorld) -> Found:
+    with connect_server(there.settings["REDIS_URL"]) as store:
+        key = f"digest:T0TEAM:C0DIGEST:octo/engine:{there.day}@+0000"
+        RedisPostedDigestIndex(store).add(Repository("octo", "engine"), datetime.now(UTC), key)
+    return anyio.run(use_all, connect, there)
+
+
+def test_every_tool_answers_and_asks_no_model(found: Found, there: AgentWorld, log: Path) -> None:
+    assert [tool.name for tool in found.listed.tools] == [tool.name for tool in TOOLS] == list(CALLS)
+    for shown in found.listed.tools:
+        assert shown.title
+        assert shown.annotations
+        assert (shown.annotations.read_only_hint, shown.annotations.destructive_hint) == (True, False)
+        jsonschema.Draft202012Validator.check_schema(shown.input_schema)
+    for tool in TOOLS:
+        result, (_, expected) = found.results[tool.name], CALLS[tool.name]
+        assert not result.is_error, (tool.name, read_text(result))
+        assert expected in read_text(result), (tool.name, read_text(result))
+        # a first page is short
+        assert len(read_text(result)) < 8_000
+        assert (result.structured_content is None) == (tool.item is None)
+    assert there.world.claude.requests == []
+    assert TOKEN not in log.read_text()
+    assert SECRET_TITLE not in str(found.results)
+
+
+def test_pages_together_are_the_whole(found: Found) -> None:
+    assert len(found.pages) > 1
+    assert all(len(page) <= 500 for page in found.pages)
+    assert "\n".join(found.pages) == found.whole
+    assert len(found.rows) > 1
+    assert found.rows == found.every
+
+
+def test_reports_are_resources(found: Found, there: AgentWorld) -> None:
+    assert found.resources == [f"{REPORTS}{there.day}"]
+    assert "Drop what is old" in found.report
+    assert found.report.startswith(f"{NOTICE}\n<data id=")
+    assert found.missing.startswith("There is no report of octo/engine on ")
+
+
+def test_standard_output_holds_nothing_but_messages(there: AgentWorld, tmp_path: Path) -> None:
+    asked = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "nothing", "arguments": {}}},
+        {"jsonrpc": "2.0", "id": 3, "method": "no/such/method"},
+    ]
+    typed = "".join(f"{json.dumps(each)}\n" for each in asked) + "no json\n"
+    settings = {**there.settings, "PRDIGEST_LOG_LEVEL": "DEBUG"}
+    said, log = tmp_path / "said", tmp_path / "log"
+    source, pen = os.pipe()
+    with said.open("wb") as out, log.open("wb") as errors:
+        standard = (source, out.fileno(), errors.fileno())
+        process = started("mcp", settings=settings, folder=there.folder, files=standard)
+    os.close(source)
+    os.write(pen, typed.encode())
+    # the end of standard input ends what is still asked
+    eventually(lambda: {1, 2, 3} <= {json.loads(line).get("id") for line in said.read_text().splitlines()})
+    os.close(pen)
+    assert process.wait(20) == 0
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in said.read_text().splitlines())
+    assert log.read_text()
+    assert "Traceback" not in log.read_text()
+
+
+def test_without_a_token_there_is_no_server_over_http(there: AgentWorld) -> None:
+    settings = {name: value for name, value in there.settings.items() if name != "PRDIGEST_MCP_TOKEN"}
+    done = prdigest("mcp", "--http", settings=settings, folder=there.folder)
+    assert done.returncode == 2
+    assert done.stderr.startswith("Set PRDIGEST_MCP_TOKEN to ")
+    done = prdigest("mcp", settings={**settings, "PRDIGEST_MCP_TOKEN": "short"}, folder=there.folder)
+    assert done.returncode == 2
+    assert "PRDIGEST_MCP_TOKEN can't be used: use 32 characters or more" in done.stderr
