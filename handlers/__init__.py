@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from slack_bolt import App
 
-from handlers import actions, messages, welcomes
+from handlers import actions, links, messages, welcomes
 from handlers.commands import registry, subscriptions
 from handlers.commands.registry import COMMANDS, CommandRegistry
 from handlers.intake import RequestIntake
@@ -18,4 +18,5 @@ def register_listeners(app: App, intake: RequestIntake, commands: CommandRegistr
     messages.register_message_listeners(app, intake, commands)
     subscriptions.register_subscription_listeners(app, intake)
     welcomes.register_join_listener(app, intake)
+    links.register_link_listener(app, intake)
     actions.register_actions(app, intake, commands)

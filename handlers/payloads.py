@@ -85,6 +85,19 @@ class _MemberJoinedEvent(_Event):
     inviter: str | None = None
 
 
+class _Link(_PayloadModel):
+    url: str
+
+
+class _LinkSharedEvent(_Event):
+    channel: _Id
+    message_ts: _Id
+    user: str | None = None
+    source: str | None = None
+    thread_ts: _Ts | None = None
+    links: list[_Link]
+
+
 class _User(_PayloadModel):
     id: _Id
 
@@ -164,6 +177,7 @@ _EVENT_MODELS: dict[str, type[_Event]] = {
     "app_mention": _MessageEvent,
     "message": _MessageEvent,
     "app_home_opened": _HomeOpenedEvent,
+    "link_shared": _LinkSharedEvent,
     "member_joined_channel": _MemberJoinedEvent,
 }
 

@@ -13,6 +13,7 @@ from bot.container.delivery import DeliveryServices, build_delivery_services
 from bot.container.digests import DigestServices, build_digest_services
 from bot.container.foundation import Foundation
 from bot.container.from_settings import get_display_name
+from bot.container.previews import PreviewServices, build_preview_services
 from bot.container.questions import (
     QuestionServices,
     build_question_services,
@@ -55,6 +56,7 @@ class WorkerServices:
     lost_jobs: LostJobReporter
     touches: TouchServices
     usage: UsageReader
+    previews: PreviewServices
 
 
 def build_worker_services(base: Foundation) -> WorkerServices:
@@ -93,6 +95,7 @@ def build_worker_services(base: Foundation) -> WorkerServices:
         ),
         touches=touches,
         usage=build_usage_reader(base, digests.costs),
+        previews=build_preview_services(base, repositories, digests, touches),
     )
 
 

@@ -11,6 +11,7 @@ from localslack.methods.registry import ALL_SCOPES
 
 Json = Mapping[str, Any]
 _BOT = "bot"
+LINK_EVENT = "link_shared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +25,16 @@ class SlashCommand:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The app's name, its slash commands, the scopes of its bot, and whether it has a Home tab."""
+    """The app's name, its slash commands, the scopes of its bot, and whether it has a Home tab.
+
+    ``unfurl_domains`` are those whose links it hears of: none unless it asks for the event ``link_shared``.
+    """
 
     name: str = _BOT
     commands: tuple[SlashCommand, ...] = ()
     scopes: frozenset[str] = ALL_SCOPES
     has_home: bool = True
+    unfurl_domains: frozenset[str] = frozenset()
 
 
 def read_manifest(text: str) -> Manifest:
@@ -41,6 +46,7 @@ def read_manifest(text: str) -> Manifest:
             tuple(map(_read_command, _get_section(manifest, "features").get("slash_commands", ()))),
             frozenset(_get_section(manifest, "oauth_config", "scopes").get("bot", ALL_SCOPES)),
             bool(_get_section(manifest, "features", "app_home").get("home_tab_enabled", False)),
+            _read_domains(manifest),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError("The file is not a Slack app manifest in JSON.") from error
@@ -50,6 +56,13 @@ def _read_name(manifest: Json) -> str:
     """Return the bot's display name, or the app's name if the bot has none, as Slack does."""
     own = _get_section(manifest, "features", "bot_user").get("display_name")
     return str(own or _get_section(manifest, "display_information").get("name") or _BOT)
+
+
+def _read_domains(manifest: Json) -> frozenset[str]:
+    """Return the domains whose links the app is told of."""
+    events = _get_section(manifest, "settings", "event_subscriptions").get("bot_events", ())
+    domains = _get_section(manifest, "features").get("unfurl_domains", ())
+    return frozenset(str(domain).lower() for domain in domains) if LINK_EVENT in events else frozenset()
 
 
 def _read_command(command: Json) -> SlashCommand:

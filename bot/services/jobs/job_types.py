@@ -15,7 +15,7 @@ from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.request import ID_PATTERN, SubscriptionRequest, SubscriptionSelector
 from bot.render.conversations.greetings import Greeting
-from bot.services.jobs.declaration import MINUTE, JobRetries, JobType
+from bot.services.jobs.declaration import MINUTE, SECOND, JobRetries, JobType
 from bot.services.jobs.payloads import (
     AmendmentPayload,
     AskerPayload,
@@ -25,9 +25,11 @@ from bot.services.jobs.payloads import (
     FormPayload,
     GreetingPayload,
     HitVotePayload,
+    LinksPayload,
     LostJobPayload,
     NoticePayload,
     PreviewPayload,
+    PreviewSwitchPayload,
     ProfilePayload,
     RepositoryPayload,
     SubscriptionPayload,
@@ -132,6 +134,11 @@ CHANGE_SUBSCRIPTION = JobType("regular", SubscriptionPayload, _read_subscription
 SHOW_PREVIEW = JobType("preview", PreviewPayload, _read_preview, QueueName.LONG, LONG_RETRIES)
 SHOW_FORM = JobType("form", FormPayload, _read_form)
 SHOW_HOME = JobType("home", AskerPayload, _read_home)
+SWITCH_LINK_PREVIEWS = JobType("link_preview_switch", PreviewSwitchPayload)
+# minutes later, nobody looks for a card any more
+SHOW_LINK_PREVIEWS = JobType("link_previews", LinksPayload, retries=JobRetries(3))
+# other apps show their cards within seconds
+CHECK_LINK_PREVIEWS = JobType("link_preview_check", LinksPayload, retries=JobRetries(3), delay=5 * SECOND)
 ANSWER_QUESTIONS = JobType("questions", ThreadPayload, _read_place, QueueName.TALK)
 # the schedule enqueues failed jobs again; retries here are for an unavailable store only
 DELIVER_DIGEST = JobType("deliver", DeliveryPayload, _read_delivery, QueueName.LONG, JobRetries(20))

@@ -29,6 +29,7 @@ from localslack.methods.messages import (
 )
 from localslack.methods.streams import append_stream, start_stream, stop_stream
 from localslack.methods.thread_status import set_status
+from localslack.methods.unfurls import unfurl_links
 from localslack.methods.views import open_view, publish_view, push_view, update_view
 from localslack.state.identity import BOT_ID, BOT_USER, TEAM_NAME, TEAM_URL
 from localslack.state.workspace import Json, Workspace
@@ -75,7 +76,7 @@ class Method:
 # all scopes that methods, events and commands here need
 ALL_SCOPES = frozenset(
     "app_mentions:read channels:history channels:read chat:write commands files:write groups:history groups:read "
-    "im:history im:read im:write mpim:history mpim:read reactions:write users:read".split()
+    "im:history im:read im:write links:read links:write mpim:history mpim:read reactions:write users:read".split()
 )
 METHODS: dict[str, Method] = {
     "apps.connections.open": Method(open_connection, for_app=True),
@@ -88,6 +89,7 @@ METHODS: dict[str, Method] = {
     "chat.postMessage": Method(post_message, "chat:write"),
     "chat.startStream": Method(start_stream, "chat:write"),
     "chat.stopStream": Method(stop_stream, "chat:write"),
+    "chat.unfurl": Method(unfurl_links, "links:write"),
     "chat.update": Method(update_message, "chat:write"),
     "conversations.history": Method(get_history),
     "conversations.info": Method(get_conversation),

@@ -18,6 +18,7 @@ from localslack.state.profiles import Profile
 from localslack.state.statuses import Statuses
 from localslack.state.streams import Streams
 from localslack.state.triggers import Triggers
+from localslack.state.unfurls import Unfurls
 
 Json = dict[str, Any]
 
@@ -45,6 +46,7 @@ class Workspace:
     link: Callable[[], str] = str
     streams: Streams = field(default_factory=Streams)
     statuses: Statuses = field(default_factory=Statuses)
+    unfurls: Unfurls = field(default_factory=Unfurls)
     channels: dict[str, Channel] = field(default_factory=dict)
     people: dict[str, Profile] = field(default_factory=dict)
     uploads: dict[str, Json] = field(default_factory=dict)
