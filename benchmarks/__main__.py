@@ -1,10 +1,11 @@
-"""``python -m benchmarks``: the cost of a day, commands, questions, the clock, a demo, starts and patches.
+"""``python -m benchmarks``: the cost of a day, commands, questions, previews, the clock, a demo and patches.
 
 Each measurement is printed beside its bound. All but the clock, the patch and the outlines run as processes
 against loopback emulators with fixed latencies, on an empty embedded store. The exit code is 1 if a bound is
 missed. ``python -m benchmarks day``, ``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``, ``starts``,
-``patch`` or ``outlines`` runs one part; ``trace`` counts what three requests cross in our code and has no
-bounds. ``peers`` compares with another tool and has options of its own: ``python -m benchmarks peers --help``.
+``patch``, ``outlines`` or ``previews`` runs one part; ``trace`` counts what three requests cross in our code and
+has no bounds. ``peers`` compares with another tool and has options of its own: ``python -m benchmarks peers
+--help``.
 
 How much the bot carries takes minutes, so that it runs by name alone: ``python -m benchmarks morning --help``, and
 ``acks``, ``answers``, ``hour`` and ``month``. docs/load.md has the results.
@@ -25,6 +26,7 @@ from benchmarks.load import acks, answers, hour, month, morning
 from benchmarks.outlines import time_outlines
 from benchmarks.patch import measure_a_large_patch
 from benchmarks.peers.command import compare_peers
+from benchmarks.previews import time_previews
 from benchmarks.questions import price_questions, time_threads
 from benchmarks.reviews import price_reviews, time_reviews
 from benchmarks.starts import time_the_starts
@@ -41,6 +43,7 @@ PARTS = {
     "starts": (time_the_starts,),
     "patch": (measure_a_large_patch,),
     "outlines": (time_outlines,),
+    "previews": (time_previews,),
     "trace": (trace_the_flows,),
     "commands": (time_acknowledgements, time_the_same_question, time_cached_answers),
 }

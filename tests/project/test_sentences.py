@@ -18,6 +18,7 @@ CAPABILITIES = (
     "digest",
     "history",
     "operations",
+    "previews",
     "profile",
     "review",
     "risk",

@@ -34,5 +34,6 @@ def _render_pull(card: PullPreview) -> tuple[list[Element], str]:
 
 
 def _render_range(card: RangePreview) -> tuple[list[Element], str]:
-    ends = make_link(card.url, f"{card.page.name} {card.start}…{card.end}", bold=True)
+    name = truncate_text(collapse_lines(card.page.name), 60)
+    ends = make_link(card.url, f"{name} {card.start}…{card.end}", bold=True)
     return [ends, make_text(f" {sentences.format_range_title(card)}")], sentences.format_range_facts(card)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.domain.digest.previews import PullPreview, RangePreview
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.risk.assessment import Risk
-from bot.domain.text.strings import format_count
+from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.domain.touches.models import MergeTouches, TouchLevel
 from bot.render.digest.sentences import format_band, format_outcome_fact
 from bot.render.digest.touch_sentences import name_level
@@ -65,8 +65,8 @@ def _format_touches(profile: str, touches: MergeTouches | None) -> str:
     """Return how a merge touches a profile; empty if that is unknown, or without a profile."""
     if touches is None:
         return ""
-    verb = "touches" if touches.level is TouchLevel.TOUCHES else name_level(touches.level)
-    return f"{verb} {profile}" if touches.level in (TouchLevel.NO, TouchLevel.TOUCHES) else f"{verb} ({profile})"
+    level, name = name_level(touches.level), _shorten_name(profile)
+    return f"{level} {name}" if touches.level <= TouchLevel.TOUCHES else f"{level} ({name})"
 
 
 def _format_range_touches(card: RangePreview) -> str:
@@ -75,8 +75,13 @@ def _format_range_touches(card: RangePreview) -> str:
     if report is None:
         return ""
     unread = f", {card.page.unread} not compared yet" if card.page.unread else ""
+    name = _shorten_name(report.profile)
     if not report.touching:
-        return f"nothing touches {report.profile}{unread}"
+        return f"nothing touches {name}{unread}"
     strongest = name_level(report.touching[0].level)
     count = len(report.touching)
-    return f"{count} {'touches' if count == 1 else 'touch'} {report.profile} ({strongest}{unread})"
+    return f"{count} {'touches' if count == 1 else 'touch'} {name} ({strongest}{unread})"
+
+
+def _shorten_name(name: str) -> str:
+    return truncate_text(collapse_lines(name), 40)

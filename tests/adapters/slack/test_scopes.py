@@ -9,6 +9,7 @@ from itertools import product
 from localslack.methods.registry import METHODS
 
 from bot.adapters.slack.scopes import SCOPES
+from bot.domain.operations.app_manifest import PREVIEW_SCOPES, add_previews
 from tests.emulators.slack.server import SCOPES as GIVEN
 from tests.helpers.command import ROOT
 
@@ -53,7 +54,7 @@ def list_methods() -> set[str]:
 
 
 def test_the_page_has_each_method_and_event_and_no_other() -> None:
-    manifest = json.loads((ROOT / "manifest.json").read_text())
+    manifest = add_previews(json.loads((ROOT / "manifest.json").read_text()), "github.com")
     events = set(manifest["settings"]["event_subscriptions"]["bot_events"])
     written = read_uses().keys() - {"method or event", "slash commands", "---"}
     assert written == list_methods() | events
@@ -61,7 +62,7 @@ def test_the_page_has_each_method_and_event_and_no_other() -> None:
 
 def test_each_scope_is_used_and_each_method_has_the_one_that_it_needs() -> None:
     uses = read_uses()
-    assert set().union(*uses.values()) - {"connections:write"} == set(SCOPES)
+    assert set().union(*uses.values()) - {"connections:write"} == {*SCOPES, *PREVIEW_SCOPES}
     for name in list_methods():
         scope = METHODS[name].scope
         assert scope is None or uses[name] == {scope}, name

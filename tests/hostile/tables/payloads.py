@@ -82,6 +82,20 @@ def mention(person: Person) -> tuple[str, Json]:
     return "events_api", person.mention("help").payload
 
 
+def links(person: Person) -> tuple[str, Json]:
+    kind, sent = mention(person)
+    event = {
+        "type": "link_shared",
+        "channel": "C0DIGEST",
+        "user": person.user,
+        "message_ts": sent["event"]["ts"],
+        "source": "conversations_history",
+        "links": [{"domain": "github.com", "url": "https://github.com/octo/engine/pull/1"}],
+        "event_ts": sent["event"]["event_ts"],
+    }
+    return kind, {**sent, "event": event}
+
+
 def home(person: Person) -> tuple[str, Json]:
     return "events_api", person.open_home().payload
 
@@ -139,6 +153,14 @@ CHANGES: dict[str, tuple[Make, Change]] = {
     ),
     "authorizations that are no list": (mention, _with(7, "authorizations")),
     "authorizations of numbers": (mention, _with([7], "authorizations")),
+    "links without channel": (links, _without("event", "channel")),
+    "links of a channel that is a list": (links, _with([], "event", "channel")),
+    "links without the time of their message": (links, _without("event", "message_ts")),
+    "links that are missing": (links, _without("event", "links")),
+    "links that are no list": (links, _with("https://github.com", "event", "links")),
+    "links that are no objects": (links, _with([7, None], "event", "links")),
+    "a link whose address is an object": (links, _with([{"url": {}}], "event", "links")),
+    "links in a thread without a time": (links, _with("soon", "event", "thread_ts")),
     "home without user": (home, _without("event", "user")),
     "home without time": (home, _without("event", "event_ts")),
     "click without trigger_id": (click, _without("trigger_id")),

@@ -181,7 +181,7 @@ def test_they_are_off_by_default_and_turned_off_again(room: Room) -> None:
 
 def test_a_subscription_turns_them_on_and_strangers_do_not(bot: Bot) -> None:
     room = open_room(bot, f"subscribe {REPO} previews")
-    assert "Links to pull requests get previews there." in as_read(bot.posted(room.channel)[0])
+    assert "Links to pull requests get previews there." in as_read(bot.whispered(room.ada)[0])
     assert room.cards(room.post(link(bot.pull())))
     private = bot.channel(private=True, people={room.ada.user})
     stranger = bot.person()

@@ -1,0 +1,31 @@
+"""What the Slack app asks for beyond ``manifest.json``: for features that are off unless somebody wants them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+Manifest = dict[str, Any]
+
+# each scope with what does not work without it
+PREVIEW_SCOPES = {
+    "links:read": "the bot is not told of links, so none gets a preview",
+    "links:write": "links get no preview",
+}
+LINK_EVENT = "link_shared"
+
+
+def add_previews(manifest: Manifest, domain: str) -> Manifest:
+    """Return a manifest that also asks for what previews of the links of a domain need."""
+    added = copy.deepcopy(manifest)
+    features = added["features"]
+    features["unfurl_domains"] = sorted({*features.get("unfurl_domains", ()), domain})
+    _extend(added["oauth_config"]["scopes"], "bot", PREVIEW_SCOPES)
+    _extend(added["settings"]["event_subscriptions"], "bot_events", (LINK_EVENT,))
+    return added
+
+
+def _extend(section: Manifest, name: str, more: Iterable[str]) -> None:
+    """Add texts to a sorted list."""
+    section[name] = sorted({*section[name], *more})
