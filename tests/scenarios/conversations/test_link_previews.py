@@ -184,10 +184,11 @@ def test_a_subscription_turns_them_on_and_strangers_do_not(bot: Bot) -> None:
     assert "Links to pull requests get previews there." in as_read(bot.whispered(room.ada)[0])
     assert room.cards(room.post(link(bot.pull())))
     private = bot.channel(private=True, people={room.ada.user})
-    stranger = bot.person()
-    stranger.send_command("/prdigest", "previews on", private)
+    sent = room.ada.send_command("/prdigest", "previews", private)
+    forged = {**sent.payload, "text": "previews on", "user_id": bot.person().user, "trigger_id": "another"}
+    bot.wire.send(sent.kind, forged)
+    assert "join it first" in str([shown["text"] for shown in bot.whispered(room.ada)])
     assert bot.posted(private) == []
-    assert "join it first" in as_read(bot.whispered(stranger)[-1])
 
 
 def test_another_app_that_shows_a_card_silences_this_one_for_weeks(room: Room) -> None:
