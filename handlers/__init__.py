@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from slack_bolt import App
 
-from handlers import actions, links, messages, welcomes
+from handlers import actions, links, messages, steps, welcomes
 from handlers.commands import registry, subscriptions
 from handlers.commands.registry import COMMANDS, CommandRegistry
 from handlers.intake import RequestIntake
@@ -19,4 +19,5 @@ def register_listeners(app: App, intake: RequestIntake, commands: CommandRegistr
     subscriptions.register_subscription_listeners(app, intake)
     welcomes.register_join_listener(app, intake)
     links.register_link_listener(app, intake)
+    steps.register_step_listeners(app, intake)
     actions.register_actions(app, intake, commands)

@@ -98,6 +98,17 @@ class _LinkSharedEvent(_Event):
     links: list[_Link]
 
 
+class _Function(_PayloadModel):
+    callback_id: _Id
+
+
+class _FunctionExecutedEvent(_Event):
+    function: _Function
+    function_execution_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,100}$")]
+    inputs: _Object
+    bot_access_token: str | None = None
+
+
 class _User(_PayloadModel):
     id: _Id
 
@@ -177,6 +188,7 @@ _EVENT_MODELS: dict[str, type[_Event]] = {
     "app_mention": _MessageEvent,
     "message": _MessageEvent,
     "app_home_opened": _HomeOpenedEvent,
+    "function_executed": _FunctionExecutedEvent,
     "link_shared": _LinkSharedEvent,
     "member_joined_channel": _MemberJoinedEvent,
 }

@@ -22,6 +22,7 @@ from bot.container.questions import (
 )
 from bot.container.records import build_answered_requests, build_earlier_answers
 from bot.container.schedule import ScheduleServices, build_schedule_services
+from bot.container.steps import StepServices, build_step_services
 from bot.container.subscriptions import SubscriptionServices, build_subscription_services
 from bot.container.touches.services import TouchServices, build_touch_services
 from bot.domain.conversations.commands import AllowedRepositories
@@ -57,6 +58,7 @@ class WorkerServices:
     touches: TouchServices
     usage: UsageReader
     previews: PreviewServices
+    steps: StepServices
 
 
 def build_worker_services(base: Foundation) -> WorkerServices:
@@ -96,6 +98,7 @@ def build_worker_services(base: Foundation) -> WorkerServices:
         touches=touches,
         usage=build_usage_reader(base, digests.costs),
         previews=build_preview_services(base, repositories, digests, touches),
+        steps=build_step_services(base, repositories, digests, deliveries),
     )
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from localslack.methods.registry import ALL_SCOPES
 
 Json = Mapping[str, Any]
 _BOT = "bot"
-LINK_EVENT = "link_shared"
+LINK_EVENT, STEP_EVENT = "link_shared", "function_executed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class Manifest:
     """The app's name, its slash commands, the scopes of its bot, and whether it has a Home tab.
 
     ``unfurl_domains`` are those whose links it hears of: none unless it asks for the event ``link_shared``.
+    ``steps`` are its steps of workflows by callback_id: none unless it runs them itself and asks for
+    ``function_executed``.
     """
 
     name: str = _BOT
@@ -35,6 +37,7 @@ class Manifest:
     scopes: frozenset[str] = ALL_SCOPES
     has_home: bool = True
     unfurl_domains: frozenset[str] = frozenset()
+    steps: Json = field(default_factory=dict)
 
 
 def read_manifest(text: str) -> Manifest:
@@ -47,6 +50,7 @@ def read_manifest(text: str) -> Manifest:
             frozenset(_get_section(manifest, "oauth_config", "scopes").get("bot", ALL_SCOPES)),
             bool(_get_section(manifest, "features", "app_home").get("home_tab_enabled", False)),
             _read_domains(manifest),
+            _read_steps(manifest),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError("The file is not a Slack app manifest in JSON.") from error
@@ -63,6 +67,14 @@ def _read_domains(manifest: Json) -> frozenset[str]:
     events = _get_section(manifest, "settings", "event_subscriptions").get("bot_events", ())
     domains = _get_section(manifest, "features").get("unfurl_domains", ())
     return frozenset(str(domain).lower() for domain in domains) if LINK_EVENT in events else frozenset()
+
+
+def _read_steps(manifest: Json) -> Json:
+    """Return the steps of workflows that the app runs."""
+    settings = _get_section(manifest, "settings")
+    events = _get_section(settings, "event_subscriptions").get("bot_events", ())
+    is_run = settings.get("function_runtime") == "remote" and settings.get("org_deploy_enabled") is True
+    return dict(_get_section(manifest, "functions")) if is_run and STEP_EVENT in events else {}
 
 
 def _read_command(command: Json) -> SlashCommand:

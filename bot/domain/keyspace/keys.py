@@ -127,6 +127,18 @@ OTHER_PREVIEWER = ExpiringFamily(
     lifetime=28 * _DAY,
 )
 
+# longer than Slack repeats an event, and than a job is retried
+STEP_RUN = ExpiringFamily(
+    pattern="step:{execution}", type="hash", content="the result of a step of a workflow", lifetime=_DAY
+)
+# Slack takes the token of a workflow for a quarter of an hour
+STEP_TOKEN = ExpiringFamily(
+    pattern="steptoken:{execution}",
+    type="string",
+    content="the token of the workflow that waits for a step",
+    lifetime=timedelta(minutes=30),
+)
+
 # --- the clock and its reports
 
 LAST_TICK = ExpiringFamily(
@@ -353,6 +365,8 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     ANSWER_INPUTS,
     LINK_PREVIEW,
     OTHER_PREVIEWER,
+    STEP_RUN,
+    STEP_TOKEN,
     LAST_TICK,
     DIGEST_ATTEMPT,
     INCIDENT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 Manifest = dict[str, Any]
@@ -13,7 +13,54 @@ PREVIEW_SCOPES = {
     "links:read": "the bot is not told of links, so none gets a preview",
     "links:write": "links get no preview",
 }
-LINK_EVENT = "link_shared"
+LINK_EVENT, STEP_EVENT = "link_shared", "function_executed"
+
+
+def _describe_parameter(name: str, kind: str, title: str, description: str, *, is_required: bool) -> Manifest:
+    return {
+        "name": name,
+        "type": kind,
+        "title": title,
+        "description": description,
+        "is_required": is_required,
+    }
+
+
+_CHANNEL = _describe_parameter(
+    "channel_id", "slack#/types/channel_id", "Channel", "A channel that the bot is in", is_required=True
+)
+# by the names that events have; the names are never changed
+_STEPS: Mapping[str, Manifest] = {
+    "post_digest": {
+        "title": "Post the digest",
+        "description": "Post the digest of a day in a channel, or find it there",
+        "input_parameters": {
+            "channel_id": _CHANNEL,
+            "day": _describe_parameter(
+                "day", "string", "Day", "2026-02-28; yesterday if it is empty", is_required=False
+            ),
+            "repository": _describe_parameter(
+                "repository", "string", "Repository", "owner/name; the usual one if it is empty", is_required=False
+            ),
+        },
+        "output_parameters": {
+            "link": _describe_parameter("link", "string", "Link", "The address of the digest", is_required=True)
+        },
+    },
+    "ask_prdigest": {
+        "title": "Ask prdigest",
+        "description": "Answer a question about pull requests",
+        "input_parameters": {
+            "question": _describe_parameter(
+                "question", "string", "Question", "What was reverted yesterday?", is_required=True
+            ),
+            "channel_id": _CHANNEL,
+        },
+        "output_parameters": {
+            "answer": _describe_parameter("answer", "string", "Answer", "The answer as text", is_required=True)
+        },
+    },
+}
 
 
 def add_previews(manifest: Manifest, domain: str) -> Manifest:
@@ -29,3 +76,15 @@ def add_previews(manifest: Manifest, domain: str) -> Manifest:
 def _extend(section: Manifest, name: str, more: Iterable[str]) -> None:
     """Add texts to a sorted list."""
     section[name] = sorted({*section[name], *more})
+
+
+def add_steps(manifest: Manifest) -> Manifest:
+    """Return a manifest that also offers the steps for Workflow Builder, which paid plans have."""
+    added = copy.deepcopy(manifest)
+    added["functions"] = copy.deepcopy(dict(_STEPS))
+    settings = added["settings"]
+    # Slack shows steps of an app that runs them itself only if its whole organisation may install it
+    settings["org_deploy_enabled"] = True
+    settings["function_runtime"] = "remote"
+    _extend(settings["event_subscriptions"], "bot_events", (STEP_EVENT,))
+    return added

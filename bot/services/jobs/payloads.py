@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 from bot.domain.conversations.commands import CommandRequest
 from bot.domain.conversations.preview_request import PreviewAction
 from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.conversations.step_inputs import StepInputs, StepName
 from bot.domain.operations.lost_job import LostJob
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
@@ -176,6 +177,21 @@ class LinksPayload:
 
     place: MessagePlace
     urls: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepPayload:
+    """A step of a workflow, by the id of its execution.
+
+    ``origin`` has the workspace and the channel, and no user: Slack does not say who started the workflow.
+    ``refusal`` is why the step may not run, empty if it may.
+    """
+
+    execution: str
+    name: StepName
+    inputs: StepInputs
+    origin: SlackRequest
+    refusal: str = ""
 
 
 @dataclass(frozen=True, slots=True)

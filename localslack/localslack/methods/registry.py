@@ -27,6 +27,7 @@ from localslack.methods.messages import (
     post_message,
     update_message,
 )
+from localslack.methods.steps import complete_step, fail_step
 from localslack.methods.streams import append_stream, start_stream, stop_stream
 from localslack.methods.thread_status import set_status
 from localslack.methods.unfurls import unfurl_links
@@ -99,6 +100,8 @@ METHODS: dict[str, Method] = {
     "conversations.replies": Method(get_replies),
     "files.completeUploadExternal": Method(complete_upload, "files:write"),
     "files.getUploadURLExternal": Method(get_upload_url, "files:write"),
+    "functions.completeError": Method(fail_step),
+    "functions.completeSuccess": Method(complete_step),
     "reactions.add": Method(add_reaction, "reactions:write"),
     "users.conversations": Method(list_user_conversations),
     "users.info": Method(get_user, "users:read"),

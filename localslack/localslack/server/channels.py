@@ -119,9 +119,9 @@ class TeamChannels:
             return get_direct_id(user) in self.workspace.channels
 
     def is_shared(self, channel: str) -> bool:
-        """Return whether another team shares a channel. The message box is no channel."""
+        """Return whether another team shares a channel. Neither the message box nor nothing is one."""
         with self._lock:
-            return channel != COMPOSER_CHANNEL and self.workspace.get_channel(channel).shared
+            return channel not in ("", COMPOSER_CHANNEL) and self.workspace.get_channel(channel).shared
 
     def get_channel(self, channel: str) -> Channel:
         """Return a channel that a person is in: one that was added, or direct messages."""

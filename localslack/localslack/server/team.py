@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from localslack.errors import InvalidAction, SlackError
+from localslack.errors import InvalidAction, SlackError, require
 from localslack.loopback import Loopback
 from localslack.methods.response_urls import ResponseUrls
 from localslack.methods.unfurls import attach_foreign_card
@@ -20,6 +20,7 @@ from localslack.server.channels import TeamChannels
 from localslack.server.rich_text import compose_rich_text
 from localslack.server.views import TeamViews
 from localslack.state.statuses import Statuses
+from localslack.state.steps import StepExecution
 from localslack.state.streams import ENDED, STOPPED_BY_USER, STREAM_SECONDS, Streams
 from localslack.state.triggers import TRIGGER_SECONDS, Triggers
 from localslack.state.unfurls import COMPOSER, COMPOSER_CHANNEL, HISTORY, SharedLinks
@@ -197,6 +198,25 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
         shared = SharedLinks(channel, ts, self.workspace.make_id(f"{channel}.{ts}."), source, urls)
         unfurls.add(shared)
         return shared
+
+    # steps of workflows
+
+    def declare_steps(self, steps: Mapping[str, Json]) -> None:
+        """Set the steps of workflows that the app runs, as in its manifest."""
+        with self._lock:
+            self.workspace.steps.declared = dict(steps)
+
+    def begin_step(self, callback_id: str) -> StepExecution:
+        """Begin a step as a workflow does. Raises InvalidAction if the app does not declare it."""
+        with self._lock:
+            require(callback_id in self.workspace.steps.declared, f"the app has no step {callback_id}")
+            token = f"xwfp-{self.workspace.secret()}"
+            return self.workspace.steps.begin(self.workspace.make_id("Fx"), callback_id, token)
+
+    def get_step(self, execution_id: str) -> StepExecution:
+        """Return a copy of a step."""
+        with self._lock:
+            return copy.deepcopy(self.workspace.steps.executions[execution_id])
 
     # streams and statuses
 

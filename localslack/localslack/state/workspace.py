@@ -16,6 +16,7 @@ from localslack.state.element_values import ElementState
 from localslack.state.identity import APP_ID, BOT_ID, BOT_USER, TEAM_URL
 from localslack.state.profiles import Profile
 from localslack.state.statuses import Statuses
+from localslack.state.steps import Steps
 from localslack.state.streams import Streams
 from localslack.state.triggers import Triggers
 from localslack.state.unfurls import Unfurls
@@ -47,6 +48,7 @@ class Workspace:
     streams: Streams = field(default_factory=Streams)
     statuses: Statuses = field(default_factory=Statuses)
     unfurls: Unfurls = field(default_factory=Unfurls)
+    steps: Steps = field(default_factory=Steps)
     channels: dict[str, Channel] = field(default_factory=dict)
     people: dict[str, Profile] = field(default_factory=dict)
     uploads: dict[str, Json] = field(default_factory=dict)
