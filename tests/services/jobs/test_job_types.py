@@ -23,6 +23,7 @@ from bot.domain.conversations.commands import (
 from bot.domain.conversations.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
 from bot.domain.conversations.preview_request import PreviewAction
 from bot.domain.conversations.slack_request import Audience
+from bot.domain.conversations.step_inputs import StepInputs, StepName
 from bot.domain.conversations.touch_requests import ContractRequest, TouchesRequest, TouchScoreRequest
 from bot.domain.conversations.usage_request import UsageRequest
 from bot.domain.digest.view import DigestView, ViewLevel
@@ -90,6 +91,10 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (
         kinds.SHOW_LINK_PREVIEWS,
         made.LinksPayload(MessagePlace("C1", "1.2", "1.0"), ("https://github.com/a/b/pull/7",)),
+    ),
+    (
+        kinds.RUN_STEP,
+        made.StepPayload("Fx1", StepName.ASK, StepInputs("C1", question="why?"), ASKER, "not now"),
     ),
     (kinds.CHECK_LINK_PREVIEWS, made.LinksPayload(MessagePlace("C1", "1.2"))),
     (kinds.CHANGE_SUBSCRIPTION, made.SubscriptionPayload(ASKER, "subscribe", WISH, channel="C1", replaces="1a2b")),
