@@ -54,7 +54,7 @@ def build_link_previews(base: Foundation) -> RecordStore[LinkPreview]:
 
 def build_preview_switches(base: Foundation) -> PreviewSwitches:
     """Build the record of where previews of links are on. Raises StoreUnavailable."""
-    return RedisPreviewSwitches(base.hurried_store, base.keyspace)
+    return RedisPreviewSwitches(base.store, base.keyspace)
 
 
 def build_preview_switcher(base: Foundation) -> PreviewSwitcher:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from bot.adapters.redis import RedisCache, RedisQuestionQueue, RedisThreadStateStore
+from bot.adapters.redis import RedisCache, RedisPreviewSwitches, RedisQuestionQueue, RedisThreadStateStore
 from bot.container.access import build_access_control, build_allowed_repositories
 from bot.container.foundation import Foundation
 from bot.container.questions import build_welcome_log
-from bot.container.records import build_preview_switches, build_subscription_repository, get_channel_zone
+from bot.container.records import build_subscription_repository, get_channel_zone
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import STORE_READINESS
@@ -65,5 +65,5 @@ def build_web_services(base: Foundation) -> WebServices:
         thread_muting=ThreadMuting(RedisThreadStateStore(store, keyspace)),
         welcomes=build_welcome_log(base),
         get_channel_zone=partial(get_channel_zone, base, build_subscription_repository(base)),
-        preview_switches=build_preview_switches(base),
+        preview_switches=RedisPreviewSwitches(store, keyspace),
     )
