@@ -131,12 +131,12 @@ OTHER_PREVIEWER = ExpiringFamily(
 STEP_RUN = ExpiringFamily(
     pattern="step:{execution}", type="hash", content="the result of a step of a workflow", lifetime=_DAY
 )
-# Slack takes the token of a workflow for a quarter of an hour
+# longer than anybody works on a step, and than a workflow waits for one
 STEP_TOKEN = ExpiringFamily(
     pattern="steptoken:{execution}",
     type="string",
     content="the token of the workflow that waits for a step",
-    lifetime=timedelta(minutes=30),
+    lifetime=_HOUR,
 )
 
 # --- the clock and its reports

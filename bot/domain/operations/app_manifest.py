@@ -16,48 +16,42 @@ PREVIEW_SCOPES = {
 LINK_EVENT, STEP_EVENT = "link_shared", "function_executed"
 
 
-def _describe_parameter(name: str, kind: str, title: str, description: str, *, is_required: bool) -> Manifest:
-    return {
-        "name": name,
-        "type": kind,
-        "title": title,
-        "description": description,
-        "is_required": is_required,
-    }
+def _describe_text(title: str, description: str) -> Manifest:
+    return {"type": "string", "title": title, "description": description}
 
 
-_CHANNEL = _describe_parameter(
-    "channel_id", "slack#/types/channel_id", "Channel", "A channel that the bot is in", is_required=True
-)
-# by the names that events have; the names are never changed
+_CHANNEL = {"type": "slack#/types/channel_id", "title": "Channel", "description": "A channel that the bot is in"}
+# by the names that events have; no name is ever changed. The form is that of version 2 of manifests
 _STEPS: Mapping[str, Manifest] = {
     "post_digest": {
         "title": "Post the digest",
         "description": "Post the digest of a day in a channel, or find it there",
         "input_parameters": {
-            "channel_id": _CHANNEL,
-            "day": _describe_parameter(
-                "day", "string", "Day", "2026-02-28; yesterday if it is empty", is_required=False
-            ),
-            "repository": _describe_parameter(
-                "repository", "string", "Repository", "owner/name; the usual one if it is empty", is_required=False
-            ),
+            "properties": {
+                "channel_id": _CHANNEL,
+                "day": _describe_text("Day", "2026-02-28; yesterday if it is empty"),
+                "repository": _describe_text("Repository", "owner/name; the usual one if it is empty"),
+            },
+            "required": ["channel_id"],
         },
         "output_parameters": {
-            "link": _describe_parameter("link", "string", "Link", "The address of the digest", is_required=True)
+            "properties": {"link": _describe_text("Link", "The address of the digest")},
+            "required": ["link"],
         },
     },
     "ask_prdigest": {
         "title": "Ask prdigest",
         "description": "Answer a question about pull requests",
         "input_parameters": {
-            "question": _describe_parameter(
-                "question", "string", "Question", "What was reverted yesterday?", is_required=True
-            ),
-            "channel_id": _CHANNEL,
+            "properties": {
+                "question": _describe_text("Question", "What was reverted yesterday?"),
+                "channel_id": _CHANNEL,
+            },
+            "required": ["question", "channel_id"],
         },
         "output_parameters": {
-            "answer": _describe_parameter("answer", "string", "Answer", "The answer as text", is_required=True)
+            "properties": {"answer": _describe_text("Answer", "The answer as text")},
+            "required": ["answer"],
         },
     },
 }

@@ -42,7 +42,7 @@ class Steps:
         """Return what is wrong with outputs by the declaration of the step, empty if nothing is."""
         if not isinstance(outputs, dict):
             return "outputs are no object"
-        parameters = self.declared.get(execution.callback_id, {}).get("output_parameters", {})
+        parameters = list_parameters(self.declared.get(execution.callback_id, {}), "output_parameters")
         for name, parameter in parameters.items():
             if parameter.get("is_required") and name not in outputs:
                 return f"{name} is missing"
@@ -50,3 +50,14 @@ class Steps:
                 return f"{name} is no string"
         unknown = sorted(outputs.keys() - parameters.keys())
         return f"{unknown[0]} is not declared" if unknown else ""
+
+
+def list_parameters(step: Json, kind: str) -> dict[str, Json]:
+    """Return the parameters of a step by name, with ``is_required``. Manifests of version 1 have it themselves."""
+    section = step.get(kind) or {}
+    if "properties" not in section:
+        return {name: {**parameter} for name, parameter in section.items()}
+    required = section.get("required", ())
+    return {
+        name: {**parameter, "is_required": name in required} for name, parameter in section["properties"].items()
+    }

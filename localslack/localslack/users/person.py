@@ -11,6 +11,7 @@ from localslack.interaction.controls import find_control
 from localslack.state.channel import Channel
 from localslack.state.element_values import add_default_ids
 from localslack.state.identity import APP_ID, BOT_USER
+from localslack.state.steps import list_parameters
 from localslack.state.unfurls import COMPOSER, SharedLinks
 from localslack.state.workspace import Json
 from localslack.users.sender import DOMAIN, TOKEN, Delivery
@@ -145,7 +146,7 @@ class Person(ViewUser):
         execution = self.slack.begin_step(callback_id)
         declared = self.slack.workspace.steps.declared[callback_id]
         described = {
-            name: [{"name": each, **parameter} for each, parameter in declared.get(name, {}).items()]
+            name: [{"name": each, **parameter} for each, parameter in list_parameters(declared, name).items()]
             for name in ("input_parameters", "output_parameters")
         }
         function = {"id": f"Fn{execution.id[2:]}", "callback_id": callback_id, "type": "app", "app_id": APP_ID}

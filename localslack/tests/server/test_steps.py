@@ -18,7 +18,8 @@ from tests.client import Json, client_of, refusal
 STEPS: Json = {
     "greet": {
         "title": "Greet",
-        "input_parameters": {"name": {"type": "string", "is_required": True}},
+        "input_parameters": {"properties": {"name": {"type": "string"}}, "required": ["name"]},
+        # as in manifests of version 1
         "output_parameters": {"said": {"type": "string", "is_required": True}},
     }
 }
