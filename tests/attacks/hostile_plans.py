@@ -193,7 +193,7 @@ def render_pull_card(words: Words) -> Post:
     by = words.pulls()[1]
     touches = MergeTouches(1, words.text(256), "c" * 40, TouchLevel.BREAKS, 0.9, (words.touch(TouchLevel.BREAKS),))
     outcome = MergeOutcome(shown, by)
-    card = PullPreview(shown, words.text(), Risk(13, (words.text(),)), outcome, words.text(80), touches)
+    card = PullPreview(shown, DAY.date, words.text(), Risk(13, (words.text(),)), outcome, words.text(80), touches)
     return Post("card", render_card(card))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -16,11 +17,13 @@ from bot.domain.touches.models import MergeTouches
 class PullPreview:
     """A pull request: its headline if it was summarised before, its risk, and what became of it.
 
-    ``risk`` is None where its files are unknown. ``touches`` is what it means for ``profile``, None without one,
-    or if nobody could read that.
+    ``merged_on`` is the date of its merge in the bot's time zone, None if it is not merged. ``risk`` is None where
+    its files are unknown. ``touches`` is what it means for ``profile``, None without one, or if nobody could read
+    that.
     """
 
     pull: PullRequest
+    merged_on: dt.date | None = None
     headline: str = ""
     risk: Risk | None = None
     outcome: MergeOutcome | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bot.domain.digest.previews import PullPreview, RangePreview
-from bot.domain.pull_requests.models import PullRequest
 from bot.domain.risk.assessment import Risk
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.domain.touches.models import MergeTouches, TouchLevel
@@ -25,7 +24,7 @@ _SEPARATOR = " · "
 def format_pull_facts(card: PullPreview) -> str:
     """Return the facts of a pull request on one line: state, risk, what became of it, whether it touches."""
     facts = [
-        _format_state(card.pull),
+        _format_state(card),
         _format_risk(card.risk),
         format_outcome_fact(card.outcome) if card.outcome else "",
         _format_touches(card.profile, card.touches),
@@ -44,17 +43,17 @@ def format_range_facts(card: RangePreview) -> str:
     taken_back = len(page.stories.taken_back)
     facts = [
         f"{taken_back} taken back" if taken_back else "",
-        f"{format_count(len(page.riskiest), 'change')} to look at twice" if page.riskiest else "",
+        f"{format_count(len(page.riskiest), 'change')} worth a second look" if page.riskiest else "",
         _format_range_touches(card),
         f"{page.not_summarised} not read yet" if page.not_summarised else "",
     ]
     return _SEPARATOR.join(filter(None, facts)) or "Nothing stands out"
 
 
-def _format_state(pull: PullRequest) -> str:
-    if pull.merged_at:
-        return f"merged {pull.merged_at.day} {pull.merged_at:%b %Y}"
-    return "open" if pull.state == "OPEN" else "closed, not merged"
+def _format_state(card: PullPreview) -> str:
+    if card.merged_on:
+        return f"merged {card.merged_on.day} {card.merged_on:%b %Y}"
+    return "open" if card.pull.state == "OPEN" else "closed, not merged"
 
 
 def _format_risk(risk: Risk | None) -> str:

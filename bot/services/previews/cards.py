@@ -91,7 +91,9 @@ class PreviewCardBuilder:
         touches = self._judge(pull, profile) if profile else None
         headline = entry.summary.headline if entry else ""
         name = profile.name if profile else ""
-        return PullPreview(pull, headline, risk, self._find_outcome(pull), name, touches)
+        zone = self._ranges.today().zone
+        merged_on = get_today(pull.merged_at, zone).date if pull.merged_at else None
+        return PullPreview(pull, merged_on, headline, risk, self._find_outcome(pull), name, touches)
 
     def _read_pull(self, reference: Reference) -> tuple[PullRequest, Risk | None]:
         """Fetch a pull request that was not summarised, and rate it by its files."""
