@@ -38,8 +38,9 @@ def switch_previews(services: WorkerServices, payload: PreviewSwitchPayload) -> 
 
 def show_previews(jobs: JobQueue, services: WorkerServices, payload: LinksPayload) -> None:
     """Show cards below the links of a message."""
-    if services.previews.previewer.show_previews(payload.place, payload.urls):
-        jobs.send(CHECK_LINK_PREVIEWS, LinksPayload(payload.place))
+    services.previews.previewer.show_previews(
+        payload.place, payload.urls, lambda: jobs.send(CHECK_LINK_PREVIEWS, LinksPayload(payload.place))
+    )
 
 
 def check_previews(services: WorkerServices, payload: LinksPayload) -> None:

@@ -68,26 +68,29 @@ class LinkPreviewer:
         self._now = now
         self._sleep = sleep
 
-    def show_previews(self, place: MessagePlace, urls: Sequence[str]) -> bool:
-        """Show the cards of a message's links, and return whether there are any.
+    def show_previews(self, place: MessagePlace, urls: Sequence[str], look_later: Callable[[], None]) -> None:
+        """Show the cards of a message's links, if there are any.
+
+        ``look_later`` plans the second look. It is called first: a process that dies afterwards must not leave it
+        out.
 
         Raises:
             SlackUnavailable, StoreUnavailable: another call continues from there.
         """
         if not self._is_wanted(place.channel):
-            return False
+            return
         links = self._list_new_links(place, urls)
         if not links or not self._is_alone(place):
-            return False
+            return
         cards = {link.url: blocks for link in links if (blocks := self._build_card(place, link))}
         planned = [link for link in links if link.url in cards and self._plan(place, link)]
         if not planned:
-            return False
-        is_shown = self._show(place, {link.url: cards[link.url] for link in planned})
+            return
+        look_later()
+        self._show(place, {link.url: cards[link.url] for link in planned})
         for link in planned:
             record = link.record.plan(place.message)
             self._stores.records.save(link.key, record, record.end(self._now()))
-        return is_shown
 
     def look_again(self, place: MessagePlace) -> None:
         """Look once more whether another app shows a card below a message. Raises as :meth:`show_previews`."""
@@ -146,19 +149,18 @@ class LinkPreviewer:
             return False
         return True
 
-    def _show(self, place: MessagePlace, cards: dict[str, CardBlocks]) -> bool:
-        """Show cards, and return whether Slack accepted them. Raises SlackUnavailable."""
+    def _show(self, place: MessagePlace, cards: dict[str, CardBlocks]) -> None:
+        """Show cards. A refusal is only logged. Raises SlackUnavailable."""
         for is_last in (False, True):
             try:
                 self._cards.show_cards(place, cards)
             except SlackCallRefused as error:
                 if is_last or error.code != _NOT_ACKNOWLEDGED:
                     log.info("no preview in %s: %s", place.channel, error)
-                    break
+                    return
                 self._sleep(_ACKNOWLEDGEMENT_PAUSE)
             else:
-                return True
-        return False
+                return
 
 
 def _build_other_key(channel: str) -> str:
