@@ -10,7 +10,9 @@ from localslack.state.workspace import Json
 from localslack.users.person import Person
 from localslack.users.sender import Delivery
 
+from bot.domain.operations.lane import QueueName
 from tests.emulators.github.store import changed_file, pull, sha
+from tests.helpers.checks import eventually
 from tests.helpers.world import as_read
 from tests.scenarios import REPO, Bot, both_transports
 from tests.scenarios.commands.test_contract import profile, removal
@@ -38,18 +40,21 @@ class Room:
     def post(self, text: str, thread: str | None = None) -> str:
         """The timestamp of a message that is posted, once nothing is left to do."""
         delivery = self.ada.send_message(text, self.channel, thread)
-        self.bot.settle()
+        self.work_off()
         return str(delivery.payload["event"]["ts"])
 
+    def work_off(self) -> None:
+        """Until nothing waits but what is to be done later: the second look, which comes after seconds."""
+        eventually(lambda: not any(self.bot.store.hlen(f"dramatiq:{lane}.msgs") for lane in QueueName))
+
     def cards(self, ts: str) -> list[Json]:
-        self.bot.settle()
         message = self.bot.world.slack.get_message(self.channel, ts)
         return [each for each in message.get("attachments", ()) if each["app_id"] == "A0LOCAL"]
 
     def share(self, ts: str) -> Delivery:
         delivery = self.ada.share_links(self.channel, ts)
         assert delivery
-        self.bot.settle()
+        self.work_off()
         return delivery
 
 
@@ -220,6 +225,7 @@ def test_another_app_that_is_slower_is_seen_some_seconds_later(room: Room) -> No
     finally:
         slack.after = None
     assert len(room.cards(ts)) == 1
+    bot.settle()
     assert room.cards(room.post(link(bot.pull()))) == []
 
 
@@ -234,7 +240,9 @@ def test_a_card_that_slack_refuses_at_first_is_shown(room: Room) -> None:
     slack.fail_next("chat.unfurl", error="cannot_unfurl_url")
     assert len(room.cards(room.post(link(number)))) == 1
     slack.fail_next("chat.unfurl", status=503)
-    assert len(room.cards(room.post(link(room.bot.pull())))) == 1
+    ts = room.post(link(room.bot.pull()))
+    room.bot.settle()
+    assert len(room.cards(ts)) == 1
     slack.fail_next("chat.unfurl", error="cannot_find_message")
     assert room.cards(room.post(link(room.bot.pull()))) == []
 
