@@ -21,6 +21,8 @@ from tests.helpers.checks import closed_port, eventually
 from tests.helpers.world import World
 
 BOUND = 1.0  # seconds
+# the first preview of a process also reads half a year of merges, as each process does every ten minutes
+FIRST_BOUND = 3.0
 LINKS = 20
 REPOSITORY = "octo/engine"
 # half a year of a busy repository, which the rating looks back at: 33 merges a day
@@ -55,7 +57,7 @@ def time_previews(table: Table) -> None:
             asked, called = len(there.claude.requests), len(there.github.calls)
             seconds = sorted(_wait_for_card(there, ada, next(channels), n) for n in range(1, LINKS + 1))
             asked, called = len(there.claude.requests) - asked, len(there.github.calls) - called
-    table.print_row("a preview in a worker that has just begun", first, BOUND, "s")
+    table.print_row("a preview in a worker that has just begun", first, FIRST_BOUND, "s")
     table.print_row(f"{LINKS} previews of what is known: the middle one", seconds[LINKS // 2], BOUND, "s")
     table.print_row(f"{LINKS} previews of what is known: the slowest", seconds[-1], BOUND, "s")
     table.print_row(f"{LINKS} previews of what is known: model calls", asked, 0, "calls")

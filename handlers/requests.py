@@ -91,7 +91,7 @@ def parse_poster(body: Payload, event: Payload) -> SlackRequest:
 def parse_step(body: Payload, event: Payload, channel: str) -> SlackRequest:
     """Return the request of a step of a workflow in a channel. Slack names no user."""
     return SlackRequest(
-        key=f"step:{_get_text(event, 'function_execution_id')}",
+        key=f"workflow:{_get_text(event, 'function_execution_id')}",
         team=_get_text(body, "team_id"),
         channel=channel,
         user="",
