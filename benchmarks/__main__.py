@@ -1,9 +1,10 @@
-"""``python -m benchmarks``: the cost of a day, commands, questions, the clock, starts, a site and patches.
+"""``python -m benchmarks``: what a day, commands, questions, previews, the clock, a site and others cost.
 
-Each measurement is printed beside its bound. Those that cross processes run as processes against loopback emulators
-with fixed latencies, on an empty embedded store. The exit code is 1 if a bound is missed. ``python -m benchmarks day``
-runs one part, and ``--help`` lists all; ``trace`` counts what three requests cross in our code and has no bounds.
-``peers`` compares with another tool and has options of its own: ``python -m benchmarks peers --help``.
+Each measurement is printed beside its bound. Those that cross processes run as processes against loopback
+emulators with fixed latencies, on an empty embedded store. The exit code is 1 if a bound is missed. ``python -m
+benchmarks day`` runs one part, of those in ``PARTS``; ``trace`` counts what three requests cross in our code and
+has no bounds. ``peers`` compares with another tool and has options of its own: ``python -m benchmarks peers
+--help``.
 
 How much the bot carries takes minutes, so that it runs by name alone: ``python -m benchmarks morning --help``, and
 ``acks``, ``answers``, ``hour`` and ``month``. docs/load.md has the results.
@@ -25,6 +26,7 @@ from benchmarks.load import acks, answers, hour, month, morning
 from benchmarks.outlines import time_outlines
 from benchmarks.patch import measure_a_large_patch
 from benchmarks.peers.command import compare_peers
+from benchmarks.previews import time_previews
 from benchmarks.providers import time_providers
 from benchmarks.questions import price_questions, time_threads
 from benchmarks.reviews import price_reviews, time_reviews
@@ -46,6 +48,7 @@ PARTS = {
     "patch": (measure_a_large_patch,),
     "outlines": (time_outlines,),
     "agents": (time_agent_tools,),
+    "previews": (time_previews,),
     "trace": (trace_the_flows,),
     "commands": (time_acknowledgements, time_the_same_question, time_cached_answers),
 }

@@ -271,6 +271,7 @@ def _build_intake(base: Foundation, services: WebServices, commands: CommandRegi
         welcomes=services.welcomes,
         today=base.get_today,
         get_channel_zone=services.get_channel_zone,
+        has_previews=services.has_previews,
     )
 
 

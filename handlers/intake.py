@@ -34,7 +34,8 @@ _MAX_REPLY_LENGTH = 600
 class RequestIntake:
     """Intake of requests, with everything that listeners need.
 
-    ``get_channel_zone`` returns the time zone of a channel, None if its digests have several.
+    ``get_channel_zone`` returns the time zone of a channel, None if its digests have several. ``has_previews``
+    returns whether links of a channel get previews.
     """
 
     jobs: JobQueue
@@ -46,6 +47,7 @@ class RequestIntake:
     welcomes: WelcomeLog
     today: TodayProvider
     get_channel_zone: Callable[[str], ZoneInfo | None]
+    has_previews: Callable[[str], bool] = lambda channel: False
 
     def build_parse_context(self, request: SlackRequest) -> ParseContext:
         """Return the context for parsing the text of a request."""
@@ -89,6 +91,30 @@ class RequestIntake:
         """
         with identify_request(request.reference):
             self._take_event(request, accept, is_named=is_named)
+
+    def handle_posted_links(self, request: SlackRequest, accept: Callable[[], None]) -> None:
+        """Accept links that somebody posted for others: whatever comes of them, their poster is told nothing.
+
+        Raises:
+            StoreUnavailable: nothing was enqueued. Slack gets no acknowledgement and delivers the event again.
+        """
+        with identify_request(request.reference):
+            if not self.has_previews(request.channel) or self.cache.get(_build_cache_key(request)) is not None:
+                return
+            if self.access_control.may_post_links(request):
+                accept()
+            self._remember_reply(request, "")
+
+    def handle_step(self, origin: SlackRequest, accept: Callable[[str], None]) -> None:
+        """Accept a step of a workflow once. ``accept`` gets the reason why it may not run, empty if it may.
+
+        Raises:
+            StoreUnavailable: nothing was enqueued. Slack gets no acknowledgement and delivers the event again.
+        """
+        with identify_request(origin.reference):
+            if self.cache.get(_build_cache_key(origin)) is None:
+                accept(self.access_control.explain_refusal(origin))
+                self._remember_reply(origin, "")
 
     def _take_event(self, request: SlackRequest, accept: Callable[[], str | None], *, is_named: bool) -> None:
         """Accept an event that is not known yet. Raises StoreUnavailable."""

@@ -85,6 +85,30 @@ class _MemberJoinedEvent(_Event):
     inviter: str | None = None
 
 
+class _Link(_PayloadModel):
+    url: str
+
+
+class _LinkSharedEvent(_Event):
+    channel: _Id
+    message_ts: _Id
+    user: str | None = None
+    source: str | None = None
+    thread_ts: _Ts | None = None
+    links: list[_Link]
+
+
+class _Function(_PayloadModel):
+    callback_id: _Id
+
+
+class _FunctionExecutedEvent(_Event):
+    function: _Function
+    function_execution_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,100}$")]
+    inputs: _Object
+    bot_access_token: str | None = None
+
+
 class _User(_PayloadModel):
     id: _Id
 
@@ -184,6 +208,8 @@ _EVENT_MODELS: dict[str, type[_Event]] = {
     "app_mention": _MessageEvent,
     "message": _MessageEvent,
     "app_home_opened": _HomeOpenedEvent,
+    "function_executed": _FunctionExecutedEvent,
+    "link_shared": _LinkSharedEvent,
     "member_joined_channel": _MemberJoinedEvent,
 }
 

@@ -75,6 +75,30 @@ def parse_inviter(body: Payload, event: Payload) -> SlackRequest:
     )
 
 
+def parse_poster(body: Payload, event: Payload) -> SlackRequest:
+    """Return the request of a message with links, whose poster asked for nothing."""
+    channel, ts = _get_text(event, "channel"), _get_text(event, "message_ts")
+    return SlackRequest(
+        key=f"links:{channel}:{ts}",
+        team=_get_text(body, "team_id"),
+        channel=channel,
+        user=_get_text(event, "user"),
+        thread=_get_text(event, "thread_ts"),
+        message=ts,
+    )
+
+
+def parse_step(body: Payload, event: Payload, channel: str) -> SlackRequest:
+    """Return the request of a step of a workflow in a channel. Slack names no user."""
+    return SlackRequest(
+        key=f"workflow:{_get_text(event, 'function_execution_id')}",
+        team=_get_text(body, "team_id"),
+        channel=channel,
+        user="",
+        message=_get_text(event, "event_ts"),
+    )
+
+
 def parse_action(body: Payload) -> SlackRequest:
     """Return the request of a click or a submitted form.
 

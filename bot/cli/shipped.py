@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 
 from bot.cli.grouped_help import format_example
+from bot.domain.operations.app_manifest import add_previews, add_steps
+from bot.settings import load_settings
 
 # the folder of the wheel, and the top of a checkout, which has no copy in that folder
 _SHIPPED_FOLDERS = (Path(__file__).parents[1] / "shipped", Path(__file__).parents[2])
@@ -17,9 +21,19 @@ _SHIPPED_FOLDERS = (Path(__file__).parents[1] / "shipped", Path(__file__).parent
     short_help="Print the manifest that a Slack app is created from.",
     epilog=format_example("prdigest manifest > manifest.json"),
 )
-def manifest_command() -> None:
+@click.option("--previews", is_flag=True, help="With what previews of links need, which are off without it.")
+@click.option("--steps", is_flag=True, help="With the steps for Workflow Builder, which needs a paid plan.")
+def manifest_command(*, previews: bool, steps: bool) -> None:
     """Print the manifest for creating the Slack app."""
-    click.echo(_read_shipped_file("manifest.json"), nl=False)
+    content = _read_shipped_file("manifest.json")
+    if previews or steps:
+        manifest = json.loads(content)
+        if previews:
+            manifest = add_previews(manifest, urlsplit(load_settings().github_web_url).netloc)
+        if steps:
+            manifest = add_steps(manifest)
+        content = f"{json.dumps(manifest, indent=2)}\n".encode()
+    click.echo(content, nl=False)
 
 
 @click.command(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from zoneinfo import ZoneInfo
 
-from bot.adapters.redis import RedisRecordStore, RedisSubscriptionStore
+from bot.adapters.redis import RedisPreviewSwitches, RedisRecordStore, RedisSubscriptionStore
+from bot.adapters.slack import SlackWorkspaceDirectory
 from bot.container.foundation import Foundation
 from bot.container.from_settings import build_fixed_subscription
-from bot.domain.keyspace.keys import ANSWER_PROGRESS, EARLIER_ANSWER, INCIDENT_REPORT_RECORD
+from bot.domain.keyspace.keys import ANSWER_PROGRESS, EARLIER_ANSWER, INCIDENT_REPORT_RECORD, LINK_PREVIEW
 from bot.ports import RecordStore, SubscriptionStore
+from bot.ports.link_previews import PreviewSwitches
 from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC
 from bot.services.digest.records import DigestRecords
+from bot.services.previews.link_preview import LINK_PREVIEW_CODEC, LinkPreview
+from bot.services.previews.switcher import PreviewSwitcher
 from bot.services.slack.answered_request import ANSWERED_REQUEST, AnsweredRequest
 from bot.services.slack.earlier_answer import EARLIER_ANSWER_CODEC, EarlierAnswer
 from bot.services.subscriptions.incident_report import INCIDENT_REPORT_CODEC, PostedIncidentReport
@@ -41,6 +45,21 @@ def build_earlier_answers(base: Foundation) -> RecordStore[EarlierAnswer]:
 def build_incident_reports(base: Foundation) -> RecordStore[PostedIncidentReport]:
     """Build the records of posted incident reports. Raises StoreUnavailable."""
     return RedisRecordStore(base.store, INCIDENT_REPORT_CODEC, INCIDENT_REPORT_RECORD.lifetime, base.keyspace)
+
+
+def build_link_previews(base: Foundation) -> RecordStore[LinkPreview]:
+    """Build the records of which links had a preview. Raises StoreUnavailable."""
+    return RedisRecordStore(base.store, LINK_PREVIEW_CODEC, LINK_PREVIEW.lifetime, base.keyspace)
+
+
+def build_preview_switches(base: Foundation) -> PreviewSwitches:
+    """Build the record of where previews of links are on. Raises StoreUnavailable."""
+    return RedisPreviewSwitches(base.store, base.keyspace)
+
+
+def build_preview_switcher(base: Foundation) -> PreviewSwitcher:
+    """Build what turns previews on and off. Raises ConfigurationError without a token, and StoreUnavailable."""
+    return PreviewSwitcher(build_preview_switches(base), SlackWorkspaceDirectory(base.slack), base.now)
 
 
 def build_subscription_store(base: Foundation) -> SubscriptionStore:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from bot.adapters.redis import RedisProbe
@@ -13,7 +14,7 @@ from bot.container.costs import CostServices
 from bot.container.delivery import DeliveryServices
 from bot.container.digests import DigestServices
 from bot.container.foundation import Foundation
-from bot.container.records import build_subscription_store
+from bot.container.records import build_preview_switcher, build_subscription_store
 from bot.container.schedule import ScheduleServices
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.services.history.outcome_watcher import OutcomeWatcher
@@ -60,7 +61,14 @@ def build_subscription_services(
         permissions=permissions,
         subscription_editor=editor,
         subscription_commands=SubscriptionCommands(
-            editor, deliveries.preview_composer, repositories, base.cache, replies, base.now, digests.profiles
+            editor,
+            deliveries.preview_composer,
+            repositories,
+            base.cache,
+            replies,
+            base.now,
+            digests.profiles,
+            partial(build_preview_switcher(base).switch, is_on=True),
         ),
         forms=FormOpener(
             editor, repositories, SlackViews(base.slack), replies, _get_default_timing(base), digests.profiles

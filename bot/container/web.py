@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from bot.adapters.redis import RedisCache, RedisQuestionQueue, RedisThreadStateStore
+from bot.adapters.redis import RedisCache, RedisPreviewSwitches, RedisQuestionQueue, RedisThreadStateStore
 from bot.container.access import build_access_control, build_allowed_repositories
 from bot.container.foundation import Foundation
 from bot.container.questions import build_welcome_log
@@ -16,6 +16,7 @@ from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import STORE_READINESS
 from bot.ports import Cache, QuestionQueue
+from bot.ports.link_previews import PreviewSwitches
 from bot.services.questions.thread_muting import ThreadMuting
 from bot.services.slack.access_control import AccessControl
 from bot.services.slack.welcome_log import WelcomeLog
@@ -32,6 +33,12 @@ class WebServices:
     thread_muting: ThreadMuting
     welcomes: WelcomeLog
     get_channel_zone: Callable[[str], ZoneInfo | None]
+    preview_switches: PreviewSwitches
+
+    def has_previews(self, channel: str) -> bool:
+        """Return whether links of a conversation get previews. Raises StoreUnavailable."""
+        switch = self.preview_switches.get(channel)
+        return bool(switch and switch.is_on)
 
     def is_store_writable(self) -> bool:
         """Return whether the store accepts writes: a process whose store is read-only can't accept a command."""
@@ -58,4 +65,5 @@ def build_web_services(base: Foundation) -> WebServices:
         thread_muting=ThreadMuting(RedisThreadStateStore(store, keyspace)),
         welcomes=build_welcome_log(base),
         get_channel_zone=partial(get_channel_zone, base, build_subscription_repository(base)),
+        preview_switches=RedisPreviewSwitches(store, keyspace),
     )

@@ -13,6 +13,7 @@ from bot.container.delivery import DeliveryServices, build_delivery_services
 from bot.container.digests import DigestServices, build_digest_services
 from bot.container.foundation import Foundation
 from bot.container.from_settings import get_display_name
+from bot.container.previews import PreviewServices, build_preview_services
 from bot.container.questions import (
     QuestionServices,
     build_question_services,
@@ -21,6 +22,7 @@ from bot.container.questions import (
 )
 from bot.container.records import build_answered_requests, build_earlier_answers
 from bot.container.schedule import ScheduleServices, build_schedule_services
+from bot.container.steps import StepServices, build_step_services
 from bot.container.subscriptions import SubscriptionServices, build_subscription_services
 from bot.container.touches.services import TouchServices, build_touch_services
 from bot.domain.conversations.commands import AllowedRepositories
@@ -61,6 +63,8 @@ class WorkerServices:
     touches: TouchServices
     task_modal: TaskModal
     usage: UsageReader
+    previews: PreviewServices
+    steps: StepServices
 
 
 def build_worker_services(base: Foundation) -> WorkerServices:
@@ -102,6 +106,8 @@ def build_worker_services(base: Foundation) -> WorkerServices:
         touches=touches,
         task_modal=TaskModal(touches.tasks, SlackViews(base.slack), replies, repositories),
         usage=build_usage_reader(base, digests.costs),
+        previews=build_preview_services(base, repositories, digests, touches),
+        steps=build_step_services(base, repositories, digests, deliveries),
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.resources import files
+from urllib.parse import urlsplit
 
 from localslack.page.connection import Connection
 from localslack.page.server import Page
@@ -26,6 +27,8 @@ from bot.container import open_foundation
 from bot.demo.page_text import APP
 from bot.demo.stage import CHANNEL, YOU, LocalTeam, Stage
 from bot.domain.errors import ConfigurationError
+from bot.domain.operations.app_manifest import PREVIEW_SCOPES
+from bot.domain.pull_requests.models import GITHUB_WEB
 from bot.processes import limit_shutdown, listen_for_stop_signals, run_processes, wait_for_signal
 from bot.services.operations import deadlines
 
@@ -81,7 +84,7 @@ def _run_local_slack(stage: Stage) -> Iterator[LocalSlack]:
     token, app_token = (f"{kind}-{secrets.token_hex()}" for kind in ("xoxb", "xapp"))
     slack = LocalSlack(
         token,
-        scopes=frozenset(SCOPES),
+        scopes=frozenset({*SCOPES, *PREVIEW_SCOPES}),
         app_token=app_token,
         bot_name=_BOT_NAME,
         channel=(CHANNEL, stage.channel),
@@ -90,6 +93,7 @@ def _run_local_slack(stage: Stage) -> Iterator[LocalSlack]:
     )
     with slack:
         slack.set_person(YOU, name="You", tz=stage.zone.key)
+        slack.watch_domains({urlsplit(GITHUB_WEB).netloc})
         yield slack
 
 

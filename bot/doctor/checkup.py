@@ -21,7 +21,13 @@ from bot.doctor.checks.paths import PATHS, check_paths
 from bot.doctor.checks.processes import check_clock_skew, check_processes
 from bot.doctor.checks.runs import check_runs
 from bot.doctor.checks.settings import SETTINGS, SettingsSnapshot, check_settings
-from bot.doctor.checks.slack import check_app_token, check_channels, check_owner, check_slack
+from bot.doctor.checks.slack import (
+    check_app_token,
+    check_channels,
+    check_owner,
+    check_previews,
+    check_slack,
+)
 from bot.doctor.checks.store import STORE, check_store
 from bot.domain.errors import PrdigestError
 from bot.domain.operations.finding import Finding
@@ -136,6 +142,7 @@ class Doctor:
         """Check Slack and the owner of the store; keep the probe."""
         self._slack, self._clock_skews["Slack"] = yield from check_slack(self._probes.slack, self._now)
         yield from check_owner(self._slack, self._records, self._plan.key_prefix)
+        yield from check_previews(self._slack, self._records)
 
     def _check_store(self) -> Iterator[Finding]:
         """Check the store; keep its records and subscriptions."""

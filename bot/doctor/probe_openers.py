@@ -19,6 +19,7 @@ from bot.adapters.redis import (
     RedisCache,
     RedisDueQueue,
     RedisLostJobStore,
+    RedisPreviewSwitches,
     RedisProbe,
     RedisRunLog,
     RedisSubscriptionStore,
@@ -217,6 +218,7 @@ class _ProbeOpener:
             RedisDueQueue(client, keys),
             RedisRunLog(client, keys),
             RedisLostJobStore(client, keys),
+            RedisPreviewSwitches(client, keys),
         )
 
 

@@ -17,7 +17,7 @@ from bot.container.worker import WorkerServices
 from bot.domain.errors import StoreUnavailable
 from bot.domain.operations.lane import QueueName
 from bot.domain.operations.lost_job import LossReason
-from bot.jobs import asker_jobs, lost_jobs, schedule_jobs, subscription_jobs
+from bot.jobs import asker_jobs, lost_jobs, preview_jobs, schedule_jobs, step_jobs, subscription_jobs
 from bot.jobs.correlation import JobCorrelation
 from bot.jobs.job_runner import JobHandler, JobRunner
 from bot.services.jobs.command_jobs import CommandJobs
@@ -79,7 +79,7 @@ class DramatiqJobQueue:
         """Enqueue a job. Raises StoreUnavailable."""
         try:
             with translate_redis_errors():
-                self._actors[job.name].send(job.encode(payload))
+                self._actors[job.name].send_with_options(args=(job.encode(payload),), delay=job.delay or None)
         except BrokerError as error:
             raise StoreUnavailable("The store does not accept jobs: start Redis or check REDIS_URL.") from error
 
@@ -101,6 +101,8 @@ class DramatiqJobQueue:
         yield from (JobHandler(each.type, each.run) for each in commands.jobs)
         yield from asker_jobs.list_jobs(commands.examples)
         yield from subscription_jobs.SUBSCRIPTION_JOBS
+        yield from preview_jobs.list_jobs(self)
+        yield from step_jobs.list_jobs()
         yield from schedule_jobs.list_jobs(self)
         yield from lost_jobs.list_jobs(self)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from bot.domain.pull_requests.models import Repository
+from bot.ports.link_previews import PreviewSwitches
 from bot.ports.store import Cache, DueQueue, LostJobStore, RunLog, SubscriptionStore
 
 
@@ -107,11 +108,13 @@ class Installation:
     """The installation of the bot that a token belongs to, and the scopes it lacks with the purpose of each.
 
     ``missing_scopes`` is None if Slack does not send the scopes; ``time`` is what Slack's clock shows.
+    ``missing_preview_scopes`` are those that previews of links need.
     """
 
     workspace: str
     missing_scopes: Mapping[str, str] | None
     time: datetime | None
+    missing_preview_scopes: Mapping[str, str] = field(default_factory=dict)
 
 
 class SlackProbe(Protocol):
@@ -191,3 +194,4 @@ class StoreRecords:
     due_queue: DueQueue
     run_log: RunLog
     lost_jobs: LostJobStore
+    preview_switches: PreviewSwitches

@@ -31,7 +31,7 @@ from bot.services.jobs.declaration import MINUTE, JobRetries, JobType
 from bot.services.jobs.job_types import LONG_RETRIES, read_slack_request
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answer import Answer
-from handlers.commands import broke, contract, plans, subscriptions, touches, usage
+from handlers.commands import broke, contract, plans, previews, subscriptions, touches, usage
 from handlers.commands.declaration import Command, choose_audience, enqueue_request
 from handlers.intake import RequestIntake
 
@@ -41,7 +41,8 @@ USAGE = (
     "another repository or `tz:Asia/Tokyo` for another time zone. `path:…`, `author:…`, `label:…` or "
     "`only:risky` show a part of it; `profile:NAME` begins with what touches your own code, `only:touching` shows "
     "nothing else. `private` keeps an overview to yourself.\n"
-    f"{contract.USAGE}\n{touches.USAGE}\n{broke.USAGE}\n{plans.USAGE}\n{subscriptions.USAGE}\n{usage.USAGE}"
+    f"{contract.USAGE}\n{touches.USAGE}\n{broke.USAGE}\n{plans.USAGE}\n{subscriptions.USAGE}\n"
+    f"{previews.USAGE}\n{usage.USAGE}"
 )
 AnyRequest: TypeAlias = (
     DigestRequest
@@ -189,6 +190,6 @@ COMMAND: Command[AnyRequest] = Command(
         usage.EXAMPLE,
     ),
     share_action=SHARE_DIGEST,
-    verbs=subscriptions.VERBS,
+    verbs={**subscriptions.VERBS, **previews.VERBS},
     keywords=("today", "yesterday", CONTRACT_WORD, TOUCHES_WORD, BROKE_WORD, USAGE_WORD, *plans.PLAN_WORDS),
 )

@@ -61,6 +61,8 @@ def start(launch: LaunchOptions) -> Iterator[Addresses]:
         slack = parts.enter_context(_make_slack(launch, link))
         slack.set_person(YOU, name="You", tz=launch.zone.key)
         slack.enable_home(enabled=launch.app.has_home)
+        slack.watch_domains(launch.app.unfurl_domains)
+        slack.declare_steps(launch.app.steps)
         reader = Reader(zone=launch.zone, now=lambda: datetime.now(launch.zone))
         page = make_page(
             slack,

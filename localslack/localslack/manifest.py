@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -14,6 +14,7 @@ Json = Mapping[str, Any]
 _BOT = "bot"
 # how many shortcuts a manifest may have, and the characters of a name, which others have met and no page says
 _MAX_SHORTCUTS, _MAX_SHORTCUT_NAME = 10, 24
+LINK_EVENT, STEP_EVENT = "link_shared", "function_executed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,20 @@ class Shortcut:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The app's name, its commands and shortcuts, the scopes of its bot, and whether it has a Home tab."""
+    """The app's name, its commands and shortcuts, the scopes of its bot, and whether it has a Home tab.
+
+    ``unfurl_domains`` are those whose links it hears of: none unless it asks for the event ``link_shared``.
+    ``steps`` are its steps of workflows by callback_id: none unless it runs them itself and asks for
+    ``function_executed``.
+    """
 
     name: str = _BOT
     commands: tuple[SlashCommand, ...] = ()
     scopes: frozenset[str] = ALL_SCOPES
     has_home: bool = True
     shortcuts: tuple[Shortcut, ...] = ()
+    unfurl_domains: frozenset[str] = frozenset()
+    steps: Json = field(default_factory=dict)
 
 
 def read_manifest(text: str) -> Manifest:
@@ -62,6 +70,8 @@ def read_manifest(text: str) -> Manifest:
             frozenset(_get_section(manifest, "oauth_config", "scopes").get("bot", ALL_SCOPES)),
             bool(_get_section(manifest, "features", "app_home").get("home_tab_enabled", False)),
             _read_shortcuts(_get_section(manifest, "features").get("shortcuts", ())),
+            _read_domains(manifest),
+            _read_steps(manifest),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError("The file is not a Slack app manifest in JSON.") from error
@@ -71,6 +81,21 @@ def _read_name(manifest: Json) -> str:
     """Return the bot's display name, or the app's name if the bot has none, as Slack does."""
     own = _get_section(manifest, "features", "bot_user").get("display_name")
     return str(own or _get_section(manifest, "display_information").get("name") or _BOT)
+
+
+def _read_domains(manifest: Json) -> frozenset[str]:
+    """Return the domains whose links the app is told of."""
+    events = _get_section(manifest, "settings", "event_subscriptions").get("bot_events", ())
+    domains = _get_section(manifest, "features").get("unfurl_domains", ())
+    return frozenset(str(domain).lower() for domain in domains) if LINK_EVENT in events else frozenset()
+
+
+def _read_steps(manifest: Json) -> Json:
+    """Return the steps of workflows that the app runs."""
+    settings = _get_section(manifest, "settings")
+    events = _get_section(settings, "event_subscriptions").get("bot_events", ())
+    is_run = settings.get("function_runtime") == "remote" and settings.get("org_deploy_enabled") is True
+    return dict(_get_section(manifest, "functions")) if is_run and STEP_EVENT in events else {}
 
 
 def _read_command(command: Json) -> SlashCommand:

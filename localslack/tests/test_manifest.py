@@ -56,3 +56,12 @@ def test_shortcuts_that_slack_would_refuse_are_refused(shortcuts: Any) -> None:
 )
 def test_what_a_manifest_does_not_say_has_a_default(manifest: dict[str, Any], name: str) -> None:
     assert read_manifest(json.dumps(manifest)) == Manifest(name, (), ALL_SCOPES, has_home=False)
+
+
+@pytest.mark.parametrize(("events", "domains"), [(["link_shared"], {"git.example"}), (["app_mention"], set())])
+def test_links_are_told_of_only_with_their_event(events: list[str], domains: set[str]) -> None:
+    manifest = {
+        "features": {"unfurl_domains": ["Git.example"]},
+        "settings": {"event_subscriptions": {"bot_events": events}},
+    }
+    assert read_manifest(json.dumps(manifest)).unfurl_domains == domains

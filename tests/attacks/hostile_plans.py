@@ -12,11 +12,14 @@ from bot.domain.contract.deprecations import Deprecation, DeprecationState
 from bot.domain.contract.listing import ContractList
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
 from bot.domain.contract.net_changes import MergeReference, NetChange
+from bot.domain.digest.previews import PullPreview, RangePreview
 from bot.domain.digest.since_page import SincePage
 from bot.domain.digest.stories import build_stories
+from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.profile.models import Profile, Use, UseKind
 from bot.domain.pull_requests.diff import DiffLine, DiffSide
 from bot.domain.pull_requests.models import PullRequest
+from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
 from bot.domain.touches.agent_task import AgentTask, MigrationHunk
 from bot.domain.touches.breakage.suspects import Suspect, SuspectReport
@@ -30,6 +33,7 @@ from bot.ports import Post
 from bot.render.contract.contract_list import render_contract_list
 from bot.render.contract.deprecations import StatedDeprecation, render_deprecations
 from bot.render.digest.since import render_since
+from bot.render.previews.card import render_card
 from bot.render.touches.suspects import render_suspects
 from bot.render.touches.touch_list import render_touch_list, render_touch_score
 from bot.render.touches.upgrade_post import render_upgrade_post
@@ -193,6 +197,21 @@ def render_return(words: Words) -> Post:
     return render_since(replace(page, caveats=(words.text(), words.text())))
 
 
+def render_pull_card(words: Words) -> Post:
+    shown = words.pulls()[0]
+    by = words.pulls()[1]
+    touches = MergeTouches(1, words.text(256), "c" * 40, TouchLevel.BREAKS, 0.9, (words.touch(TouchLevel.BREAKS),))
+    outcome = MergeOutcome(shown, by)
+    card = PullPreview(shown, DAY.date, words.text(), Risk(13, (words.text(),)), outcome, words.text(80), touches)
+    return Post("card", render_card(card))
+
+
+def render_range_card(words: Words) -> Post:
+    pulls = words.pulls()
+    page = SincePage(words.text(100), SPAN, len(pulls), build_stories(pulls), touches=words.report(), unread=2)
+    return Post("card", render_card(RangePreview("v1.2.0", "v1.3.0", f"{URL}/compare/v1.2.0...v1.3.0", page)))
+
+
 DOORS: dict[str, Callable[[Words], Post]] = {
     "contract": render_contract,
     "deprecations": render_ledger,
@@ -201,6 +220,8 @@ DOORS: dict[str, Callable[[Words], Post]] = {
     "broke": render_broke,
     "upgrade": render_plan,
     "since": render_return,
+    "link to a pull request": render_pull_card,
+    "link to a comparison": render_range_card,
 }
 
 

@@ -45,7 +45,14 @@ CLIENTS = (SDK, "github", "slack_sdk", "redis", "dramatiq", "apscheduler", "cryp
 SUMMARY = ("summary", "101", "--repo", "octo/engine")
 REPORT = ("report", *SMALL_DAY)
 KEYLESS = (("report", *SMALL_DAY, "--date", "2026-02-27"), ("summary", "octo/engine#104"))
-ASKING_NOBODY = (("--help",), ("report", "--help"), ("manifest",), ("env",), ("demo", "--text"))
+ASKING_NOBODY = (
+    ("--help",),
+    ("report", "--help"),
+    ("manifest",),
+    ("manifest", "--previews", "--steps"),
+    ("env",),
+    ("demo", "--text"),
+)
 MODULES = ("bot.container", "bot.doctor.probe_openers", "bot.jobs", "bot.processes", "bot.demo.run")
 
 # a name, settings that hold from here on, and a line

@@ -50,7 +50,16 @@ SOON = 15.0
 # long enough to be put off, short enough to be waited for by a test
 QUICK, PAUSE = 6.0, 5
 PROMISES = ResponseTimes(reply_reserve=2.0, apology_reserve=1.0)
-OPERATORS_ONLY = {"deliver", "mend", "watch", "amend", "refresh_profile"}
+OPERATORS_ONLY = {
+    "deliver",
+    "mend",
+    "watch",
+    "amend",
+    "refresh_profile",
+    "link_previews",
+    "link_preview_check",
+    "workflow_step",
+}
 
 
 @dataclass
@@ -173,6 +182,7 @@ ALL = (
     *("preview", "questions", "long_risks", "overview", "digest", "deliver", "mend", "watch", "amend"),
     *("contract", "long_contract", "touches", "long_touches", "touch_score", "hit_votes", "refresh_profile"),
     *("usage", "reference_form", "agent_task"),
+    *("link_preview_check", "link_preview_switch", "link_previews", "workflow_step"),
     *("broke", "since", "upgrade", "deprecations"),
 )
 

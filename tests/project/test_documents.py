@@ -10,6 +10,7 @@ from pathlib import Path
 from bot.adapters.slack.scopes import SCOPES
 from bot.domain.keyspace.family import DurableFamily, ExpiringFamily
 from bot.domain.keyspace.keys import FAMILIES
+from bot.domain.operations.app_manifest import PREVIEW_SCOPES, add_previews
 from bot.domain.risk.assessment import BASE_RATE, RiskBand
 from bot.settings import Settings
 from tests.helpers.command import ROOT
@@ -34,8 +35,13 @@ def test_the_readme_is_short() -> None:
 
 def test_each_scope_has_its_reason() -> None:
     named = [row[0].strip("`") for row in read_rows("permissions.md", 3) if row[0].startswith("`")]
-    assert named == list(SCOPES)
-    assert named == json.loads((ROOT / "manifest.json").read_text())["oauth_config"]["scopes"]["bot"]
+    assert named == [*SCOPES, *PREVIEW_SCOPES]
+    manifest = json.loads((ROOT / "manifest.json").read_text())
+    assert list(SCOPES) == manifest["oauth_config"]["scopes"]["bot"]
+    added = add_previews(manifest, "github.com")
+    assert added["oauth_config"]["scopes"]["bot"] == sorted(named)
+    assert added["features"]["unfurl_domains"] == ["github.com"]
+    assert "unfurl_domains" not in manifest["features"]
 
 
 def test_stored_data_has_its_lifetime() -> None:

@@ -19,6 +19,7 @@ CAPABILITIES = (
     "digest",
     "history",
     "operations",
+    "previews",
     "profile",
     "review",
     "risk",

@@ -22,6 +22,7 @@ from bot.adapters.redis.jobs.retries import JobInterruption, JobPostponement, wr
 from bot.adapters.redis.keyspace import Keyspace
 from bot.adapters.redis.owner import RedisWorkspaceOwner
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
+from bot.adapters.redis.preview_switches import RedisPreviewSwitches
 from bot.adapters.redis.probe import RedisProbe, redact_address
 from bot.adapters.redis.profiles import RedisProfileStore
 from bot.adapters.redis.question_queue import RedisQuestionQueue
@@ -50,6 +51,7 @@ __all__ = [
     "RedisHistoryStore",
     "RedisLostJobStore",
     "RedisPostedDigestIndex",
+    "RedisPreviewSwitches",
     "RedisProbe",
     "RedisProfileStore",
     "RedisQuestionQueue",

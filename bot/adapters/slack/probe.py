@@ -13,6 +13,7 @@ from bot.adapters.slack.errors import translate_slack_errors
 from bot.adapters.slack.messenger import parse_workspace
 from bot.adapters.slack.scopes import SCOPES
 from bot.adapters.slack.transport import BoundedWebClient
+from bot.domain.operations.app_manifest import PREVIEW_SCOPES
 from bot.ports.probes import Installation
 
 _APP_TOKEN = "SLACK_APP_TOKEN to the app's token (xapp-…)"  # noqa: S105 (its name)
@@ -28,7 +29,10 @@ class SlackBotProbe:
         """Check the token. Slack returns its scopes in the headers of the answer."""
         answer = self._identity
         return Installation(
-            str(answer["team"]), _find_missing_scopes(answer.headers), parse_server_time(answer.headers)
+            str(answer["team"]),
+            _find_missing_scopes(answer.headers, SCOPES),
+            parse_server_time(answer.headers),
+            _find_missing_scopes(answer.headers, PREVIEW_SCOPES) or {},
         )
 
     def fetch_team(self) -> str:
@@ -77,10 +81,10 @@ def _build_refusal(answer: SlackResponse, code: str) -> SlackApiError:
     return SlackApiError(code, answer)  # type: ignore[no-untyped-call]
 
 
-def _find_missing_scopes(headers: Mapping[str, str]) -> Mapping[str, str] | None:
+def _find_missing_scopes(headers: Mapping[str, str], needed: Mapping[str, str]) -> Mapping[str, str] | None:
     """Return the missing scopes with the effect of each, None if Slack does not send the scopes."""
     scopes_header = {name.lower(): value for name, value in headers.items()}.get("x-oauth-scopes")
     if scopes_header is None:
         return None
     granted = {scope.strip() for scope in scopes_header.split(",")}
-    return {scope: loss for scope, loss in SCOPES.items() if scope not in granted}
+    return {scope: loss for scope, loss in needed.items() if scope not in granted}

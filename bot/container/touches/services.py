@@ -93,9 +93,8 @@ def build_upgrade_planner(
     base: Foundation, lister: ContractLister, profiles: ProfileStore, reports: TouchReports
 ) -> UpgradePlanner:
     """Build what plans the way from a pin to now. Raises StoreUnavailable."""
-    pins = PinFinder(lambda: base.sources.background, partial(find_tag_commit, base))
     ledgers = build_deprecation_ledgers(base)
-    return UpgradePlanner(reports, profiles, ledgers, pins, lister.list_merges, base.get_today)
+    return UpgradePlanner(reports, profiles, ledgers, build_pins(base), lister.list_merges, base.get_today)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +112,18 @@ def _build_plans(
     """Build what answers those who come back or move on."""
     ledgers, name_of = build_deprecation_ledgers(base), partial(get_display_name, base.settings)
     planner = build_upgrade_planner(base, lister, parts.profiles, parts.reports)
-    kept = KeptWork(digests.entries.get_cached_summary, digests.entries.get_review, parts.contracts)
-    pages = SincePageBuilder(lister.list_merges, kept, digests.paths.get_path_classes, name_of)
-    return PlanAnswerBuilder(planner, pages, ledgers, name_of)
+    return PlanAnswerBuilder(planner, build_pages(base, digests, lister, parts.contracts), ledgers, name_of)
+
+
+def build_pins(base: Foundation) -> PinFinder:
+    """Build what finds the merge of a commit or a tag."""
+    return PinFinder(lambda: base.sources.background, partial(find_tag_commit, base))
+
+
+def build_pages(
+    base: Foundation, digests: DigestServices, lister: ContractLister, contracts: ContractReader
+) -> SincePageBuilder:
+    """Build what makes one page of what was read of some merges."""
+    kept = KeptWork(digests.entries.get_cached_summary, digests.entries.get_review, contracts)
+    name_of = partial(get_display_name, base.settings)
+    return SincePageBuilder(lister.list_merges, kept, digests.paths.get_path_classes, name_of)

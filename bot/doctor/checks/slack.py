@@ -8,10 +8,12 @@ from datetime import datetime, timedelta
 from bot.doctor.checks.failures import describe_failure
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable
 from bot.domain.operations.finding import Finding
+from bot.domain.text.strings import format_count
 from bot.ports.probes import AppProbe, Installation, SlackProbe, StoreRecords
 from bot.services.operations.ownership import describe_conflict
 
 TOKEN, SCOPES, APP, OWNER = "Slack token", "Slack scopes", "Slack app token", "Store owner"
+PREVIEWS = "Link previews"
 NO_ANSWER = "Slack does not answer"
 _CHANNEL_PROBLEMS = {
     "not_in_channel": "the bot is not in it",
@@ -64,6 +66,27 @@ def check_owner(slack: SlackProbe | str, records: StoreRecords | str, prefix: st
         yield Finding.build_success(OWNER, f"{workspace}, the workspace of the token")
     else:
         yield Finding.build_failure(OWNER, "another workspace", describe_conflict(owner, workspace, prefix))
+
+
+def check_previews(slack: SlackProbe | str, records: StoreRecords | str) -> Iterator[Finding]:
+    """Check that the app has the scopes for previews of links, if they are on anywhere."""
+    if isinstance(records, str) or isinstance(slack, str):
+        return
+    try:
+        channels, missing = records.preview_switches.list_on(), slack.fetch_installation().missing_preview_scopes
+    except PrdigestError as error:
+        yield describe_failure(PREVIEWS, error)
+        return
+    where = format_count(len(channels), "conversation")
+    if channels and missing:
+        advice = (
+            f"Update the app's manifest from `prdigest manifest --previews`, which adds {' and '.join(missing)}, "
+            "then install the app again."
+        )
+        problem = f"on in {where}, but not possible: {'; '.join(missing.values())}"
+        yield Finding.build_failure(PREVIEWS, problem, advice)
+    elif channels:
+        yield Finding.build_success(PREVIEWS, f"on in {where}")
 
 
 def _check_scopes(installed: Installation) -> Iterator[Finding]:

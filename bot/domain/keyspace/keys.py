@@ -48,6 +48,9 @@ POSTED_DIGEST_INDEX = DurableFamily(
 PROFILE_LIST = DurableFamily(
     pattern="profiles", type="hash", content="profiles by name, with their origin and state"
 )
+PREVIEW_SWITCHES = DurableFamily(
+    pattern="previews", type="hash", content="whether links get previews, by conversation"
+)
 # a private tree's names, paths and used lines
 PROFILE = DurableFamily(
     pattern="downstream:{name}", type="string", content="what a team's tree uses of an upstream"
@@ -107,6 +110,33 @@ ANSWER_INPUTS = ExpiringFamily(
     type="string",
     content="what an answer was made of, as long as it can be voted on",
     lifetime=30 * _DAY,
+)
+
+# a week on, the message with the card is out of sight; Slack repeats an event for an hour at most
+LINK_PREVIEW = ExpiringFamily(
+    pattern="preview:{channel}:{link}",
+    type="hash",
+    content="the message in which a link has its preview",
+    lifetime=7 * _DAY,
+)
+# an app is rarely removed from a conversation; then previews come back by themselves
+OTHER_PREVIEWER = ExpiringFamily(
+    pattern="unfurled:{channel}",
+    type="string",
+    content="another app that shows previews of links there",
+    lifetime=28 * _DAY,
+)
+
+# longer than Slack repeats an event, and than a job is retried
+STEP_RUN = ExpiringFamily(
+    pattern="step:{execution}", type="hash", content="the result of a step of a workflow", lifetime=_DAY
+)
+# longer than anybody works on a step, and than a workflow waits for one
+STEP_TOKEN = ExpiringFamily(
+    pattern="steptoken:{execution}",
+    type="string",
+    content="the token of the workflow that waits for a step",
+    lifetime=_HOUR,
 )
 
 # --- the clock and its reports
@@ -320,6 +350,7 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     BACKFILL_RECORD,
     POSTED_DIGEST_INDEX,
     PROFILE_LIST,
+    PREVIEW_SWITCHES,
     PROFILE,
     TOUCH_HITS,
     TOUCH_DECISIONS,
@@ -332,6 +363,10 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     EARLIER_ANSWER,
     COMMAND_RESULT,
     ANSWER_INPUTS,
+    LINK_PREVIEW,
+    OTHER_PREVIEWER,
+    STEP_RUN,
+    STEP_TOKEN,
     LAST_TICK,
     DIGEST_ATTEMPT,
     INCIDENT,

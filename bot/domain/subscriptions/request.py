@@ -11,6 +11,7 @@ from typing import Self
 from zoneinfo import ZoneInfo
 
 from bot.domain.conversations.commands import AllowedRepositories
+from bot.domain.conversations.preview_request import PREVIEWS_WORD
 from bot.domain.digest.view import FULL_VIEW, DigestView, parse_view_level
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
@@ -25,8 +26,8 @@ _DAY_HALVES = ("am", "pm")
 _TIME_PATTERN = re.compile(r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?\s*(?P<half>am|pm)?", re.I)
 ID_PATTERN = re.compile(r"[0-9a-f]{4,8}")
 _USAGE_HINT = (
-    "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, weekdays or daily, me, path:…, only:risky "
-    "or profile:…"
+    "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, weekdays or daily, me, previews, path:…, "
+    "only:risky or profile:…"
 )
 
 
@@ -34,7 +35,8 @@ _USAGE_HINT = (
 class SubscriptionRequest:
     """A requested subscription. Omitted options are None or false.
 
-    ``is_mine``: in the asker's own zone in Slack. ``is_personal``: for the asker alone.
+    ``is_mine``: in the asker's own zone in Slack. ``is_personal``: for the asker alone. ``has_previews``: links
+    in the channel get previews from now on.
     """
 
     repository: Repository
@@ -44,6 +46,7 @@ class SubscriptionRequest:
     weekdays: bool | None = None
     view: DigestView = FULL_VIEW
     is_personal: bool = False
+    has_previews: bool = False
 
     def __post_init__(self) -> None:
         check_length(str(self))
@@ -72,6 +75,7 @@ class SubscriptionRequest:
                 options.filters, parse_view_level(options.get_last("only")), options.get_last("profile")
             ),
             is_personal="me" in values or options.is_private,
+            has_previews=PREVIEWS_WORD in values,
         )
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
@@ -86,6 +90,7 @@ class SubscriptionRequest:
             *([f"tz:{OWN_ZONE_WORD}"] if self.is_mine else []),
             *([] if self.weekdays is None else ["weekdays" if self.weekdays else "daily"]),
             *(["me"] if self.is_personal else []),
+            *([PREVIEWS_WORD] if self.has_previews else []),
             *self.view.list_options(),
         ]
         return " ".join(words)
@@ -103,8 +108,8 @@ def _classify_words(words: list[str]) -> Iterator[tuple[str, str]]:
             yield low, value + left.popleft() if has_half else value
         elif low in ("weekdays", "daily"):
             yield "days", low
-        elif low == "me":
-            yield "me", low
+        elif low in ("me", PREVIEWS_WORD):
+            yield low, low
         elif "/" in word:
             yield "repo", word
         else:

@@ -101,6 +101,8 @@ def format_fixed_already(subscription: Subscription) -> str:
 
 
 MEMBERS_ONLY = "Only members of that channel, or the person who subscribed it, can do that: join it first."
+# the end of a confirmation
+AND_PREVIEWS = ". Links to pull requests get previews there."
 JOIN_FIRST = "Only members of that channel can subscribe it: join it first."
 MEMBERS_UNKNOWN = "I can't see who is in that channel: invite me with /invite, or ask the bot's admin."
 NOT_IN_CHANNEL = "You are not in this channel: use one that you are in."

@@ -40,8 +40,13 @@ _MAX_FILTER_LENGTH, _MAX_FILTERS_LENGTH = 300, 1_200
 DueSubscription = tuple[Subscription, datetime]
 
 
-def render_confirmation(subscription: Subscription, due: datetime, now: datetime) -> Post:
-    """Render what a user has just created or changed, and where it goes; ``now`` is aware."""
+def render_confirmation(
+    subscription: Subscription, due: datetime, now: datetime, *, has_previews: bool = False
+) -> Post:
+    """Render what a user has just created or changed, and where it goes; ``now`` is aware.
+
+    With ``has_previews`` it says that links get previews there.
+    """
     elements = [
         make_text(sentences.SUBSCRIBED, bold=True),
         *_render_line(subscription),
@@ -52,7 +57,7 @@ def render_confirmation(subscription: Subscription, due: datetime, now: datetime
     row = _make_buttons(subscription)
     return Post(
         escape_mrkdwn(sentences.format_subscribed(subscription.repository)),
-        (make_block(make_section([*elements, make_text(".")])), row),
+        (make_block(make_section([*elements, make_text(sentences.AND_PREVIEWS if has_previews else ".")])), row),
     )
 
 

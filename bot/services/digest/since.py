@@ -53,7 +53,12 @@ class SincePageBuilder:
         Raises:
             PrdigestError: the merges of no day can be listed, or the store does not answer.
         """
-        merged = self._list_merges(repository, span)
+        return self.build_from(repository, span, self._list_merges(repository, span), profile)
+
+    def build_from(
+        self, repository: Repository, span: Span, merged: MergeList, profile: Profile | None = None
+    ) -> SincePage:
+        """Build the page of these merges, such as those of a range. Raises StoreUnavailable."""
         stories = build_stories(merged.pulls)
         kept = [pull for story in stories.stories for pull in story.pulls]
         report, unread = self._judge(kept, profile) if profile else (None, 0)

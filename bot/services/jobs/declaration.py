@@ -42,7 +42,8 @@ class JobType(Generic[P]):
     """A type of job, for those who enqueue it.
 
     ``name`` is in the messages of the queue and is never changed. ``payload`` is the frozen dataclass that the job
-    carries. ``read_old`` builds one from the positional arguments of version 1; newer types have none.
+    carries. ``read_old`` builds one from the positional arguments of version 1; newer types have none. A job
+    begins ``delay`` milliseconds after it was sent, at the earliest.
     """
 
     name: str
@@ -50,6 +51,7 @@ class JobType(Generic[P]):
     read_old: Callable[..., P] | None = None
     lane: QueueName = QueueName.QUICK
     retries: JobRetries = QUICK_RETRIES
+    delay: int = 0
 
     def encode(self, payload: P) -> dict[str, Any]:
         """Return the one argument of a job's message."""

@@ -15,7 +15,7 @@ from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.request import ID_PATTERN, SubscriptionRequest, SubscriptionSelector
 from bot.render.conversations.greetings import Greeting
-from bot.services.jobs.declaration import MINUTE, JobRetries, JobType
+from bot.services.jobs.declaration import MINUTE, SECOND, JobRetries, JobType
 from bot.services.jobs.payloads import (
     AgentTaskPayload,
     AmendmentPayload,
@@ -26,11 +26,14 @@ from bot.services.jobs.payloads import (
     FormPayload,
     GreetingPayload,
     HitVotePayload,
+    LinksPayload,
     LostJobPayload,
     NoticePayload,
     PreviewPayload,
+    PreviewSwitchPayload,
     ProfilePayload,
     RepositoryPayload,
+    StepPayload,
     SubscriptionPayload,
     ThreadPayload,
     VotePayload,
@@ -135,6 +138,13 @@ SHOW_PREVIEW = JobType("preview", PreviewPayload, _read_preview, QueueName.LONG,
 SHOW_FORM = JobType("form", FormPayload, _read_form)
 OPEN_REFERENCE_FORM = JobType("reference_form", AskerPayload)
 SHOW_HOME = JobType("home", AskerPayload, _read_home)
+SWITCH_LINK_PREVIEWS = JobType("link_preview_switch", PreviewSwitchPayload)
+# minutes later, nobody looks for a card any more
+SHOW_LINK_PREVIEWS = JobType("link_previews", LinksPayload, retries=JobRetries(3))
+# other apps show their cards within seconds
+CHECK_LINK_PREVIEWS = JobType("link_preview_check", LinksPayload, retries=JobRetries(3), delay=5 * SECOND)
+# a digest takes minutes, as an answer does
+RUN_STEP = JobType("workflow_step", StepPayload, lane=QueueName.LONG, retries=LONG_RETRIES)
 ANSWER_QUESTIONS = JobType("questions", ThreadPayload, _read_place, QueueName.TALK)
 # the schedule enqueues failed jobs again; retries here are for an unavailable store only
 DELIVER_DIGEST = JobType("deliver", DeliveryPayload, _read_delivery, QueueName.LONG, JobRetries(20))

@@ -7,11 +7,14 @@ from datetime import datetime
 from typing import Generic, TypeVar
 
 from bot.domain.conversations.commands import CommandRequest
+from bot.domain.conversations.preview_request import PreviewAction
 from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.conversations.step_inputs import StepInputs, StepName
 from bot.domain.operations.lost_job import LostJob
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
+from bot.ports.link_previews import MessagePlace
 from bot.render.blocks.button_values import HitVote
 from bot.render.conversations.greetings import Greeting
 
@@ -167,6 +170,37 @@ class ProfilePayload:
     """The name of a profile whose tree is scanned again."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewSwitchPayload:
+    """What somebody wants of the previews in their conversation."""
+
+    asker: SlackRequest
+    action: PreviewAction
+
+
+@dataclass(frozen=True, slots=True)
+class LinksPayload:
+    """The links of a message that somebody posted. It has no asker: nobody asked for anything."""
+
+    place: MessagePlace
+    urls: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepPayload:
+    """A step of a workflow, by the id of its execution.
+
+    ``origin`` has the workspace and the channel, and no user: Slack does not say who started the workflow.
+    ``refusal`` is why the step may not run, empty if it may.
+    """
+
+    execution: str
+    name: StepName
+    inputs: StepInputs
+    origin: SlackRequest
+    refusal: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,15 @@ class AccessControl:
             "" if self._limiter.try_acquire(f"{slack_request.team}:{slack_request.user}") else sentences.TOO_FAST
         )
 
+    def may_post_links(self, slack_request: SlackRequest) -> bool:
+        """Return whether links of a user get previews. They are counted apart from what people ask for.
+
+        Raises:
+            StoreUnavailable: their number is unknown.
+        """
+        name = f"links:{slack_request.team}:{slack_request.user}"
+        return not self.explain_exclusion(slack_request) and self._limiter.try_acquire(name)
+
     def explain_exclusion(self, slack_request: SlackRequest) -> str:
         """Return why the user may never ask here, as a sentence for them; empty if they may.
 

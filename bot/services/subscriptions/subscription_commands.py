@@ -77,6 +77,7 @@ class SubscriptionCommands:
         replies: ReplySender,
         now: Callable[[], datetime],
         profiles: KnownProfiles = NO_PROFILES,
+        turn_previews_on: Callable[[str, str], None] = lambda channel, user: None,
     ) -> None:
         self._editor = editor
         self._composer = composer
@@ -85,6 +86,7 @@ class SubscriptionCommands:
         self._replies = replies
         self._now = now
         self._profiles = profiles
+        self._turn_previews_on = turn_previews_on
 
     def answer_command(
         self,
@@ -135,8 +137,10 @@ class SubscriptionCommands:
         if isinstance(request, SubscriptionRequest):
             known = replace(request, view=self._profiles.require_view(request.view, request.repository))
             change = self._editor.subscribe(slack_request, known, channel, replaces)
+            if known.has_previews:
+                self._turn_previews_on(change.current.channel, slack_request.user)
             due = self._editor.get_next_due(change.current)
-            post = render_confirmation(change.current, due, self._now())
+            post = render_confirmation(change.current, due, self._now(), has_previews=known.has_previews)
             return _CommandResult(
                 _build_answer(slack_request, [change.current], post),
                 tuple(_iterate_move_notices(slack_request, change)),

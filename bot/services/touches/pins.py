@@ -46,7 +46,7 @@ class PinFinder:
         """
         names = (start,) if start else _list_pins(profile, upstream)
         for name in names:
-            if merge := self._find_merge(upstream, name):
+            if merge := self.find_merge(upstream, name):
                 return Pin(name, merge)
         if not names:
             raise UsageError(
@@ -57,7 +57,8 @@ class PinFinder:
             raise UsageError(f"{quote_input(start)} is {unknown}: write another commit or tag.")
         raise UsageError(f"{profile.name} pins {quote_input(names[0])}, {unknown}: add a commit or tag of it.")
 
-    def _find_merge(self, upstream: Repository, name: str) -> PullRequest | None:
+    def find_merge(self, upstream: Repository, name: str) -> PullRequest | None:
+        """Return the merge of a hash or a tag, None if there is none. Raises PrdigestError."""
         commit = self._find_tag(upstream, name) if is_tag(name) else name
         background = self._background()
         if not commit or background is None:

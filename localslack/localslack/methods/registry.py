@@ -27,8 +27,10 @@ from localslack.methods.messages import (
     post_message,
     update_message,
 )
+from localslack.methods.steps import complete_step, fail_step
 from localslack.methods.streams import append_stream, start_stream, stop_stream
 from localslack.methods.thread_status import set_status
+from localslack.methods.unfurls import unfurl_links
 from localslack.methods.views import open_view, publish_view, push_view, update_view
 from localslack.state.identity import BOT_ID, BOT_USER, TEAM_NAME, TEAM_URL
 from localslack.state.workspace import Json, Workspace
@@ -75,7 +77,7 @@ class Method:
 # all scopes that methods, events and commands here need
 ALL_SCOPES = frozenset(
     "app_mentions:read channels:history channels:read chat:write commands files:write groups:history groups:read "
-    "im:history im:read im:write mpim:history mpim:read reactions:write users:read".split()
+    "im:history im:read im:write links:read links:write mpim:history mpim:read reactions:write users:read".split()
 )
 METHODS: dict[str, Method] = {
     "apps.connections.open": Method(open_connection, for_app=True),
@@ -88,6 +90,7 @@ METHODS: dict[str, Method] = {
     "chat.postMessage": Method(post_message, "chat:write"),
     "chat.startStream": Method(start_stream, "chat:write"),
     "chat.stopStream": Method(stop_stream, "chat:write"),
+    "chat.unfurl": Method(unfurl_links, "links:write"),
     "chat.update": Method(update_message, "chat:write"),
     "conversations.history": Method(get_history),
     "conversations.info": Method(get_conversation),
@@ -97,6 +100,8 @@ METHODS: dict[str, Method] = {
     "conversations.replies": Method(get_replies),
     "files.completeUploadExternal": Method(complete_upload, "files:write"),
     "files.getUploadURLExternal": Method(get_upload_url, "files:write"),
+    "functions.completeError": Method(fail_step),
+    "functions.completeSuccess": Method(complete_step),
     "reactions.add": Method(add_reaction, "reactions:write"),
     "users.conversations": Method(list_user_conversations),
     "users.info": Method(get_user, "users:read"),

@@ -12,6 +12,7 @@ from localslack.rules.elements import is_zone
 from localslack.state.channel import Channel, get_direct_id
 from localslack.state.identity import BOT_USER
 from localslack.state.profiles import ProfileFields
+from localslack.state.unfurls import COMPOSER_CHANNEL
 from localslack.state.workspace import Workspace
 
 
@@ -116,6 +117,11 @@ class TeamChannels:
         """Return whether a person and the bot have direct messages."""
         with self._lock:
             return get_direct_id(user) in self.workspace.channels
+
+    def is_shared(self, channel: str) -> bool:
+        """Return whether another team shares a channel. Neither the message box nor nothing is one."""
+        with self._lock:
+            return channel not in ("", COMPOSER_CHANNEL) and self.workspace.get_channel(channel).shared
 
     def get_channel(self, channel: str) -> Channel:
         """Return a channel that a person is in: one that was added, or direct messages."""

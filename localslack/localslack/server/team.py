@@ -5,22 +5,25 @@ from __future__ import annotations
 import copy
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from localslack.errors import InvalidAction, SlackError
+from localslack.errors import InvalidAction, SlackError, require
 from localslack.loopback import Loopback
 from localslack.methods.response_urls import ResponseUrls
+from localslack.methods.unfurls import attach_foreign_card
 from localslack.rules.live_text import find_links, find_mentions
 from localslack.server.changes import ChangeCounter
 from localslack.server.channels import TeamChannels
 from localslack.server.rich_text import compose_rich_text
 from localslack.server.views import TeamViews
 from localslack.state.statuses import Statuses
+from localslack.state.steps import StepExecution
 from localslack.state.streams import ENDED, STOPPED_BY_USER, STREAM_SECONDS, Streams
 from localslack.state.triggers import TRIGGER_SECONDS, Triggers
+from localslack.state.unfurls import COMPOSER, COMPOSER_CHANNEL, HISTORY, SharedLinks
 from localslack.state.workspace import START, Json, Workspace
 
 
@@ -145,6 +148,75 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
             seen = self.workspace.ephemerals
             seen[:] = [shown for shown in seen if (shown["user"], shown["ts"]) != (user, ts)]
         self.changes.notify()
+
+    # links
+
+    def watch_domains(self, domains: Collection[str]) -> None:
+        """Set the domains whose links the app is told of, if it has the scope ``links:read``."""
+        with self._lock:
+            self.workspace.unfurls.domains = frozenset(domains)
+
+    def grant_scopes(self, *scopes: str) -> None:
+        """Add scopes to the bot's token, as when the app is installed again with another manifest."""
+        with self._lock:
+            self.workspace.scopes |= frozenset(scopes)
+
+    def share_links(self, channel: str, ts: str) -> SharedLinks | None:
+        """Return the links of a message that the app is told of, with a new id; None if there are none."""
+        with self._lock:
+            message = self.workspace.get_channel(channel).find_message(ts)
+            return self._remember_links(channel, ts, find_links(message), HISTORY)
+
+    def type_links(self, text: str) -> SharedLinks | None:
+        """Return the links of a text in the message box that the app is told of; None if there are none."""
+        with self._lock:
+            name = self.workspace.make_id("Ucomposer-")
+            return self._remember_links(COMPOSER_CHANNEL, name, find_links({"text": text}), COMPOSER)
+
+    def acknowledge_links(self, shared: SharedLinks) -> None:
+        """Note that the app has acknowledged the event of these links: it may unfurl them from now on."""
+        with self._lock:
+            self.workspace.unfurls.acknowledge(shared)
+
+    def find_domain(self, link: str) -> str:
+        """Return the domain of a link that the app is told of, empty if it is not."""
+        with self._lock:
+            return self.workspace.unfurls.find_domain(link)
+
+    def unfurl_as_another_app(self, channel: str, ts: str, url: str, text: str = "Another app's card") -> None:
+        """Show the card of another app below a message."""
+        with self._lock:
+            message = self.workspace.get_channel(channel).find_message(ts)
+            attach_foreign_card(message, url, app_id="A0OTHER", bot_id="B0OTHER", text=text)
+        self.changes.notify()
+
+    def _remember_links(self, channel: str, ts: str, links: Collection[str], source: str) -> SharedLinks | None:
+        unfurls = self.workspace.unfurls
+        urls = unfurls.select_links(links) if "links:read" in self.workspace.scopes else ()
+        if not urls:
+            return None
+        shared = SharedLinks(channel, ts, self.workspace.make_id(f"{channel}.{ts}."), source, urls)
+        unfurls.add(shared)
+        return shared
+
+    # steps of workflows
+
+    def declare_steps(self, steps: Mapping[str, Json]) -> None:
+        """Set the steps of workflows that the app runs, as in its manifest."""
+        with self._lock:
+            self.workspace.steps.declared = dict(steps)
+
+    def begin_step(self, callback_id: str) -> StepExecution:
+        """Begin a step as a workflow does. Raises InvalidAction if the app does not declare it."""
+        with self._lock:
+            require(callback_id in self.workspace.steps.declared, f"the app has no step {callback_id}")
+            token = f"xwfp-{self.workspace.secret()}"
+            return self.workspace.steps.begin(self.workspace.make_id("Fx"), callback_id, token)
+
+    def get_step(self, execution_id: str) -> StepExecution:
+        """Return a copy of a step."""
+        with self._lock:
+            return copy.deepcopy(self.workspace.steps.executions[execution_id])
 
     # streams and statuses
 

@@ -16,8 +16,10 @@ from localslack.state.element_values import ElementState
 from localslack.state.identity import APP_ID, BOT_ID, BOT_USER, TEAM_URL
 from localslack.state.profiles import Profile
 from localslack.state.statuses import Statuses
+from localslack.state.steps import Steps
 from localslack.state.streams import Streams
 from localslack.state.triggers import Triggers
+from localslack.state.unfurls import Unfurls
 
 Json = dict[str, Any]
 
@@ -45,6 +47,8 @@ class Workspace:
     link: Callable[[], str] = str
     streams: Streams = field(default_factory=Streams)
     statuses: Statuses = field(default_factory=Statuses)
+    unfurls: Unfurls = field(default_factory=Unfurls)
+    steps: Steps = field(default_factory=Steps)
     channels: dict[str, Channel] = field(default_factory=dict)
     people: dict[str, Profile] = field(default_factory=dict)
     uploads: dict[str, Json] = field(default_factory=dict)

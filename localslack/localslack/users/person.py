@@ -11,6 +11,8 @@ from localslack.interaction.controls import find_control
 from localslack.state.channel import Channel
 from localslack.state.element_values import add_default_ids
 from localslack.state.identity import APP_ID, BOT_USER
+from localslack.state.steps import list_parameters
+from localslack.state.unfurls import COMPOSER, SharedLinks
 from localslack.state.workspace import Json
 from localslack.users.sender import DOMAIN, TOKEN, Delivery
 from localslack.users.view_user import ViewUser
@@ -21,6 +23,7 @@ CHANNEL_TYPES = {"channels": "channel", "groups": "group", "im": "im", "mpim": "
 CHANGE_SUBTYPES = frozenset(
     "message_changed message_deleted message_replied channel_join channel_leave channel_topic group_join".split()
 )
+ACKNOWLEDGED = 200
 CHANNEL_NAMES = {"groups": "privategroup", "im": "directmessage"}
 
 
@@ -60,6 +63,7 @@ class Person(ViewUser):
             text if bot_mention in text else f"{bot_mention} {text}", channel or self.slack.home, thread_ts
         )
         mention = self._send_event({**message, "type": "app_mention"})
+        self.share_links(str(message["channel"]), str(message["ts"]))
         if twin:
             self.send_twin(mention)
         return mention
@@ -101,7 +105,62 @@ class Person(ViewUser):
         )
         ts = message.get("ts") or self.slack.make_ts()
         event = {"type": "message", "ts": ts, "channel": channel, "event_ts": ts}
-        return self._send_event({**event, **message, **fields, **self._describe_channel(channel)})
+        delivery = self._send_event({**event, **message, **fields, **self._describe_channel(channel)})
+        if message:
+            self.share_links(channel, ts)
+        return delivery
+
+    def share_links(self, channel: str, ts: str) -> Delivery | None:
+        """Send the ``link_shared`` event of a message; None if the app is not told of any of its links."""
+        shared = self.slack.share_links(channel, ts)
+        return self._announce(shared, self.slack.get_message(channel, ts)) if shared else None
+
+    def type_links(self, text: str) -> Delivery | None:
+        """Type links into the message box without sending them, which has an event of its own."""
+        shared = self.slack.type_links(text)
+        return self._announce(shared, {}) if shared else None
+
+    def _announce(self, shared: SharedLinks, message: Json) -> Delivery:
+        is_sent = shared.source != COMPOSER
+        thread = {"thread_ts": message["thread_ts"]} if message.get("thread_ts", shared.ts) != shared.ts else {}
+        delivery = self._send_event(
+            {
+                "type": "link_shared",
+                "channel": shared.channel,
+                "is_bot_user_member": not is_sent or self.slack.get_channel(shared.channel).member,
+                "user": self.user,
+                "message_ts": shared.ts,
+                "unfurl_id": shared.unfurl_id,
+                "source": shared.source,
+                "links": [{"domain": self.slack.find_domain(url), "url": url} for url in shared.urls],
+                "event_ts": self.slack.make_ts(),
+                **thread,
+            }
+        )
+        if delivery.ack.status == ACKNOWLEDGED:
+            self.slack.acknowledge_links(shared)
+        return delivery
+
+    def run_step(self, callback_id: str, inputs: Json) -> Delivery:
+        """Run a workflow with one step of the app, with these inputs. The event names no person."""
+        execution = self.slack.begin_step(callback_id)
+        declared = self.slack.workspace.steps.declared[callback_id]
+        described = {
+            name: [{"name": each, **parameter} for each, parameter in list_parameters(declared, name).items()]
+            for name in ("input_parameters", "output_parameters")
+        }
+        function = {"id": f"Fn{execution.id[2:]}", "callback_id": callback_id, "type": "app", "app_id": APP_ID}
+        return self._send_event(
+            {
+                "type": "function_executed",
+                "function": {**function, "title": declared.get("title", callback_id), **described},
+                "inputs": inputs,
+                "function_execution_id": execution.id,
+                "workflow_execution_id": self.slack.make_id("Wx"),
+                "event_ts": self.slack.make_ts(),
+                "bot_access_token": execution.token,
+            }
+        )
 
     def edit(self, ts: str, text: str, channel: str | None = None) -> Delivery:
         """Replace the text of a message."""

@@ -72,7 +72,7 @@ class Sender:
             "event_id": self.slack.make_id("Ev"),
             "event_time": int(float(event["event_ts"])),
             "authorizations": [{"enterprise_id": grid, **bot}],
-            "is_ext_shared_channel": self.is_guest or self.slack.get_channel(event["channel"]).shared,
+            "is_ext_shared_channel": self.is_guest or self.slack.is_shared(event.get("channel", "")),
         }
         return self._deliver_payload("events_api", payload | ({"enterprise_id": grid} if grid else {}))
 

@@ -20,8 +20,10 @@ from bot.adapters.redis.batches import RedisBatchStore
 from bot.adapters.redis.connection import RedisCache, connect_server
 from bot.adapters.redis.deprecations import RedisDeprecationStore
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
+from bot.adapters.redis.preview_switches import RedisPreviewSwitches
 from bot.adapters.redis.probe import RedisProbe
 from bot.adapters.redis.profiles import RedisProfileStore
+from bot.adapters.redis.record_store import RedisRecordStore
 from bot.adapters.redis.spending import RedisSpendingStore
 from bot.adapters.redis.touches import RedisTouchStore
 from bot.container.digests import build_digest_services
@@ -29,13 +31,18 @@ from bot.container.foundation import build_ownership
 from bot.container.history import build_backfill
 from bot.domain.contract.deprecations import DeprecationLedger
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
+from bot.domain.conversations.preview_request import PreviewSwitch
 from bot.domain.keyspace.keys import (
     FAMILIES,
     FILE_USES,
     JOBS_NAMESPACE,
+    LINK_PREVIEW,
     MERGE_CONTRACT,
     MODULE_OUTLINE,
+    OTHER_PREVIEWER,
     RELEASES,
+    STEP_RUN,
+    STEP_TOKEN,
     TAG_COMMIT,
     find_family,
 )
@@ -53,9 +60,11 @@ from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import ShownHit, TouchVerdict, build_hit_key
 from bot.domain.touches.models import TouchLevel
 from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
+from bot.services.previews.link_preview import LINK_PREVIEW_CODEC, LinkPreview
 from bot.services.review.conversation import ReviewCost
 from bot.services.review.kept_reviews import BugReviews
 from bot.services.review.reviewer import BugReviewer, ReviewResult
+from bot.services.steps.step_run import STEP_RUN_CODEC, StepRun
 from bot.services.touches.decisions import TouchDecisions
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import REPOSITORY, pull
@@ -197,6 +206,18 @@ def keep_a_profile(store: Redis) -> None:
         cache.put(family.build_key(*parts), "{}", family.lifetime)
 
 
+def preview_and_step(store: Redis) -> None:
+    """Write what previews of links and steps of workflows leave; the sample day has none."""
+    RedisPreviewSwitches(store).put("C0TEAM", PreviewSwitch(is_on=True, user=YOU, at=MORNING))
+    previews = RedisRecordStore(store, LINK_PREVIEW_CODEC, LINK_PREVIEW.lifetime)
+    previews.claim(LINK_PREVIEW.build_key("C0TEAM", "ab12"), LinkPreview(), LinkPreview().plan("1.1"))
+    steps = RedisRecordStore(store, STEP_RUN_CODEC, STEP_RUN.lifetime)
+    steps.save(STEP_RUN.build_key("Fx1"), StepRun(), StepRun().fail("No such day."))
+    cache = RedisCache(store)
+    for family, part in ((OTHER_PREVIEWER, "C0TEAM"), (STEP_TOKEN, "Fx1")):
+        cache.put(family.build_key(part), "A0OTHER", family.lifetime)
+
+
 class QuietBackground:
     """Pull requests that nobody discusses."""
 
@@ -225,6 +246,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
             live_a_day(team)
             pay_and_lose(store)
             keep_a_profile(store)
+            preview_and_step(store)
             found.look()
         yield found
 

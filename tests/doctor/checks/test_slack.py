@@ -7,11 +7,15 @@ from typing import Any
 
 import pytest
 from localslack.loopback import Loopback, Request, Response
+from redis import Redis
 
 from bot.adapters.slack.probe import SlackBotProbe, SocketModeProbe
 from bot.adapters.slack.scopes import SCOPES as NEEDED
-from bot.doctor.checks.slack import NO_ANSWER, check_app_token, check_channels, check_slack
+from bot.doctor.checks.slack import NO_ANSWER, check_app_token, check_channels, check_previews, check_slack
+from bot.domain.conversations.preview_request import PreviewSwitch
+from bot.domain.operations.app_manifest import PREVIEW_SCOPES
 from bot.ports.probes import SlackProbe
+from tests.doctor.checks.test_store import records_of
 from tests.doctor.findings import outcome, told
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.checks import closed_port
@@ -189,3 +193,20 @@ def test_a_slack_that_falls_silent_is_asked_no_more(slack: SlackEmulator) -> Non
 def test_without_slack_no_channel_is_a_failure() -> None:
     found = told(check_channels("see Slack token above", {"C0DIGEST": "PRDIGEST_CHANNEL"}))
     assert found == ["- Channel C0DIGEST (PRDIGEST_CHANNEL): not checked: see Slack token above"]
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_previews_that_are_on_need_their_scopes(store: Redis, is_on: bool) -> None:
+    records = records_of(store)
+    records.preview_switches.put("C1", PreviewSwitch(is_on, "U1", datetime.now(UTC)))
+    with SlackEmulator() as slack:
+        lacking = told(check_previews(bot(slack.url), records))
+        slack.grant_scopes(*PREVIEW_SCOPES)
+        complete = told(check_previews(bot(slack.url), records))
+    advice = (
+        "Update the app's manifest from `prdigest manifest --previews`, which adds links:read and links:write, "
+        "then install the app again."
+    )
+    problem = f"on in 1 conversation, but not possible: {'; '.join(PREVIEW_SCOPES.values())}"
+    assert lacking == ([f"! Link previews: {problem} -> {advice}"] if is_on else [])
+    assert complete == (["+ Link previews: on in 1 conversation"] if is_on else [])

@@ -29,6 +29,7 @@ EXPORTED = {
     keys.POSTED_DIGEST_INDEX.build_key("o/r"): ("issued:o/r", "zset"),
     keys.DEPRECATIONS.build_key("octo/engine"): ("deprecations:octo/engine", "string"),
     keys.PROFILE_LIST.build_key(): ("profiles", "hash"),
+    keys.PREVIEW_SWITCHES.build_key(): ("previews", "hash"),
     keys.PROFILE.build_key("ascend"): ("downstream:ascend", "string"),
     keys.TOUCH_HITS.build_key("ascend"): ("hits:ascend", "hash"),
     keys.TOUCH_DECISIONS.build_key("ascend"): ("decisions:ascend", "hash"),
@@ -44,6 +45,10 @@ EXPIRING = {
     keys.EARLIER_ANSWER.build_key("C1", "ab12"): ("given:C1:ab12", "hash", HOUR),
     keys.COMMAND_RESULT.build_key("command:1"): ("regular:command:1", "string", HOUR),
     keys.ANSWER_INPUTS.build_key("C1", "1.5"): ("answered:C1:1.5", "string", 30 * DAY),
+    keys.LINK_PREVIEW.build_key("C1", "ab12"): ("preview:C1:ab12", "hash", 7 * DAY),
+    keys.OTHER_PREVIEWER.build_key("C1"): ("unfurled:C1", "string", 28 * DAY),
+    keys.STEP_RUN.build_key("Fx1"): ("step:Fx1", "hash", DAY),
+    keys.STEP_TOKEN.build_key("Fx1"): ("steptoken:Fx1", "string", HOUR),
     keys.LAST_TICK.build_key(): ("clock:ticked", "string", DAY),
     keys.DIGEST_ATTEMPT.build_key("5d2cea88", "2026-03-01T17:00:00+00:00"): (
         "sent:5d2cea88:2026-03-01T17:00:00+00:00",

@@ -82,6 +82,33 @@ def mention(person: Person) -> tuple[str, Json]:
     return "events_api", person.mention("help").payload
 
 
+def links(person: Person) -> tuple[str, Json]:
+    kind, sent = mention(person)
+    event = {
+        "type": "link_shared",
+        "channel": "C0DIGEST",
+        "user": person.user,
+        "message_ts": sent["event"]["ts"],
+        "source": "conversations_history",
+        "links": [{"domain": "github.com", "url": "https://github.com/octo/engine/pull/1"}],
+        "event_ts": sent["event"]["event_ts"],
+    }
+    return kind, {**sent, "event": event}
+
+
+def step(person: Person) -> tuple[str, Json]:
+    kind, sent = mention(person)
+    event = {
+        "type": "function_executed",
+        "function": {"callback_id": "post_digest"},
+        "inputs": {"channel_id": "C0DIGEST"},
+        "function_execution_id": "Fx0001",
+        "bot_access_token": "xwfp-1",
+        "event_ts": sent["event"]["event_ts"],
+    }
+    return kind, {**sent, "event": event}
+
+
 def home(person: Person) -> tuple[str, Json]:
     return "events_api", person.open_home().payload
 
@@ -155,6 +182,23 @@ CHANGES: dict[str, tuple[Make, Change]] = {
     ),
     "authorizations that are no list": (mention, _with(7, "authorizations")),
     "authorizations of numbers": (mention, _with([7], "authorizations")),
+    "step without a function": (step, _without("event", "function")),
+    "step of a function that is no object": (step, _with("post_digest", "event", "function")),
+    "step without its name": (step, _with({}, "event", "function")),
+    "step without inputs": (step, _without("event", "inputs")),
+    "step whose inputs are a list": (step, _with([], "event", "inputs")),
+    "step without its execution": (step, _without("event", "function_execution_id")),
+    "step with a key as its execution": (step, _with("Fx1:subscriptions", "event", "function_execution_id")),
+    "step with a long execution": (step, _with("F" * 5_000, "event", "function_execution_id")),
+    "step whose token is an object": (step, _with({}, "event", "bot_access_token")),
+    "links without channel": (links, _without("event", "channel")),
+    "links of a channel that is a list": (links, _with([], "event", "channel")),
+    "links without the time of their message": (links, _without("event", "message_ts")),
+    "links that are missing": (links, _without("event", "links")),
+    "links that are no list": (links, _with("https://github.com", "event", "links")),
+    "links that are no objects": (links, _with([7, None], "event", "links")),
+    "a link whose address is an object": (links, _with([{"url": {}}], "event", "links")),
+    "links in a thread without a time": (links, _with("soon", "event", "thread_ts")),
     "home without user": (home, _without("event", "user")),
     "home without time": (home, _without("event", "event_ts")),
     "click without trigger_id": (click, _without("trigger_id")),

@@ -21,7 +21,9 @@ from bot.domain.conversations.commands import (
     SummaryRequest,
 )
 from bot.domain.conversations.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
+from bot.domain.conversations.preview_request import PreviewAction
 from bot.domain.conversations.slack_request import Audience
+from bot.domain.conversations.step_inputs import StepInputs, StepName
 from bot.domain.conversations.touch_requests import ContractRequest, TouchesRequest, TouchScoreRequest
 from bot.domain.conversations.usage_request import UsageRequest
 from bot.domain.digest.view import DigestView, ViewLevel
@@ -35,6 +37,7 @@ from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSe
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.domain.touches.decisions import TouchVerdict
+from bot.ports.link_previews import MessagePlace
 from bot.render.blocks.button_values import HitVote
 from bot.render.conversations.greetings import Greeting
 from bot.services.jobs import job_types as kinds
@@ -84,6 +87,16 @@ CASES: list[tuple[JobType[Any], Any]] = [
         kinds.RECORD_HIT_VOTE,
         made.HitVotePayload(ASKER, HitVote(TouchVerdict.OURS, "ascend", Reference(ENGINE, 7)), NOON),
     ),
+    (kinds.SWITCH_LINK_PREVIEWS, made.PreviewSwitchPayload(ASKER, PreviewAction.ON)),
+    (
+        kinds.SHOW_LINK_PREVIEWS,
+        made.LinksPayload(MessagePlace("C1", "1.2", "1.0"), ("https://github.com/a/b/pull/7",)),
+    ),
+    (
+        kinds.RUN_STEP,
+        made.StepPayload("Fx1", StepName.ASK, StepInputs("C1", question="why?"), ASKER, "not now"),
+    ),
+    (kinds.CHECK_LINK_PREVIEWS, made.LinksPayload(MessagePlace("C1", "1.2"))),
     (kinds.CHANGE_SUBSCRIPTION, made.SubscriptionPayload(ASKER, "subscribe", WISH, channel="C1", replaces="1a2b")),
     (
         kinds.CHANGE_SUBSCRIPTION,

@@ -89,7 +89,7 @@ def fill(store: Redis) -> None:
     plant_hash(store, "history:octo/engine", **{"7": LONG, "8": ""})
     plant_hash(store, "backfilled:octo/engine", **{"2026-02-28": "43"})
     RedisPostedDigestIndex(store).add(Repository("octo", "engine"), NOON, DIGEST)
-    for key in ("profiles", "hits:ascend", "decisions:ascend"):
+    for key in ("profiles", "previews", "hits:ascend", "decisions:ascend"):
         plant_hash(store, key, a=HARD)
     RedisThreadStateStore(store).put("downstream:ascend", LONG)
     RedisThreadStateStore(store).put("deprecations:octo/engine", LONG)
@@ -207,6 +207,7 @@ def test_everything_is_there_after_it_moved(store: Redis) -> None:
         "backfilled": 1,
         "issued": 1,
         "profiles": 1,
+        "previews": 1,
         "downstream": 1,
         "hits": 1,
         "decisions": 1,
@@ -360,7 +361,7 @@ def test_a_line_that_never_ends_is_not_read_to_its_end(store: Redis) -> None:
 def test_a_store_with_records_is_left_as_it_is(store: Redis) -> None:
     fill(store)
     before = exported(store)
-    with pytest.raises(UsageError, match="already contains 16 records") as caught:
+    with pytest.raises(UsageError, match="already contains 17 records") as caught:
         restored(store, GOOD)
     assert is_one_sentence(str(caught.value))
     assert exported(store) == before

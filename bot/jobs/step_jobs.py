@@ -1,0 +1,34 @@
+"""Jobs for the steps of workflows. They have no asker: Slack does not say who started a workflow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from bot.container.worker import WorkerServices
+from bot.domain.conversations.step_inputs import StepName
+from bot.domain.errors import UsageError
+from bot.jobs.job_runner import JobHandler
+from bot.services.costs.billing import bill_to, name_payer
+from bot.services.jobs.job_types import RUN_STEP
+from bot.services.jobs.payloads import StepPayload
+
+
+def list_jobs() -> Iterable[JobHandler[Any]]:
+    """List the job with its handler."""
+    return (JobHandler(RUN_STEP, run_step),)
+
+
+def run_step(services: WorkerServices, payload: StepPayload) -> None:
+    """Run a step of a workflow; all workflows of a workspace share one budget."""
+    steps = services.steps
+
+    def do_work() -> Mapping[str, str]:
+        if payload.refusal:
+            raise UsageError(payload.refusal)
+        if payload.name is StepName.POST_DIGEST:
+            return steps.work.post_digest(payload.inputs)
+        return steps.work.answer_question(payload.origin, payload.inputs)
+
+    with bill_to(name_payer(payload.origin)):
+        steps.runner.run(payload.execution, do_work)

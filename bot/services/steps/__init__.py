@@ -1,0 +1,1 @@
+"""Steps that Slack's workflows run: each is done once and reported once."""

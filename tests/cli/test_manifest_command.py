@@ -1,0 +1,39 @@
+"""The manifests that code derives from the one that is shipped."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from bot.cli.shipped import manifest_command
+from tests.helpers.command import ROOT
+
+
+def show(*options: str) -> str:
+    return CliRunner().invoke(manifest_command, options, catch_exceptions=False).output
+
+
+def test_without_options_it_is_the_file_itself() -> None:
+    assert show() == (ROOT / "manifest.json").read_text()
+
+
+def test_each_option_adds_what_its_feature_needs_and_no_more() -> None:
+    plain, previews, steps, both = (
+        json.loads(show(*options)) for options in ((), ("--previews",), ("--steps",), ("--previews", "--steps"))
+    )
+    scopes = [each["oauth_config"]["scopes"]["bot"] for each in (plain, previews, steps, both)]
+    assert set(scopes[1]) - set(scopes[0]) == {"links:read", "links:write"}
+    assert scopes[2] == scopes[0]
+    assert scopes[3] == scopes[1]
+    assert both["features"]["unfurl_domains"] == ["github.com"]
+    assert both["functions"] == steps["functions"]
+    assert "functions" not in previews
+    events = [each["settings"]["event_subscriptions"]["bot_events"] for each in (plain, both)]
+    assert set(events[1]) - set(events[0]) == {"link_shared", "function_executed"}
+
+
+def test_the_domain_is_that_of_your_own_github(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_API_URL", "https://git.corp.example/api/v3")
+    assert json.loads(show("--previews"))["features"]["unfurl_domains"] == ["git.corp.example"]

@@ -1,0 +1,80 @@
+"""Which links get a preview, and what they are about."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.domain.conversations.commands import AllowedRepositories
+from bot.domain.conversations.preview_links import compute_link_fingerprint, parse_preview_link
+from bot.domain.conversations.preview_request import PreviewAction, parse_preview_action
+from bot.domain.errors import UsageError
+from bot.domain.pull_requests.models import Repository
+
+HERE = AllowedRepositories(Repository("octo", "engine"), (Repository("octo", "parts"),))
+WEB = "https://github.com"
+KNOWN = {
+    f"{WEB}/octo/engine/pull/7": "octo/engine#7",
+    f"{WEB}/Octo/Parts/pull/7": "octo/parts#7",
+    f"{WEB}/octo/engine/pull/7/files#diff-1": "octo/engine#7",
+    f"{WEB}/octo/engine/pull/7/files/{'a' * 40}..{'b' * 40}": "octo/engine#7",
+    f"{WEB}/octo/engine/pull/7?a=1&amp;b=2": "octo/engine#7",
+    f"{WEB}/octo/engine/compare/v1.2.0...v1.3.0": "octo/engine v1.2.0..v1.3.0",
+    f"{WEB}/octo/engine/compare/{'a' * 40}..{'b' * 7}?diff=split": f"octo/engine {'a' * 40}..{'b' * 7}",
+}
+OTHER = (
+    "",
+    WEB,
+    "http://github.com/octo/engine/pull/7",
+    "https://github.com.evil.test/octo/engine/pull/7",
+    "https://github.com@evil.test/octo/engine/pull/7",
+    "https://user@github.com/octo/engine/pull/7",
+    "https://github.com:8443/octo/engine/pull/7",
+    "https://GITHUB.com\\@evil.test/octo/engine/pull/7",
+    "https://githuḃ.com/octo/engine/pull/7",
+    f"{WEB}//octo/engine/pull/7",
+    f"{WEB}/octo%2Fengine/pull/7",
+    f"{WEB}/octo/engine/pull/%37",
+    f"{WEB}/octo/engine/pull/7%2F8",
+    f"{WEB}/octo/engine/pull/\N{ARABIC-INDIC DIGIT SEVEN}",
+    f"{WEB}/octo/engine/pull/0",
+    f"{WEB}/octo/engine/pull/07",
+    f"{WEB}/octo/engine/pull/{'7' * 30}",
+    f"{WEB}/octo/engine/pull/7\n",
+    f"{WEB}/octo/../octo/engine/pull/7",
+    f"{WEB}/octo/secret/pull/7",
+    f"{WEB}/octo/engine/issues/7",
+    f"{WEB}/octo/engine/compare/main...topic",
+    f"{WEB}/octo/engine/compare/v1...evil:v2",
+    f"{WEB}/octo/engine/compare/v1",
+    f"{WEB}/octo/engine/compare/--output=1...v2",
+    f"{WEB}/octo/engine/compare/{'1.' * 400}",
+    f"{WEB}/octo/engine/pull/7?{'a' * 2_000}",
+)
+
+
+@pytest.mark.parametrize("link", KNOWN)
+def test_a_link_to_a_pull_request_or_a_comparison_is_known(link: str) -> None:
+    assert str(parse_preview_link(link, HERE)) == KNOWN[link]
+
+
+@pytest.mark.parametrize("link", OTHER)
+def test_any_other_link_is_not(link: str) -> None:
+    assert parse_preview_link(link, HERE) is None
+
+
+def test_two_links_about_the_same_have_one_fingerprint() -> None:
+    first, second, other = (
+        parse_preview_link(f"{WEB}/{path}", HERE)
+        for path in ("octo/engine/pull/7", "OCTO/engine/pull/7/files", "octo/engine/pull/8")
+    )
+    assert first
+    assert second
+    assert other
+    assert compute_link_fingerprint(first) == compute_link_fingerprint(second) != compute_link_fingerprint(other)
+
+
+def test_people_write_on_off_or_nothing() -> None:
+    assert parse_preview_action(" ON ") is PreviewAction.ON
+    assert parse_preview_action("") is PreviewAction.ASK
+    with pytest.raises(UsageError, match="write previews on or previews off"):
+        parse_preview_action("ask")

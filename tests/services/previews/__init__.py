@@ -1,0 +1,1 @@
+"""Previews of links: when a link may have one."""
