@@ -95,8 +95,9 @@ class ContractArguments(ToolArguments):
 
     description: ClassVar[str] = (
         "What merges change for those who build on the repository: functions, classes, flags, environment "
-        "variables, endpoints and the like that were removed, moved, renamed or got another signature or default, "
-        "with the line before and after and how upstream changed its own callers. Of one pull request or of days."
+        "variables, endpoints and the like that were removed, moved, renamed or got another signature or default. "
+        "Each has the line before and after, and how upstream changed its own callers. Of one pull request or of "
+        "days."
     )
 
     number: int = Field(0, ge=0, lt=_MAX_NUMBER, description="a pull request, in place of days")
@@ -131,8 +132,8 @@ class TouchArguments(ToolArguments):
     """Arguments of the touches of a profile."""
 
     description: ClassVar[str] = (
-        "What the merges of some days do to a team's own code: each merge that breaks, may break or touches it, "
-        "with the changed name, the reason, what to do, and the team's files and lines that use it."
+        "What the merges of some days do to a team's own code: each merge that breaks, may break or touches it. "
+        "Each has the changed name, the reason, what to do, and the team's files and lines that use it."
     )
 
     days: str = ""
