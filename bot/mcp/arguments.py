@@ -62,17 +62,21 @@ class ReportArguments(ToolArguments):
     repository: str = ""
 
 
-class OutcomeArguments(ToolArguments):
+class MergeArguments(ToolArguments):
+    """The merges that a tool is about: one, or those of some days."""
+
+    number: int = Field(0, ge=0, lt=_MAX_NUMBER, description="a pull request, in place of days")
+    days: str = ""
+    repository: str = ""
+
+
+class OutcomeArguments(MergeArguments):
     """Arguments of the outcomes of merges."""
 
     description: ClassVar[str] = (
         "What became of merges: which were reverted or repaired, by which later one, and whether that still "
         "stands. Of one pull request, or of all that were merged in some days."
     )
-
-    number: int = Field(0, ge=0, lt=_MAX_NUMBER, description="a pull request, in place of days")
-    days: str = ""
-    repository: str = ""
 
 
 class FileAtCommitArguments(ToolArguments):
@@ -90,7 +94,7 @@ class FileAtCommitArguments(ToolArguments):
     around: str = Field("", max_length=200, description="a name, in place of lines")
 
 
-class ContractArguments(ToolArguments):
+class ContractArguments(MergeArguments):
     """Arguments of the list of contract changes."""
 
     description: ClassVar[str] = (
@@ -100,9 +104,6 @@ class ContractArguments(ToolArguments):
         "days."
     )
 
-    number: int = Field(0, ge=0, lt=_MAX_NUMBER, description="a pull request, in place of days")
-    days: str = ""
-    repository: str = ""
     paths: WordList = Field((), description="globs of changed files, as in .gitignore")
     name: str = Field("", max_length=200, description="a part of the changed name")
 

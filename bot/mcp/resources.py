@@ -57,8 +57,7 @@ class ReportResources:
 
     def list_addresses(self) -> tuple[ReportAddress, ...]:
         """List the days whose digest was posted, the latest first. Raises StoreUnavailable."""
-        repositories = self._sources.repositories
-        found = [each for one in (repositories.default, *repositories.others) for each in self._list_posted(one)]
+        found = [each for one in self._sources.repositories.list_all() for each in self._list_posted(one)]
         newest = sorted(dict.fromkeys(found), key=lambda each: each.day, reverse=True)
         return tuple(newest[:_MAX_LISTED])
 

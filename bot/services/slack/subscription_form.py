@@ -50,7 +50,7 @@ class FormOpener:
         try:
             old = self._editor.get_changeable(slack_request, name) if name else None
             view = render_form(
-                (repositories.default, *repositories.others),
+                repositories.list_all(),
                 self._default_timing,
                 old,
                 slack_request,

@@ -161,7 +161,7 @@ class ReadingSession:
         try:
             repository = Repository.parse(text, self._repositories.web)
         except UsageError as error:
-            known = ", ".join(map(str, (self._repositories.default, *self._repositories.others)))
+            known = ", ".join(map(str, self._repositories.list_all()))
             raise UsageError(f"{str(error).rstrip('.')}; you may ask about {known}.") from error
         return self._repositories.require_known(repository)
 
