@@ -81,7 +81,7 @@ class PreviewCardBuilder:
         except StoreUnavailable:
             raise
         except PrdigestError as error:
-            # nobody asked for a preview, so nobody is told why there is none
+            # nobody asked for a preview, so the log alone says why there is none
             log.info("no preview of %s: %s", target, error)
             return None
 

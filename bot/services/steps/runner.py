@@ -1,4 +1,4 @@
-"""Runner of the steps of workflows: the work is done once, and Slack is told its end once."""
+"""Runner of the steps of workflows: each is done once, and its end is reported to Slack once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class StepRunner:
         self._now = now
 
     def run(self, execution: str, work: Callable[[], Outputs]) -> None:
-        """Do the work of a step unless it is done, and tell Slack its end unless it was told.
+        """Do the work of a step unless it is done, and report its end to Slack unless that is done.
 
         A process that dies after the work leaves its result, and one that dies after the report leaves a step
         that Slack no longer takes a report for.
