@@ -79,8 +79,7 @@ def _list_outcomes(
         repository, span.days[0].start - WATCH_WINDOW, session.today.end + timedelta(1)
     )
     known = remove_duplicates([*merged.pulls, *recorded])
-    newest_first = sorted(known, key=lambda pull: (pull.merge_time, pull.number), reverse=True)
-    outcomes = find_outcomes(RevertIndex(tuple(newest_first)))
+    outcomes = find_outcomes(RevertIndex(known))
     items = [_build_item(each) for each in outcomes if not numbers.isdisjoint((each.pull.number, each.by.number))]
     caveats = "".join(f"; {caveat}" for caveat in merged.caveats)
     return ItemList(f"{about}, by merges until {until.last} and those recorded since{caveats}", items)
