@@ -1,0 +1,1 @@
+"""What the tests start processes with."""

@@ -1,0 +1,1 @@
+"""What pytest does otherwise here: which tests run, in which order and processes, and what these report."""
