@@ -8,27 +8,25 @@ from inspect import Signature
 from itertools import product
 from typing import Any
 
-Row = tuple[Any, ...] | str | Callable[..., Any]
-
 
 def check_rows(
-    rows: Mapping[str, Row] | Iterable[str], *more: Iterable[Any]
+    rows: Mapping[str, Any] | Iterable[Any], *more: Iterable[Any]
 ) -> Callable[[Callable[..., None]], Callable[[], None]]:
     """Make one test of a check that takes the values of a row, for a test each costs more than most of them do.
 
     Args:
-        rows: the values of each row, by its name; a row of one value may be that value, and its name too.
+        rows: a tuple of values, or the only value, for each row: by its name, or in a list of rows without.
         more: lists of further values, each of which is combined with each row.
 
     Raises:
         AssertionError: rows failed; they are named with what their checks said.
     """
-    named = rows if isinstance(rows, Mapping) else {each: each for each in rows}
+    named = rows.items() if isinstance(rows, Mapping) else [(repr(row), row) for row in rows]
 
     def decorate(check: Callable[..., None]) -> Callable[[], None]:
         def whole() -> None:
             failures = []
-            for (name, row), *others in product(named.items(), *more):
+            for (name, row), *others in product(named, *more):
                 try:
                     check(*(row if isinstance(row, tuple) else (row,)), *others)
                 except Exception as error:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import is_hypothesis_test
 
 TESTS = Path(__file__).parent.parent
 
-# trials of the whole bot, by very many cases, in a browser or as a package: CI runs them (decision 84)
+# trials of the whole bot, by very many cases, in a browser or as a package, and tests of what tests stand on: CI
+# runs them (decision 84)
 APART = frozenset(
     "attacks benchmarks browser crash demo deploy emulators evals faults helpers hostile release upgrade".split()
 )
@@ -36,8 +38,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark whole folders; single modules and tests have the mark themselves."""
-    if not _SLOW.isdisjoint(item.nodeid.partition("::")[0].split("/")):
+    """Mark whole folders and properties; other modules and tests have the mark themselves."""
+    is_property = isinstance(item, pytest.Function) and is_hypothesis_test(item.obj)
+    if is_property or not _SLOW.isdisjoint(item.nodeid.partition("::")[0].split("/")):
         item.add_marker(pytest.mark.slow)
 
 

@@ -29,6 +29,7 @@ from bot.domain.time.day import LocalDay
 from handlers.commands.registry import COMMANDS as SLACK_COMMANDS
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.command import ROOT, environment, prdigest
+from tests.helpers.tables import check_rows
 from tests.helpers.world import world
 from tests.upgrade.left_behind import restore_store
 
@@ -334,7 +335,7 @@ CONTEXT = ParseContext(
 )
 
 
-@pytest.mark.parametrize("typed", SLASH)
+@check_rows(SLASH)
 def test_slack_commands_are_understood(typed: str) -> None:
     """Each has its command and is parsed; a word without its arguments names what it begins."""
     name, _, text = typed.partition(" ")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.tables import check_rows
+
 ROWS = [
     tuple(cell.strip() for cell in line.strip("|").split("|"))
     for line in (Path(__file__).parents[2] / "docs" / "glossary.md").read_text().splitlines()
@@ -43,7 +45,7 @@ def test_each_term_has_one_meaning_and_one_definition() -> None:
     assert [term for term, count in Counter(row[0].lower() for row in ROWS).items() if count > 1] == []
 
 
-@pytest.mark.parametrize("name", [row[2].strip("`") for row in ROWS])
+@check_rows([row[2].strip("`") for row in ROWS])
 def test_the_definition_exists(name: str) -> None:
     assert find_definition(name) is not None
 

@@ -15,6 +15,7 @@ from bot.adapters.metrics import Instruments, StoreStateCollector
 from bot.domain.operations.run import RunOutcome
 from bot.domain.operations.store_state import StoreState
 from tests.helpers.command import ROOT
+from tests.helpers.tables import check_rows
 from tests.project.test_documents import list_sections, read_rows
 
 FOLDER = ROOT / "docs" / "monitoring"
@@ -82,7 +83,7 @@ def find_unknown(expression: str) -> list[str]:
     return unknown + sorted(grouped - known - ADDED_LABELS)
 
 
-@pytest.mark.parametrize("expression", sorted(set(list_expressions())))
+@check_rows(sorted(set(list_expressions())))
 def test_an_expression_names_metrics_and_labels_that_exist(expression: str) -> None:
     assert re.search(NAME, expression) or expression.startswith("up{")
     assert find_unknown(expression) == []

@@ -9,6 +9,7 @@ import pytest
 from bot.domain.errors import ConfigurationError
 from bot.domain.pull_requests.models import Repository
 from bot.settings import Settings, load_settings, load_usable_settings
+from tests.helpers.tables import check_rows
 
 Env = pytest.MonkeyPatch
 
@@ -32,7 +33,7 @@ def test_every_problem_is_told_and_the_rest_can_be_used(monkeypatch: Env) -> Non
         assert getattr(usable.settings, name.lower()) == getattr(defaults, name.lower())
 
 
-@pytest.mark.parametrize("name", sorted(Settings.model_fields))
+@check_rows(sorted(Settings.model_fields))
 def test_the_default_of_every_setting_can_stand_in(name: str) -> None:
     default = Settings.model_fields[name].get_default(call_default_factory=True)
     assert getattr(Settings(**{name: default}), name) == default

@@ -19,6 +19,7 @@ from bot.ports import Attachment
 from tests.adapters.worlds import Garbage, WebPage
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.checks import closed_port, is_one_sentence
+from tests.helpers.tables import check_rows
 
 HOME = "C0DIGEST"
 POST: dict[str, Any] = {"text": "Hello", "blocks": []}
@@ -150,8 +151,7 @@ def test_a_web_page_in_place_of_an_answer_is_unavailable_and_not_shown() -> None
     assert "html" not in str(error)
 
 
-@pytest.mark.parametrize("body", [b"\xff\xfe", b'{"ok": true, "ts', b"[]", b'"ok"', b"7", b"null", b""], ids=repr)
-@pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
+@check_rows(ACTS, [b"\xff\xfe", b'{"ok": true, "ts', b"[]", b'"ok"', b"7", b"null", b""])
 def test_an_answer_that_slack_never_gives_is_unavailable(act: Act, body: bytes) -> None:
     with Garbage(body) as world:
         error = failure(act, SlackMessenger(make_slack_client("xoxb-test", world.url)))

@@ -29,6 +29,7 @@ from bot.domain.time.day import LocalDay, get_today, parse_date, parse_zone
 from tests.domain.refusals import refusal
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
 from tests.helpers.checks import is_one_sentence
+from tests.helpers.tables import check_rows
 
 WEB = Repository("Acme", "web.app")
 KNOWN = AllowedRepositories(REPOSITORY, (WEB,))
@@ -105,57 +106,46 @@ def test_pull_requests_are_named(text: str, expected: tuple[Reference, ...]) -> 
     assert summary_of(text) == SummaryRequest(expected)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        pytest.param("", risks(), id="nothing-is-yesterday"),
-        pytest.param(" \n", risks(), id="blanks-are-nothing"),
-        pytest.param("today", risks("2026-02-28"), id="today"),
-        pytest.param("7d", risks("2026-02-22..2026-02-28"), id="a-week"),
-        pytest.param("2026-02-24 .. 2026-02-28", risks("2026-02-24..2026-02-28"), id="a-range-of-three-words"),
-        pytest.param(
+@check_rows(
+    {
+        "nothing-is-yesterday": ("", risks()),
+        "blanks-are-nothing": (" \n", risks()),
+        "today": ("today", risks("2026-02-28")),
+        "a-week": ("7d", risks("2026-02-22..2026-02-28")),
+        "a-range-of-three-words": ("2026-02-24 .. 2026-02-28", risks("2026-02-24..2026-02-28")),
+        "a-range-around-a-filter": (
             "2026-02-24 path:a .. 2026-02-28",
             risks("2026-02-24..2026-02-28", filters=Filters(("a",))),
-            id="a-range-around-a-filter",
         ),
-        pytest.param("31d", risks("31d"), id="as-long-as-may-be"),
-        pytest.param("path:vllm/v1 7d", risks("7d", filters=Filters(("vllm/v1",))), id="path-first"),
-        pytest.param("path:b path:a", risks(filters=Filters(("b", "a"))), id="paths-in-order"),
-        pytest.param(
+        "as-long-as-may-be": ("31d", risks("31d")),
+        "path-first": ("path:vllm/v1 7d", risks("7d", filters=Filters(("vllm/v1",)))),
+        "paths-in-order": ("path:b path:a", risks(filters=Filters(("b", "a")))),
+        "every-kind-and-its-case": (
             "label:bug AUTHOR:Ada path:*.cu",
             risks(filters=Filters(("*.cu",), ("Ada",), ("bug",))),
-            id="every-kind-and-its-case",
         ),
-        pytest.param(
-            'label:"good first issue"', risks(filters=Filters(labels=("good first issue",))), id="quotes"
-        ),
-        pytest.param("label:“good first issue”", risks(filters=Filters(labels=("good first issue",))), id="curly"),
-        pytest.param("label:„good first issue“", risks(filters=Filters(labels=("good first issue",))), id="low"),
-        pytest.param(
-            "label:«good first issue»", risks(filters=Filters(labels=("good first issue",))), id="angled"
-        ),
-        pytest.param('"label:good first issue"', risks(filters=Filters(labels=("good first issue",))), id="all"),
-        pytest.param('label:" bug "', risks(filters=Filters(labels=("bug",))), id="blanks-around-a-value"),
-        pytest.param(
-            'label:good" first "issue', risks(filters=Filters(labels=("good first issue",))), id="middle"
-        ),
-        pytest.param("author:o'brien", risks(filters=Filters(authors=("o'brien",))), id="an-apostrophe"),
-        pytest.param("label:a\\b", risks(filters=Filters(labels=("a\\b",))), id="a-backslash-stays"),
-        pytest.param("label:a:b", risks(filters=Filters(labels=("a:b",))), id="a-colon-in-a-value"),
-        pytest.param("label:a,b", risks(filters=Filters(labels=("a,b",))), id="a-comma-in-a-value"),
-        pytest.param("path:private", risks(filters=Filters(("private",))), id="a-value-is-no-wish"),
-        pytest.param("top:10", risks(top=10), id="more"),
-        pytest.param("Top:1", risks(top=1), id="fewer"),
-        pytest.param("top:3 top:7", risks(top=7), id="of-two-tops-the-last"),
-        pytest.param("repo:acme/WEB.APP", risks(repository=WEB), id="another-repository-as-the-settings-spell-it"),
-        pytest.param("repo:https://github.com/acme/web.app", risks(repository=WEB), id="a-pasted-address"),
-        pytest.param("repo:acme/web.app repo:octo/engine", risks(), id="of-two-repositories-the-last"),
-        pytest.param("private", risks(is_private=True), id="private"),
-        pytest.param("PRIVATE 7d private", risks("7d", is_private=True), id="private-twice"),
-        pytest.param(
-            " ".join(f"path:{n}" for n in range(10)), risks(filters=Filters(tuple("0123456789"))), id="ten-filters"
-        ),
-    ],
+        "quotes": ('label:"good first issue"', risks(filters=Filters(labels=("good first issue",)))),
+        "curly": ("label:“good first issue”", risks(filters=Filters(labels=("good first issue",)))),
+        "low": ("label:„good first issue“", risks(filters=Filters(labels=("good first issue",)))),
+        "angled": ("label:«good first issue»", risks(filters=Filters(labels=("good first issue",)))),
+        "all": ('"label:good first issue"', risks(filters=Filters(labels=("good first issue",)))),
+        "blanks-around-a-value": ('label:" bug "', risks(filters=Filters(labels=("bug",)))),
+        "middle": ('label:good" first "issue', risks(filters=Filters(labels=("good first issue",)))),
+        "an-apostrophe": ("author:o'brien", risks(filters=Filters(authors=("o'brien",)))),
+        "a-backslash-stays": ("label:a\\b", risks(filters=Filters(labels=("a\\b",)))),
+        "a-colon-in-a-value": ("label:a:b", risks(filters=Filters(labels=("a:b",)))),
+        "a-comma-in-a-value": ("label:a,b", risks(filters=Filters(labels=("a,b",)))),
+        "a-value-is-no-wish": ("path:private", risks(filters=Filters(("private",)))),
+        "more": ("top:10", risks(top=10)),
+        "fewer": ("Top:1", risks(top=1)),
+        "of-two-tops-the-last": ("top:3 top:7", risks(top=7)),
+        "another-repository-as-the-settings-spell-it": ("repo:acme/WEB.APP", risks(repository=WEB)),
+        "a-pasted-address": ("repo:https://github.com/acme/web.app", risks(repository=WEB)),
+        "of-two-repositories-the-last": ("repo:acme/web.app repo:octo/engine", risks()),
+        "private": ("private", risks(is_private=True)),
+        "private-twice": ("PRIVATE 7d private", risks("7d", is_private=True)),
+        "ten-filters": (" ".join(f"path:{n}" for n in range(10)), risks(filters=Filters(tuple("0123456789")))),
+    }
 )
 def test_risks_are_asked_for(text: str, expected: RisksRequest) -> None:
     assert risks_of(text) == expected
@@ -253,92 +243,76 @@ def test_a_summary_may_be_kept_to_oneself(text: str, wish: bool) -> None:
     assert summary_of(text) == SummaryRequest(own(7), is_private=wish)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "hint"),
-    [
-        pytest.param("summary", "", "Which pull request", id="no-number"),
-        pytest.param("summary", " , ,", "Which pull request", id="only-commas"),
-        pytest.param("summary", "private", "Which pull request", id="only-private"),
-        pytest.param("summary", "1 2 3 4 5 6", "6 are too many", id="six-numbers"),
-        pytest.param("summary", "1234567890", "I couldn't find a pull request number", id="ten-digits"),
-        pytest.param("summary", "9" * 1_000, "I couldn't find a pull request number", id="a-thousand-digits"),
-        pytest.param("summary", "7 today", "I couldn't find a pull request number in 'today'", id="a-word"),
-        pytest.param(
+@check_rows(
+    {
+        "no-number": ("summary", "", "Which pull request"),
+        "only-commas": ("summary", " , ,", "Which pull request"),
+        "only-private": ("summary", "private", "Which pull request"),
+        "six-numbers": ("summary", "1 2 3 4 5 6", "6 are too many"),
+        "ten-digits": ("summary", "1234567890", "I couldn't find a pull request number"),
+        "a-thousand-digits": ("summary", "9" * 1_000, "I couldn't find a pull request number"),
+        "a-word": ("summary", "7 today", "I couldn't find a pull request number in 'today'"),
+        "an-issue": (
             "summary",
             "https://github.com/acme/web.app/issues/7",
             "I couldn't find a pull request number",
-            id="an-issue",
         ),
-        pytest.param(
-            "summary", "vllm-project/vllm#7", "I'm not set up for vllm-project/vllm", id="unknown-of-a-number"
-        ),
-        pytest.param(
-            "summary", "https://github.com/a/b/pull/7", "I'm not set up for a/b", id="unknown-of-an-address"
-        ),
-        pytest.param("summary", "../..#7", "is not a repository", id="dots"),
-        pytest.param("summary", '7 "8', "quotation mark is not closed", id="an-open-quote"),
-        pytest.param("summary", "7 " * 501, "too long", id="too-long-a-summary"),
-        pytest.param("risks", "tomorrow", "I don't recognize the date", id="no-days"),
-        pytest.param("risks", "7d today", "I don't recognize the date '7d today'", id="two-days"),
-        pytest.param("risks", "32d", "up to 31", id="a-day-too-many-for-risks"),
-        pytest.param("risks", "top:0", "I don't understand top:'0'", id="none"),
-        pytest.param("risks", "top:11", "from 1 to 10", id="too-many"),
-        pytest.param("risks", "top:-1", "I don't understand top:'-1'", id="negative"),
-        pytest.param("risks", "top:5.0", "I don't understand top:", id="a-fraction"),
-        pytest.param("risks", "top:five", "I don't understand top:", id="a-numeral"),
-        pytest.param("risks", "top:٣", "I don't understand top:", id="a-digit-of-another-script"),
-        pytest.param("risks", "top:²", "I don't understand top:", id="a-raised-digit"),
-        pytest.param("risks", "top:" + "9" * 900, "I don't understand top:", id="hundreds-of-digits"),
-        pytest.param("risks", "path:", "path: needs a value", id="no-value"),
-        pytest.param("risks", "path: vllm", "path: needs a value", id="a-blank-after-the-colon"),
-        pytest.param("risks", 'path:""', "path: needs a value", id="an-empty-value"),
-        pytest.param("risks", 'path:" \n"', "path: needs a value", id="a-blank-value"),
-        pytest.param("risks", "paths:vllm", "I don't understand paths:", id="an-unknown-option"),
-        pytest.param(
-            "risks", "https://github.com/acme/web.app", "I don't recognize the date", id="a-bare-address"
-        ),
-        pytest.param("risks", "repo:vllm", "'vllm' is not a repository", id="no-owner"),
-        pytest.param("risks", "repo:../..", "is not a repository", id="dots-for-a-repository"),
-        pytest.param(
+        "unknown-of-a-number": ("summary", "vllm-project/vllm#7", "I'm not set up for vllm-project/vllm"),
+        "unknown-of-an-address": ("summary", "https://github.com/a/b/pull/7", "I'm not set up for a/b"),
+        "dots": ("summary", "../..#7", "is not a repository"),
+        "an-open-quote": ("summary", '7 "8', "quotation mark is not closed"),
+        "too-long-a-summary": ("summary", "7 " * 501, "too long"),
+        "no-days": ("risks", "tomorrow", "I don't recognize the date"),
+        "two-days": ("risks", "7d today", "I don't recognize the date '7d today'"),
+        "a-day-too-many-for-risks": ("risks", "32d", "up to 31"),
+        "none": ("risks", "top:0", "I don't understand top:'0'"),
+        "too-many": ("risks", "top:11", "from 1 to 10"),
+        "negative": ("risks", "top:-1", "I don't understand top:'-1'"),
+        "a-fraction": ("risks", "top:5.0", "I don't understand top:"),
+        "a-numeral": ("risks", "top:five", "I don't understand top:"),
+        "a-digit-of-another-script": ("risks", "top:٣", "I don't understand top:"),
+        "a-raised-digit": ("risks", "top:²", "I don't understand top:"),
+        "hundreds-of-digits": ("risks", "top:" + "9" * 900, "I don't understand top:"),
+        "no-value": ("risks", "path:", "path: needs a value"),
+        "a-blank-after-the-colon": ("risks", "path: vllm", "path: needs a value"),
+        "an-empty-value": ("risks", 'path:""', "path: needs a value"),
+        "a-blank-value": ("risks", 'path:" \n"', "path: needs a value"),
+        "an-unknown-option": ("risks", "paths:vllm", "I don't understand paths:"),
+        "a-bare-address": ("risks", "https://github.com/acme/web.app", "I don't recognize the date"),
+        "no-owner": ("risks", "repo:vllm", "'vllm' is not a repository"),
+        "dots-for-a-repository": ("risks", "repo:../..", "is not a repository"),
+        "an-unknown-repository": (
             "risks",
             "repo:a/b",
             "I'm not set up for a/b: ask about octo/engine, Acme/web.app",
-            id="an-unknown-repository",
         ),
-        pytest.param("risks", 'label:"good first', "quotation mark is not closed", id="an-open-quote-in-a-value"),
-        pytest.param("risks", "label:“good first", "quotation mark is not closed", id="an-open-curly-quote"),
-        pytest.param("risks", " ".join(f"path:{n}" for n in range(11)), "more than 10 filters", id="11-filters"),
-        pytest.param("risks", "x" * 1_001, "too long", id="too-long-a-text"),
-        pytest.param("risks", " " * 1_001, "too long", id="too-long-a-blank"),
-        pytest.param("score", "score 366d", "up to 365", id="a-day-too-many-for-a-score"),
-        pytest.param("score", "score score", "I don't recognize the date 'score'", id="the-word-twice"),
-        pytest.param("score", "score\u00a07d", "I don't recognize the date", id="a-blank-that-is-none"),
-        pytest.param("score", "score 0d", "0d is not a day", id="no-day-at-all"),
-        pytest.param(
-            "score", "score top:3", "I don't understand top: here, use repo:… instead", id="no-top-of-a-score"
-        ),
-        pytest.param("score", "score repo:a/b", "I'm not set up for a/b", id="a-score-of-an-unknown-repository"),
-        pytest.param("digest", "15d", "up to 14", id="a-day-too-many-for-an-overview"),
-        pytest.param("digest", "only:all", "I don't understand only:'all'", id="no-such-view"),
-        pytest.param("summary", "#0", "I couldn't find a pull request number", id="zero"),
-        pytest.param("summary", "octo/engine#00", "find a pull request number", id="zero-of-a-repository"),
-        pytest.param("summary", "please", "Which pull request?", id="words-beside-no-number"),
-        pytest.param(
-            "summary",
-            "nonsense 7",
-            "I couldn't find a pull request number in 'nonsense'",
-            id="a-word-that-may-matter",
-        ),
-        pytest.param("digest", "top:3", "I don't understand top:", id="no-top"),
-        pytest.param("digest", "repo:a/b", "I'm not set up for a/b", id="no-such-repository"),
-        pytest.param("digest", "<!channel>", "I don't recognize the date", id="a-broadcast"),
-        pytest.param("digest", "tz:Berlin", "'Berlin' is not a time zone", id="a-city-alone"),
-        pytest.param("digest", "tz:", "tz: needs a value", id="no-zone"),
-        pytest.param("digest", "tz:../../etc/passwd", "is not a time zone", id="a-path-for-a-zone"),
-        pytest.param("digest", "tz:\ud800", "is not a time zone", id="half-a-character-for-a-zone"),
-        pytest.param("risks", "tz:UTC", "I don't understand tz:", id="no-zone-of-risks"),
-        pytest.param("digest", "2026-03-01 tz:UTC", "is in the future", id="still-to-come-in-that-zone"),
-    ],
+        "an-open-quote-in-a-value": ("risks", 'label:"good first', "quotation mark is not closed"),
+        "an-open-curly-quote": ("risks", "label:“good first", "quotation mark is not closed"),
+        "11-filters": ("risks", " ".join(f"path:{n}" for n in range(11)), "more than 10 filters"),
+        "too-long-a-text": ("risks", "x" * 1_001, "too long"),
+        "too-long-a-blank": ("risks", " " * 1_001, "too long"),
+        "a-day-too-many-for-a-score": ("score", "score 366d", "up to 365"),
+        "the-word-twice": ("score", "score score", "I don't recognize the date 'score'"),
+        "a-blank-that-is-none": ("score", "score\u00a07d", "I don't recognize the date"),
+        "no-day-at-all": ("score", "score 0d", "0d is not a day"),
+        "no-top-of-a-score": ("score", "score top:3", "I don't understand top: here, use repo:… instead"),
+        "a-score-of-an-unknown-repository": ("score", "score repo:a/b", "I'm not set up for a/b"),
+        "a-day-too-many-for-an-overview": ("digest", "15d", "up to 14"),
+        "no-such-view": ("digest", "only:all", "I don't understand only:'all'"),
+        "zero": ("summary", "#0", "I couldn't find a pull request number"),
+        "zero-of-a-repository": ("summary", "octo/engine#00", "find a pull request number"),
+        "words-beside-no-number": ("summary", "please", "Which pull request?"),
+        "a-word-that-may-matter": ("summary", "nonsense 7", "I couldn't find a pull request number in 'nonsense'"),
+        "no-top": ("digest", "top:3", "I don't understand top:"),
+        "no-such-repository": ("digest", "repo:a/b", "I'm not set up for a/b"),
+        "a-broadcast": ("digest", "<!channel>", "I don't recognize the date"),
+        "a-city-alone": ("digest", "tz:Berlin", "'Berlin' is not a time zone"),
+        "no-zone": ("digest", "tz:", "tz: needs a value"),
+        "a-path-for-a-zone": ("digest", "tz:../../etc/passwd", "is not a time zone"),
+        "half-a-character-for-a-zone": ("digest", "tz:\ud800", "is not a time zone"),
+        "no-zone-of-risks": ("risks", "tz:UTC", "I don't understand tz:"),
+        "still-to-come-in-that-zone": ("digest", "2026-03-01 tz:UTC", "is in the future"),
+    }
 )
 def test_what_cant_be_used_is_refused_in_one_sentence_with_a_hint(name: str, text: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:

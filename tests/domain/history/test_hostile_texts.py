@@ -18,6 +18,7 @@ from bot.domain.summaries.models import build_fallback_summary
 from bot.domain.text.issue_numbers import remove_unknown_numbers
 from bot.domain.text.strings import collapse_lines, remove_comments
 from tests.helpers.builders import NOON, pull
+from tests.helpers.tables import check_rows
 
 TITLE, BODY = 256, 65_536  # GitHub's limits
 
@@ -53,17 +54,14 @@ def test_a_number_of_thousands_of_digits_is_of_no_day() -> None:
     assert remove_unknown_numbers(f"See #{'9' * 5_000}", frozenset({1})) == "See"
 
 
-@pytest.mark.parametrize("piece", ["<!--", "-->", " ", "\n", "(", "[", "`", "*", "#1", "Revert ", '"', "a/", ", "])
-@pytest.mark.parametrize(
-    "work",
-    [
-        pytest.param(collapse_lines, id="one_line"),
-        pytest.param(remove_comments, id="without_comments"),
-        pytest.param(lambda text: is_revert(pull(title=text[:TITLE], body=text)), id="is_revert"),
-        pytest.param(
-            lambda text: build_fallback_summary(pull(body=text), "it is away", Coverage.FULL), id="fallback"
-        ),
-    ],
+@check_rows(
+    {
+        "one_line": collapse_lines,
+        "without_comments": remove_comments,
+        "is_revert": lambda text: is_revert(pull(title=text[:TITLE], body=text)),
+        "fallback": lambda text: build_fallback_summary(pull(body=text), "it is away", Coverage.FULL),
+    },
+    ["<!--", "-->", " ", "\n", "(", "[", "`", "*", "#1", "Revert ", '"', "a/", ", "],
 )
 def test_a_description_of_one_piece_over_and_over_is_read_soon(work: Callable[[str], object], piece: str) -> None:
     assert takes_less(1.0, lambda: work(piece * (BODY // len(piece))))

@@ -16,6 +16,7 @@ from bot.domain.history.relands import Attempt, Reland, build_change_key, find_r
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import PullRequest
 from tests.helpers.builders import NOON, pull
+from tests.helpers.tables import check_rows
 
 COUNT = "Count requests once, and only where they come from"
 
@@ -30,8 +31,7 @@ FIRST, UNDONE = merged(5, COUNT), merged(6, f'Revert "{COUNT}"', "Reverts octo/e
 AGAIN = Reland(9, (Attempt(5, 6),))
 
 
-@pytest.mark.parametrize(
-    ("title", "body"),
+@check_rows(
     [
         (COUNT, ""),
         (f"{COUNT} (#9)", ""),
@@ -78,7 +78,7 @@ AGAIN = Reland(9, (Attempt(5, 6),))
         ("Count", "Relands #6"),
         # what it says of the revert takes nothing back
         (f'Reland "{COUNT}"', "Reverts octo/engine#6"),
-    ],
+    ]
 )
 def test_a_reland_tells_what_was_tried(title: str, body: str) -> None:
     assert find_relands(RevertIndex([merged(9, title, body), FIRST, UNDONE])) == (AGAIN,)

@@ -14,6 +14,7 @@ from bot.domain.history.repairs import Repair, find_repairs
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import PullRequest, Repository
 from tests.helpers.builders import NOON, pull
+from tests.helpers.tables import check_rows
 
 BODY = 65_536  # GitHub's limit
 
@@ -66,41 +67,40 @@ def test_blame_in_the_title_counts() -> None:
     assert repaired("[Bugfix] Fix regression from #5", "") == [5]
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        pytest.param("", id="nothing"),
-        pytest.param("fixes #5", id="fixes"),
-        pytest.param("Fix #5", id="fix"),
-        pytest.param("Closes #5, resolves #5", id="closes"),
-        pytest.param("Fixes issue #5", id="an-issue"),
-        pytest.param("Fixes bug #5", id="a-bug"),
-        pytest.param("fixes octo/engine#5", id="fixes-with-its-repository"),
-        pytest.param("fixes https://github.com/octo/engine/issues/5", id="fixes-the-address-of-an-issue"),
-        pytest.param("a bug from https://github.com/octo/engine/issues/5", id="an-issue-is-no-cause"),
-        pytest.param("See #5", id="a-number"),
-        pytest.param("Follow-up of #5", id="follow-up"),
-        pytest.param("As in #5", id="no-blame"),
-        pytest.param("It is broken. From #5 on we count.", id="another-sentence"),
-        pytest.param("The bug " + "is very old and " * 4 + "is from #5", id="far-away"),
-        pytest.param("debug from #5", id="part-of-a-word"),
-        pytest.param("regression from #77", id="a-number-that-is-not-there"),
-        pytest.param("regression from other/engine#5", id="another-owner"),
-        pytest.param("regression from octo/other#5", id="another-repository"),
-        pytest.param("regression from octo/engine2#5", id="a-longer-name"),
-        pytest.param("regression from engine#5", id="half-a-name"),
-        pytest.param("regression from x/octo/engine#5", id="a-path"),
-        pytest.param("regression from https://github.com/octo/other/pull/5", id="another-address"),
-        pytest.param("regression from https://evil.example/octo/engine/pull/5", id="another-host"),
-        pytest.param("<!-- regression from #5 -->", id="a-hint-of-a-template"),
-        pytest.param("<!-- regression from #5", id="an-open-hint"),
-        pytest.param("The bug was not caused by #5", id="not-caused"),
-        pytest.param("This is not a regression from #5", id="no-regression"),
-        pytest.param("The same bug was fixed by #5 for others", id="fixed-by"),
-        pytest.param("The problem was solved in #5 for others", id="solved-in"),
-        pytest.param("A bug reported in #5", id="reported-in"),
-        pytest.param("### Problem\n\nAs in #5, we count twice", id="another-paragraph"),
-    ],
+@check_rows(
+    {
+        "nothing": "",
+        "fixes": "fixes #5",
+        "fix": "Fix #5",
+        "closes": "Closes #5, resolves #5",
+        "an-issue": "Fixes issue #5",
+        "a-bug": "Fixes bug #5",
+        "fixes-with-its-repository": "fixes octo/engine#5",
+        "fixes-the-address-of-an-issue": "fixes https://github.com/octo/engine/issues/5",
+        "an-issue-is-no-cause": "a bug from https://github.com/octo/engine/issues/5",
+        "a-number": "See #5",
+        "follow-up": "Follow-up of #5",
+        "no-blame": "As in #5",
+        "another-sentence": "It is broken. From #5 on we count.",
+        "far-away": "The bug " + "is very old and " * 4 + "is from #5",
+        "part-of-a-word": "debug from #5",
+        "a-number-that-is-not-there": "regression from #77",
+        "another-owner": "regression from other/engine#5",
+        "another-repository": "regression from octo/other#5",
+        "a-longer-name": "regression from octo/engine2#5",
+        "half-a-name": "regression from engine#5",
+        "a-path": "regression from x/octo/engine#5",
+        "another-address": "regression from https://github.com/octo/other/pull/5",
+        "another-host": "regression from https://evil.example/octo/engine/pull/5",
+        "a-hint-of-a-template": "<!-- regression from #5 -->",
+        "an-open-hint": "<!-- regression from #5",
+        "not-caused": "The bug was not caused by #5",
+        "no-regression": "This is not a regression from #5",
+        "fixed-by": "The same bug was fixed by #5 for others",
+        "solved-in": "The problem was solved in #5 for others",
+        "reported-in": "A bug reported in #5",
+        "another-paragraph": "### Problem\n\nAs in #5, we count twice",
+    }
 )
 def test_what_blames_nobody_is_no_repair(body: str) -> None:
     assert repaired("Fix the counter", body) == []

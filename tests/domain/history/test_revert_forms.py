@@ -12,6 +12,7 @@ from bot.domain.history.revert_index import RevertIndex
 from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.models import PullRequest
 from tests.helpers.builders import NOON, pull
+from tests.helpers.tables import check_rows
 
 COUNT = "Count requests once, and only where they come from"
 CACHE = "Cache the answers of the planner"
@@ -126,13 +127,13 @@ BODIES = [
 ]
 
 
-@pytest.mark.parametrize("title", TITLES)
+@check_rows(TITLES)
 def test_a_title_names_what_it_takes_back(title: str) -> None:
     assert taken_back(title) == [(5, False)]
     assert is_revert(merged(99, title))
 
 
-@pytest.mark.parametrize("body", BODIES)
+@check_rows(BODIES)
 def test_a_description_names_what_it_takes_back(body: str) -> None:
     assert taken_back(body=body) == [(5, False)]
     assert is_revert(merged(99, body=body))
@@ -202,8 +203,7 @@ def test_a_part_may_be_taken_back(title: str, body: str) -> None:
     assert is_revert(merged(99, title, body))
 
 
-@pytest.mark.parametrize(
-    ("title", "body"),
+@check_rows(
     [
         ("Revert to the old counter (#5)", ""),
         ("Revert back to version 1.2 (#5)", ""),
@@ -254,7 +254,7 @@ def test_a_part_may_be_taken_back(title: str, body: str) -> None:
         ("Undo", "Rollback plan:\n- Revert #5"),
         ("Undo", "Rollback plan: revert #5"),
         ("Undo", "**How to revert**\n\nRevert #5"),
-    ],
+    ]
 )
 def test_what_only_looks_like_it_takes_nothing_back(title: str, body: str) -> None:
     assert taken_back(title, body) == []
@@ -388,8 +388,7 @@ def test_a_revert_is_never_meant_to_go() -> None:
     assert RevertIndex(pulls).reverts == (Revert(5, 6), Revert(6, 9))
 
 
-@pytest.mark.parametrize(
-    "title",
+@check_rows(
     [
         "Reland #5",
         f'Reland "{COUNT}"',
@@ -400,8 +399,8 @@ def test_a_revert_is_never_meant_to_go() -> None:
         f"[unrevert] {COUNT}",
         f"[Core] UNREVERT {COUNT}",
     ],
+    ["", "Reverts octo/engine#6", f"This reverts commit {SHA}.", 'Was: Revert "A"'],
 )
-@pytest.mark.parametrize("body", ["", "Reverts octo/engine#6", f"This reverts commit {SHA}.", 'Was: Revert "A"'])
 def test_what_lands_again_takes_nothing_back(title: str, body: str) -> None:
     assert taken_back(title, body) == []
     assert not is_revert(merged(99, title, body))

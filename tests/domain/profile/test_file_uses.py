@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from bot.domain.profile.file_uses import is_test, scan_file
 from bot.domain.profile.models import UseKind
 from tests.domain.profile.downstream import link_tree, scan_tree
+from tests.helpers.tables import check_rows
 
 _GUARDED = "try:\n    from up.a import b\nexcept ImportError:\n    from up.c import b\n"
 _VERSIONS = (
@@ -15,8 +16,7 @@ _VERSIONS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "kind", "name"),
+@check_rows(
     [
         ("a/b.py", "def f():\n    from up.core import blocks as x\n", UseKind.IMPORT, "up.core.blocks"),
         ("a/b.py", "import importlib\nimportlib.import_module('up.core')\n", UseKind.IMPORT, "up.core"),
@@ -71,7 +71,7 @@ _VERSIONS = (
             UseKind.ENTRY_POINT,
             "up.platform_plugins",
         ),
-    ],
+    ]
 )
 def test_uses_of_each_kind_are_found(path: str, text: str, kind: UseKind, name: str) -> None:
     assert (kind, name) in {(use.kind, use.name) for use in scan_tree({path: text}).uses}

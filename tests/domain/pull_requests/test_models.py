@@ -19,6 +19,7 @@ from bot.domain.pull_requests.models import (
 )
 from tests.domain.refusals import refusal
 from tests.helpers.builders import NOON, pull
+from tests.helpers.tables import check_rows
 
 NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,98}"
 
@@ -46,8 +47,7 @@ def test_a_repository_is_read(text: str, owner: str, name: str) -> None:
     assert str(found) == f"{owner}/{name}"
 
 
-@pytest.mark.parametrize(
-    "text",
+@check_rows(
     [
         "",
         "engine",
@@ -79,8 +79,7 @@ def test_a_repository_is_read(text: str, owner: str, name: str) -> None:
         "octo/.",
         "octo/..",
         "https://github.com/octo/..",
-    ],
-    ids=ascii,
+    ]
 )
 def test_what_is_no_repository_is_refused_in_one_sentence(text: str) -> None:
     with pytest.raises(UsageError) as caught:

@@ -13,6 +13,7 @@ from bot.domain.summaries.citations import Citation, verify_citation
 from bot.domain.summaries.models import Evidence
 from bot.domain.summaries.quote_evidence import is_evidence
 from tests.helpers.builders import changed_file, pull
+from tests.helpers.tables import check_rows
 
 PATCH = """@@ -10,5 +10,6 @@ class Scheduler:
      def step(self):
@@ -42,44 +43,41 @@ def place(quote: str, path: str = "a.py", change: PullRequest = CHANGE) -> tuple
     return (found.side, found.line) if found else None
 
 
-@pytest.mark.parametrize(
-    ("quote", "expected"),
-    [
-        pytest.param("total = sum(self.queue)", (DiffSide.NEW, 11), id="added"),
-        pytest.param("total = sum(queue)", (DiffSide.OLD, 11), id="removed"),
-        pytest.param("# the end of step", (DiffSide.NEW, 14), id="unchanged"),
-        pytest.param("def step(self):", (DiffSide.NEW, 10), id="unchanged-above"),
-        pytest.param("    notify(waiting)\n", (DiffSide.NEW, 42), id="blanks-around"),
-        pytest.param("release(block, later=True)", (DiffSide.NEW, 41), id="other-blanks"),
-        pytest.param("release(block, now=True)", (DiffSide.OLD, 40), id="removed-from-the-second-hunk"),
-        pytest.param("sum(self.queue", (DiffSide.NEW, 11), id="part-of-a-line"),
-        pytest.param("total = sum(self.queue)\n        log(total)", (DiffSide.NEW, 11), id="two-lines"),
-        pytest.param(
-            "log(total)\nreturn total / 2\n# the end of step", (DiffSide.NEW, 12), id="into-the-unchanged"
-        ),
-        pytest.param("total = sum(queue)\nreturn total\n# the end", (DiffSide.OLD, 11), id="two-removed-lines"),
-        pytest.param("+        log(total)", (DiffSide.NEW, 12), id="with-the-mark-of-the-diff"),
-        pytest.param("+ log(total)\n+ return total / 2", (DiffSide.NEW, 12), id="with-both-marks"),
-        pytest.param("-        total = sum(queue)", (DiffSide.OLD, 11), id="with-the-mark-of-what-is-gone"),
-        pytest.param("- total = sum(self.queue)", (DiffSide.NEW, 11), id="a-wrong-mark-does-not-move-it"),
-        pytest.param("+ total = sum(queue)", (DiffSide.OLD, 11), id="nor-make-it-new"),
-        pytest.param("", None, id="nothing"),
-        pytest.param("  \n ", None, id="blanks"),
-        pytest.param("total", None, id="too-short"),
-        pytest.param("+ total", None, id="too-short-with-a-mark"),
-        pytest.param("total = sum(self.queues)", None, id="nearly"),
-        pytest.param("TOTAL = SUM(SELF.QUEUE)", None, id="in-capitals"),
-        pytest.param("total=sum(self.queue)", None, id="without-blanks"),
-        pytest.param("log(total)\ntotal = sum(self.queue)", None, id="in-another-order"),
-        pytest.param("total = sum(queue)\ntotal = sum(self.queue)", None, id="of-both-sides"),
-        pytest.param("-total = sum(queue)\n+total = sum(self.queue)", None, id="of-both-sides-with-marks"),
-        pytest.param("# the end of step\nrelease(block, later=True)", None, id="over-two-hunks"),
-        pytest.param("only here after", None, id="of-another-file"),
-        pytest.param("class Scheduler:", None, id="only-in-the-header-of-a-hunk"),
-        pytest.param("No newline at end of file", None, id="git's-own-words"),
-        pytest.param("... log(total) ...", None, id="with-dots"),
-        pytest.param("`log(total)`", None, id="in-backticks"),
-    ],
+@check_rows(
+    {
+        "added": ("total = sum(self.queue)", (DiffSide.NEW, 11)),
+        "removed": ("total = sum(queue)", (DiffSide.OLD, 11)),
+        "unchanged": ("# the end of step", (DiffSide.NEW, 14)),
+        "unchanged-above": ("def step(self):", (DiffSide.NEW, 10)),
+        "blanks-around": ("    notify(waiting)\n", (DiffSide.NEW, 42)),
+        "other-blanks": ("release(block, later=True)", (DiffSide.NEW, 41)),
+        "removed-from-the-second-hunk": ("release(block, now=True)", (DiffSide.OLD, 40)),
+        "part-of-a-line": ("sum(self.queue", (DiffSide.NEW, 11)),
+        "two-lines": ("total = sum(self.queue)\n        log(total)", (DiffSide.NEW, 11)),
+        "into-the-unchanged": ("log(total)\nreturn total / 2\n# the end of step", (DiffSide.NEW, 12)),
+        "two-removed-lines": ("total = sum(queue)\nreturn total\n# the end", (DiffSide.OLD, 11)),
+        "with-the-mark-of-the-diff": ("+        log(total)", (DiffSide.NEW, 12)),
+        "with-both-marks": ("+ log(total)\n+ return total / 2", (DiffSide.NEW, 12)),
+        "with-the-mark-of-what-is-gone": ("-        total = sum(queue)", (DiffSide.OLD, 11)),
+        "a-wrong-mark-does-not-move-it": ("- total = sum(self.queue)", (DiffSide.NEW, 11)),
+        "nor-make-it-new": ("+ total = sum(queue)", (DiffSide.OLD, 11)),
+        "nothing": ("", None),
+        "blanks": ("  \n ", None),
+        "too-short": ("total", None),
+        "too-short-with-a-mark": ("+ total", None),
+        "nearly": ("total = sum(self.queues)", None),
+        "in-capitals": ("TOTAL = SUM(SELF.QUEUE)", None),
+        "without-blanks": ("total=sum(self.queue)", None),
+        "in-another-order": ("log(total)\ntotal = sum(self.queue)", None),
+        "of-both-sides": ("total = sum(queue)\ntotal = sum(self.queue)", None),
+        "of-both-sides-with-marks": ("-total = sum(queue)\n+total = sum(self.queue)", None),
+        "over-two-hunks": ("# the end of step\nrelease(block, later=True)", None),
+        "of-another-file": ("only here after", None),
+        "only-in-the-header-of-a-hunk": ("class Scheduler:", None),
+        "git's-own-words": ("No newline at end of file", None),
+        "with-dots": ("... log(total) ...", None),
+        "in-backticks": ("`log(total)`", None),
+    }
 )
 def test_a_quote_is_found_where_it_stands_or_not_at_all(quote: str, expected: tuple[DiffSide, int] | None) -> None:
     assert place(quote) == expected

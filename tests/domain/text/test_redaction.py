@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bot.domain.pull_requests.diff import split_hunks
 from bot.domain.text.redaction import REDACTED, redact_patch, redact_text
+from tests.helpers.tables import check_rows
 
 # in two parts, so that nobody who scans this repository takes them for real ones
 LETTERS = "abcDEF0123456789" * 6
@@ -32,7 +33,7 @@ FORMS = {
     "hugging-face": ("hf", f"_{LETTERS[:34]}"),
     "google": ("AI", f"za{LETTERS[:35]}"),
 }
-TOKENS = [pytest.param("".join(parts), id=name) for name, parts in FORMS.items()]
+TOKENS = {name: "".join(parts) for name, parts in FORMS.items()}
 DASHES = "-" * 5
 KINDS = ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "]
 
@@ -42,9 +43,7 @@ def key(kind: str = "RSA ", body: str = "MIIEabc+/=\nabc", *, is_whole: bool = T
     return f"{DASHES}BEGIN {kind}PRIVATE KEY{DASHES}\n{body}{end}"
 
 
-@pytest.mark.parametrize("token", TOKENS)
-@pytest.mark.parametrize(
-    ("before", "after"),
+@check_rows(
     [
         ("", ""),
         ("TOKEN=", "\n"),
@@ -54,8 +53,9 @@ def key(kind: str = "RSA ", body: str = "MIIEabc+/=\nabc", *, is_whole: bool = T
         ("(", ")."),
         ("é ", " é"),
     ],
+    TOKENS.values(),
 )
-def test_a_token_is_taken_out(before: str, token: str, after: str) -> None:
+def test_a_token_is_taken_out(before: str, after: str, token: str) -> None:
     assert redact_text(f"{before}{token}{after}") == f"{before}{REDACTED}{after}"
 
 
@@ -81,7 +81,7 @@ def test_a_key_without_an_end_is_taken_out_of_a_long_text_too() -> None:
     assert "MIIE" not in redact_text(f"{key(is_whole=False)}\n@@ -1 +1 @@\n{'of the next file ' * 700}")
 
 
-@pytest.mark.parametrize("token", TOKENS)
+@pytest.mark.parametrize("token", TOKENS.values(), ids=TOKENS)
 def test_a_token_is_taken_out_of_a_diff(token: str) -> None:
     assert redact_patch(f"@@ -1 +1 @@\n-a = {token}\n+b") == f"@@ -1 +1 @@\n-a = {REDACTED}\n+b"
 

@@ -52,6 +52,7 @@ from handlers.commands.risks import LONG_RISKS_JOB, RISKS_JOB, SCORE_JOB
 from handlers.commands.summary import SUMMARY_JOB
 from handlers.commands.touches import LONG_TOUCHES_JOB, TOUCH_SCORE_JOB, TOUCHES_JOB
 from handlers.commands.usage import USAGE_JOB
+from tests.helpers.tables import check_rows
 from tests.services.doubles import slack_request
 
 ENGINE = Repository("octo", "engine")
@@ -145,7 +146,7 @@ def test_every_kind_is_among_the_cases() -> None:
     assert {kind.name for kind, _ in CASES} == of_commands | own
 
 
-@pytest.mark.parametrize(("kind", "payload"), CASES, ids=[kind.name for kind, _ in CASES])
+@check_rows(CASES)
 def test_what_a_job_carries_is_read_as_it_was_written(kind: JobType[Any], payload: Any) -> None:
     written = json.loads(json.dumps(kind.encode(payload)))
     assert written["version"] == 2
