@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from tests.helpers.command import ROOT
+from tests.helpers.tables import check_rows
 
 GITHUB = ROOT / ".github"
 YAML_FILES = sorted([ROOT / ".pre-commit-config.yaml", *GITHUB.rglob("*.yml")])
@@ -124,7 +125,7 @@ def test_who_reports_a_bug_is_asked_for_the_doctor() -> None:
     assert "Output of `prdigest doctor`" in labels
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+@check_rows(DOCUMENTS)
 def test_a_document_names_files_that_exist(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     links = re.findall(r"\]\((?!https?://)([^)#]+)", text)

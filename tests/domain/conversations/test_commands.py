@@ -77,30 +77,29 @@ def own(*numbers: int) -> tuple[Reference, ...]:
     return tuple(Reference(REPOSITORY, number) for number in numbers)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        pytest.param("35617", own(35617), id="a-number"),
-        pytest.param(" #35617\n", own(35617), id="with-a-sign"),
-        pytest.param("octo/engine#7", own(7), id="with-its-repository"),
-        pytest.param("OCTO/Engine#7", own(7), id="as-the-settings-spell-it"),
-        pytest.param("acme/WEB.app#7", (Reference(WEB, 7),), id="of-another-repository"),
-        pytest.param("https://github.com/acme/web.app/pull/7/files?w=1#r2", (Reference(WEB, 7),), id="address"),
-        pytest.param("3 1 2", own(3, 1, 2), id="in-the-order-of-naming"),
-        pytest.param("3,1, 2 ,", own(3, 1, 2), id="with-commas"),
-        pytest.param("3\n1\t2", own(3, 1, 2), id="with-other-blanks"),
-        pytest.param("7 #7 007 octo/engine#7 7", own(7), id="each-once"),
-        pytest.param("1 2 3 4 5 1 2 3", own(1, 2, 3, 4, 5), id="five-said-more-than-once"),
-        pytest.param('"7"', own(7), id="in-quotes"),
-        pytest.param("“7”", own(7), id="in-curly-quotes"),
-        pytest.param("999999999", own(999_999_999), id="the-largest"),
-        pytest.param("PR 35617", own(35617), id="a-word-before"),
-        pytest.param("35617 please", own(35617), id="a-word-behind"),
-        pytest.param("of the pull requests #7 and #8, please!", own(7, 8), id="words-around"),
-        pytest.param("35,617", own(35617), id="grouped-digits"),
-        pytest.param("#1,234,567,8", own(1, 234, 567, 8), id="digits-that-are-not-grouped"),
-        pytest.param("35617,35618", own(35617, 35618), id="commas-without-blanks"),
-    ],
+@check_rows(
+    {
+        "a-number": ("35617", own(35617)),
+        "with-a-sign": (" #35617\n", own(35617)),
+        "with-its-repository": ("octo/engine#7", own(7)),
+        "as-the-settings-spell-it": ("OCTO/Engine#7", own(7)),
+        "of-another-repository": ("acme/WEB.app#7", (Reference(WEB, 7),)),
+        "address": ("https://github.com/acme/web.app/pull/7/files?w=1#r2", (Reference(WEB, 7),)),
+        "in-the-order-of-naming": ("3 1 2", own(3, 1, 2)),
+        "with-commas": ("3,1, 2 ,", own(3, 1, 2)),
+        "with-other-blanks": ("3\n1\t2", own(3, 1, 2)),
+        "each-once": ("7 #7 007 octo/engine#7 7", own(7)),
+        "five-said-more-than-once": ("1 2 3 4 5 1 2 3", own(1, 2, 3, 4, 5)),
+        "in-quotes": ('"7"', own(7)),
+        "in-curly-quotes": ("“7”", own(7)),
+        "the-largest": ("999999999", own(999_999_999)),
+        "a-word-before": ("PR 35617", own(35617)),
+        "a-word-behind": ("35617 please", own(35617)),
+        "words-around": ("of the pull requests #7 and #8, please!", own(7, 8)),
+        "grouped-digits": ("35,617", own(35617)),
+        "digits-that-are-not-grouped": ("#1,234,567,8", own(1, 234, 567, 8)),
+        "commas-without-blanks": ("35617,35618", own(35617, 35618)),
+    }
 )
 def test_pull_requests_are_named(text: str, expected: tuple[Reference, ...]) -> None:
     assert summary_of(text) == SummaryRequest(expected)

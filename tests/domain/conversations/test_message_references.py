@@ -9,6 +9,7 @@ import pytest
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.message_references import find_pull_requests
 from bot.domain.pull_requests.models import Repository
+from tests.helpers.tables import check_rows
 
 REPOSITORIES = AllowedRepositories(Repository("octo", "engine"), (Repository("octo", "part.2"),))
 WEB = "https://github.com"
@@ -19,8 +20,7 @@ def found(message: Json) -> list[str]:
     return [str(reference).removeprefix("octo/") for reference in find_pull_requests(message, REPOSITORIES)]
 
 
-@pytest.mark.parametrize(
-    ("text", "named"),
+@check_rows(
     [
         ("nothing, not even 35617", []),
         ("see #5 and PR 6, (#7)", ["engine#5", "engine#6", "engine#7"]),
@@ -44,7 +44,7 @@ def found(message: Json) -> list[str]:
         # what is no number of a pull request
         ("#0 #1234567890 #12ab <#C012|general> <@U5> &#5;", []),
         ("&lt;https://github.com/octo/engine/pull/5&gt;", ["engine#5"]),
-    ],
+    ]
 )
 def test_what_a_text_names(text: str, named: list[str]) -> None:
     assert found({"text": text}) == named

@@ -9,6 +9,7 @@ from bot.domain.conversations.preview_links import compute_link_fingerprint, par
 from bot.domain.conversations.preview_request import PreviewAction, parse_preview_action
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
+from tests.helpers.tables import check_rows
 
 HERE = AllowedRepositories(Repository("octo", "engine"), (Repository("octo", "parts"),))
 WEB = "https://github.com"
@@ -57,7 +58,7 @@ def test_a_link_to_a_pull_request_or_a_comparison_is_known(link: str) -> None:
     assert str(parse_preview_link(link, HERE)) == KNOWN[link]
 
 
-@pytest.mark.parametrize("link", OTHER)
+@check_rows(OTHER)
 def test_any_other_link_is_not(link: str) -> None:
     assert parse_preview_link(link, HERE) is None
 

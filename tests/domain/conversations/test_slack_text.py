@@ -10,56 +10,47 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.conversations.slack_text import restore_bot_text, restore_user_text
+from tests.helpers.tables import check_rows
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        pytest.param("", "", id="nothing"),
-        pytest.param("<@U1>", "", id="the-name-alone"),
-        pytest.param("<@U1> 35617", "35617", id="a-number"),
-        pytest.param("<@U1|prdigest> 35617", "35617", id="a-name-with-a-label"),
-        pytest.param("<@W1> 35617", "35617", id="a-name-of-a-grid"),
-        pytest.param("<@U1>35617", "35617", id="without-a-blank"),
-        pytest.param("<@U1>\u00a035617\n", "35617", id="other-blanks"),
-        pytest.param("35617 <@U1>", "35617", id="the-name-behind"),
-        pytest.param("<@U1> risks <@U1> 7d", "risks   7d", id="the-name-twice"),
-        pytest.param("<@U1> risks 7d path:vllm/v1", "risks 7d path:vllm/v1", id="a-command"),
-        pytest.param('<@U1> risks label:"good first"', 'risks label:"good first"', id="quotes"),
-        pytest.param("<@U1> risks label:“good first”", "risks label:“good first”", id="curly-quotes"),
-        pytest.param("<@U1> risks\n7d", "risks\n7d", id="two-lines"),
-        pytest.param(
-            "<@U1> <https://github.com/octo/engine/pull/7>", "https://github.com/octo/engine/pull/7", id="address"
-        ),
-        pytest.param(
+@check_rows(
+    {
+        "nothing": ("", ""),
+        "the-name-alone": ("<@U1>", ""),
+        "a-number": ("<@U1> 35617", "35617"),
+        "a-name-with-a-label": ("<@U1|prdigest> 35617", "35617"),
+        "a-name-of-a-grid": ("<@W1> 35617", "35617"),
+        "without-a-blank": ("<@U1>35617", "35617"),
+        "other-blanks": ("<@U1>\u00a035617\n", "35617"),
+        "the-name-behind": ("35617 <@U1>", "35617"),
+        "the-name-twice": ("<@U1> risks <@U1> 7d", "risks   7d"),
+        "a-command": ("<@U1> risks 7d path:vllm/v1", "risks 7d path:vllm/v1"),
+        "quotes": ('<@U1> risks label:"good first"', 'risks label:"good first"'),
+        "curly-quotes": ("<@U1> risks label:“good first”", "risks label:“good first”"),
+        "two-lines": ("<@U1> risks\n7d", "risks\n7d"),
+        "address": ("<@U1> <https://github.com/octo/engine/pull/7>", "https://github.com/octo/engine/pull/7"),
+        "address-under-a-label": (
             "<@U1> <https://github.com/octo/engine/pull/7|octo/engine#7>",
             "https://github.com/octo/engine/pull/7",
-            id="address-under-a-label",
         ),
-        pytest.param(
+        "address-under-itself": (
             "<@U1> <https://github.com/octo/engine/pull/7|https://github.com/octo/engine/pull/7>",
             "https://github.com/octo/engine/pull/7",
-            id="address-under-itself",
         ),
-        pytest.param(
+        "address-with-an-ampersand": (
             "<@U1> <https://github.com/octo/engine/pull/7?a=1&amp;b=2>",
             "https://github.com/octo/engine/pull/7?a=1&b=2",
-            id="address-with-an-ampersand",
         ),
-        pytest.param("<@U1> <https://a.b/1> <http://a.b/2>", "https://a.b/1 http://a.b/2", id="two-addresses"),
-        pytest.param("<@U1> a &lt;b&gt; &amp; c", "a <b> & c", id="signs"),
-        pytest.param("<@U1> &amp;lt;b&amp;gt;", "&lt;b&gt;", id="signs-are-decoded-once"),
-        pytest.param("<@U1> &lt;@U2&gt;", "<@U2>", id="a-name-that-was-typed-as-text"),
-        pytest.param("<@U1> &lt;https://a.b|c&gt;", "<https://a.b|c>", id="a-link-that-was-typed-as-text"),
-        pytest.param("<@U1> <!channel>", "<!channel>", id="a-broadcast-stays"),
-        pytest.param("<@U1> risks path:<http://setup.py|setup.py>", "risks path:setup.py", id="a-file"),
-        pytest.param(
-            "<@U1> risks path:docs/<http://README.md|README.md>",
-            "risks path:docs/README.md",
-            id="a-file-in-a-folder",
-        ),
-        pytest.param("<@U1> risks author:<mailto:a@b.c|a@b.c>", "risks author:a@b.c", id="mail"),
-    ],
+        "two-addresses": ("<@U1> <https://a.b/1> <http://a.b/2>", "https://a.b/1 http://a.b/2"),
+        "signs": ("<@U1> a &lt;b&gt; &amp; c", "a <b> & c"),
+        "signs-are-decoded-once": ("<@U1> &amp;lt;b&amp;gt;", "&lt;b&gt;"),
+        "a-name-that-was-typed-as-text": ("<@U1> &lt;@U2&gt;", "<@U2>"),
+        "a-link-that-was-typed-as-text": ("<@U1> &lt;https://a.b|c&gt;", "<https://a.b|c>"),
+        "a-broadcast-stays": ("<@U1> <!channel>", "<!channel>"),
+        "a-file": ("<@U1> risks path:<http://setup.py|setup.py>", "risks path:setup.py"),
+        "a-file-in-a-folder": ("<@U1> risks path:docs/<http://README.md|README.md>", "risks path:docs/README.md"),
+        "mail": ("<@U1> risks author:<mailto:a@b.c|a@b.c>", "risks author:a@b.c"),
+    }
 )
 def test_what_was_typed_is_read_out_of_a_message(text: str, expected: str) -> None:
     assert restore_user_text(text) == expected

@@ -138,25 +138,24 @@ def test_whatever_holds_a_question_mark_asks(before: str, after: str) -> None:
     assert not is_remark(f"{before.replace(':', ';')}?{after.replace(':', ';')}")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        pytest.param("<@UBOB> can you look?", True, id="a-colleague"),
-        pytest.param("  <@UBOB> can you look?", True, id="blanks-before"),
-        pytest.param("<@UBOB|bob> can you look?", True, id="with-a-label"),
-        pytest.param("<@WBOB> can you look?", True, id="of-a-grid"),
-        pytest.param("<@UBOB> <@UEVE> can you look?", True, id="two"),
-        pytest.param("<@UBOB>", True, id="a-name-alone"),
-        pytest.param("<@UBOB> wrote #7, right <@UBOT>?", False, id="the-bot-is-asked-about-a-colleague"),
-        pytest.param("<@UBOT> can you look?", False, id="the-bot"),
-        pytest.param("<@UBOT|prdigest> <@UBOB> asked why", False, id="the-bot-first"),
-        pytest.param("did <@UBOB> write #7?", False, id="a-colleague-in-a-question"),
-        pytest.param("#7 is by <@UBOB>", False, id="a-colleague-at-the-end"),
-        pytest.param("what does #7 do?", False, id="nobody"),
-        pytest.param("", False, id="nothing"),
-        pytest.param("<@ubob> hi", False, id="no-name"),
-        pytest.param("<#C1|general> hi", False, id="a-channel"),
-    ],
+@check_rows(
+    {
+        "a-colleague": ("<@UBOB> can you look?", True),
+        "blanks-before": ("  <@UBOB> can you look?", True),
+        "with-a-label": ("<@UBOB|bob> can you look?", True),
+        "of-a-grid": ("<@WBOB> can you look?", True),
+        "two": ("<@UBOB> <@UEVE> can you look?", True),
+        "a-name-alone": ("<@UBOB>", True),
+        "the-bot-is-asked-about-a-colleague": ("<@UBOB> wrote #7, right <@UBOT>?", False),
+        "the-bot": ("<@UBOT> can you look?", False),
+        "the-bot-first": ("<@UBOT|prdigest> <@UBOB> asked why", False),
+        "a-colleague-in-a-question": ("did <@UBOB> write #7?", False),
+        "a-colleague-at-the-end": ("#7 is by <@UBOB>", False),
+        "nobody": ("what does #7 do?", False),
+        "nothing": ("", False),
+        "no-name": ("<@ubob> hi", False),
+        "a-channel": ("<#C1|general> hi", False),
+    }
 )
 def test_a_reply_that_begins_with_colleagues_is_for_them(text: str, expected: object) -> None:
     assert is_for_others(text, BOT) is expected

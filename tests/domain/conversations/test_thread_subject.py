@@ -14,6 +14,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import parse_span
 from bot.domain.time.day import LocalDay
 from tests.helpers.builders import DAY, REPOSITORY
+from tests.helpers.tables import check_rows
 
 OTHER = Repository("Acme", "web.app")
 KNOWN = AllowedRepositories(REPOSITORY, (OTHER,))
@@ -62,8 +63,7 @@ def test_what_is_kept_says_what_a_thread_is_about(text: str, expected: ThreadSub
     assert about(text) == expected
 
 
-@pytest.mark.parametrize(
-    "text",
+@check_rows(
     [
         "",
         " ",
@@ -92,7 +92,7 @@ def test_what_is_kept_says_what_a_thread_is_about(text: str, expected: ThreadSub
         "digest:T1:C1:octo/engine:2026-02-24 private",
         "risks:T1:C1:octo/engine:2026-02-24",
         "x" * 5_000,
-    ],
+    ]
 )
 def test_what_can_not_be_read_is_the_usual_subject(text: str) -> None:
     assert about(text) == USUAL

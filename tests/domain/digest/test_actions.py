@@ -15,6 +15,7 @@ from bot.domain.pull_requests.path_classes import (
     PathClasses,
 )
 from tests.helpers.builders import changed_file, digest, entry, pull, summary
+from tests.helpers.tables import check_rows
 
 RANKS = {
     ActionRank.REMOVED: (
@@ -57,7 +58,7 @@ RANKS = {
 }
 
 
-@pytest.mark.parametrize(("text", "rank"), [(text, rank) for rank, texts in RANKS.items() for text in texts])
+@check_rows([(text, rank) for rank, texts in RANKS.items() for text in texts])
 def test_an_action_is_ranked_by_its_words(text: str, rank: ActionRank) -> None:
     assert rank_action(text) is rank
 

@@ -14,6 +14,7 @@ from bot.domain.history.commits import (
     sort_commits,
 )
 from tests.helpers.builders import NOON, REPOSITORY, changed_file
+from tests.helpers.tables import check_rows
 
 MERGE = "Merge pull request #12 from octo/fix-#7"
 
@@ -45,8 +46,7 @@ def test_a_merge_names_its_pull_request(message: str, number: int, title: str) -
     assert parse_merge_message(message, REPOSITORY) == (number, title)
 
 
-@pytest.mark.parametrize(
-    "message",
+@check_rows(
     [
         "",
         "Count once",
@@ -68,7 +68,7 @@ def test_a_merge_names_its_pull_request(message: str, number: int, title: str) -
         "Merge pull request 12 from octo/x",
         f"  {MERGE}",
         f'Revert "{MERGE}"',
-    ],
+    ]
 )
 def test_other_commits_name_none(message: str) -> None:
     assert parse_merge_message(message, REPOSITORY) is None

@@ -84,8 +84,7 @@ def test_a_reland_tells_what_was_tried(title: str, body: str) -> None:
     assert find_relands(RevertIndex([merged(9, title, body), FIRST, UNDONE])) == (AGAIN,)
 
 
-@pytest.mark.parametrize(
-    ("title", "body"),
+@check_rows(
     [
         ("Use a pool", ""),
         ("Use a pool", "See #5 and #6"),
@@ -103,7 +102,7 @@ def test_a_reland_tells_what_was_tried(title: str, body: str) -> None:
         ("Count", "We may reland #5"),
         ("Count", "Relanded in #5"),
         ("Partially revert #6", ""),
-    ],
+    ]
 )
 def test_others_land_nothing_again(title: str, body: str) -> None:
     assert find_relands(RevertIndex([merged(9, title, body), FIRST, UNDONE])) == ()

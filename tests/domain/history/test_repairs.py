@@ -32,32 +32,31 @@ def repaired(title: str, body: str) -> list[int]:
     return [found.number for found in find_repairs(RevertIndex([merged(99, title, body), merged(50), CAUSE]))]
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        pytest.param("Fixes a regression from #5.", id="regression-from"),
-        pytest.param("This regressed in #5", id="regressed-in"),
-        pytest.param("Broken by #5", id="broken-by"),
-        pytest.param("It broke in #5", id="broke-in"),
-        pytest.param("The breakage was introduced by #5", id="two-words-of-blame"),
-        pytest.param("a bug introduced in #5", id="introduced-in"),
-        pytest.param("caused by PR #5", id="caused-by-pr"),
-        pytest.param("caused by the pull request #5", id="caused-by-the-pull-request"),
-        pytest.param("tests are failing since #5", id="failing-since"),
-        pytest.param("failures after #5", id="failures-after"),
-        pytest.param("The problem is due to #5", id="due-to"),
-        pytest.param("Fix the issue of #5", id="issue-of"),
-        pytest.param("REGRESSION FROM #5", id="capitals"),
-        pytest.param("broken\nby\n#5", id="over-lines"),
-        pytest.param("introduced in\r\n#5", id="over-lines-of-windows"),
-        pytest.param("a bug, 'as it were', from #5", id="words-between"),
-        pytest.param("**bug** from #5", id="emphasis"),
-        pytest.param("bug from octo/engine#5", id="with-its-repository"),
-        pytest.param("bug from Octo/ENGINE#5", id="with-its-repository-in-another-case"),
-        pytest.param("bug from https://github.com/octo/engine/pull/5", id="address"),
-        pytest.param("bug from https://github.com/octo/engine/pull/5/files#r1", id="address-of-a-part"),
-        pytest.param("Fixes #77, a regression from #5", id="after-an-issue"),
-    ],
+@check_rows(
+    {
+        "regression-from": "Fixes a regression from #5.",
+        "regressed-in": "This regressed in #5",
+        "broken-by": "Broken by #5",
+        "broke-in": "It broke in #5",
+        "two-words-of-blame": "The breakage was introduced by #5",
+        "introduced-in": "a bug introduced in #5",
+        "caused-by-pr": "caused by PR #5",
+        "caused-by-the-pull-request": "caused by the pull request #5",
+        "failing-since": "tests are failing since #5",
+        "failures-after": "failures after #5",
+        "due-to": "The problem is due to #5",
+        "issue-of": "Fix the issue of #5",
+        "capitals": "REGRESSION FROM #5",
+        "over-lines": "broken\nby\n#5",
+        "over-lines-of-windows": "introduced in\r\n#5",
+        "words-between": "a bug, 'as it were', from #5",
+        "emphasis": "**bug** from #5",
+        "with-its-repository": "bug from octo/engine#5",
+        "with-its-repository-in-another-case": "bug from Octo/ENGINE#5",
+        "address": "bug from https://github.com/octo/engine/pull/5",
+        "address-of-a-part": "bug from https://github.com/octo/engine/pull/5/files#r1",
+        "after-an-issue": "Fixes #77, a regression from #5",
+    }
 )
 def test_a_repair_blames_what_it_repairs(body: str) -> None:
     assert repaired("Fix the counter", body) == [5]
@@ -115,8 +114,7 @@ def test_a_number_of_more_digits_than_there_are_names_nothing() -> None:
     assert find_repairs(RevertIndex([merged(99, "Fix", "regression from #1234567890"), cause])) == ()
 
 
-@pytest.mark.parametrize(
-    ("title", "expected"),
+@check_rows(
     [
         ("Fix the counter", [5]),
         ("fixes", [5]),
@@ -136,7 +134,7 @@ def test_a_number_of_more_digits_than_there_are_names_nothing() -> None:
         ("Add fixtures", []),
         ("Suffixes", []),
         ("", []),
-    ],
+    ]
 )
 def test_only_a_title_that_speaks_of_a_repair_makes_one(title: str, expected: list[int]) -> None:
     assert repaired(title, "regression from #5") == expected
@@ -225,8 +223,7 @@ def test_whatever_is_written_both_halves_are_there_and_in_order(said: list[tuple
     assert len(set(found)) == len(found)
 
 
-@pytest.mark.parametrize(
-    "title",
+@check_rows(
     [
         "[Bugfix] Fix a seed of None introduced in #5",
         "forward fix PR 5, restore the build",
@@ -245,14 +242,13 @@ def test_whatever_is_written_both_halves_are_there_and_in_order(said: list[tuple
         "Hotfix for #5",
         "Unbreak main after #5",
         "Fix conflict with #5",
-    ],
+    ]
 )
 def test_the_title_of_a_fix_may_name_its_cause(title: str) -> None:
     assert repaired(title, "") == [5]
 
 
-@pytest.mark.parametrize(
-    "title",
+@check_rows(
     [
         "Fix #5",
         "Fixes #5 for good",
@@ -269,14 +265,13 @@ def test_the_title_of_a_fix_may_name_its_cause(title: str) -> None:
         "Fix nits from #5",
         "Fix pre-commit after #5",
         "Count once after #5",
-    ],
+    ]
 )
 def test_other_titles_blame_nobody(title: str) -> None:
     assert repaired(title, "") == []
 
 
-@pytest.mark.parametrize(
-    "body",
+@check_rows(
     [
         "#5 broke the build on macOS.",
         "PR #5 accidentally removed the check.",
@@ -299,14 +294,13 @@ def test_other_titles_blame_nobody(title: str) -> None:
         "Broken by [#5](https://github.com/octo/engine/pull/5)",
         "regression introduced in `#5`",
         "The op is not supported any more, a regression from #5",
-    ],
+    ]
 )
 def test_a_cause_is_named_in_many_ways(body: str) -> None:
     assert repaired("Fix the counter", body) == [5]
 
 
-@pytest.mark.parametrize(
-    "body",
+@check_rows(
     [
         "Neither broken by #5 nor by others",
         "It isn't caused by #5",
@@ -326,7 +320,7 @@ def test_a_cause_is_named_in_many_ways(body: str) -> None:
         "> regression from #5",
         "```\nregression from #5\n```",
         "regression from [#5](https://github.com/octo/other/pull/5)",
-    ],
+    ]
 )
 def test_other_words_blame_nobody(body: str) -> None:
     assert repaired("Fix the counter", body) == []

@@ -139,8 +139,7 @@ def test_a_description_names_what_it_takes_back(body: str) -> None:
     assert is_revert(merged(99, body=body))
 
 
-@pytest.mark.parametrize(
-    ("title", "body"),
+@check_rows(
     [
         ("Revert #5 and #6", ""),
         ("Revert #5, #6", ""),
@@ -158,7 +157,7 @@ def test_a_description_names_what_it_takes_back(body: str) -> None:
         ("Undo", f"This reverts commits {SHA[:8]} and {OTHER_SHA[:9]}"),
         ("Undo", f"This reverts commits:\n\n* {SHA}\n* {OTHER_SHA}\n"),
         ("Undo", f"This reverts commit {SHA}.\nThis reverts commit {OTHER_SHA}."),
-    ],
+    ]
 )
 def test_one_may_take_back_several(title: str, body: str) -> None:
     assert taken_back(title, body) == [(5, False), (6, False)]
@@ -168,8 +167,7 @@ def test_three_of_a_list_are_three() -> None:
     assert taken_back(body="Reverts #5, #6 and #7") == [(5, False), (6, False), (7, False)]
 
 
-@pytest.mark.parametrize(
-    ("title", "body"),
+@check_rows(
     [
         ("Partially revert #5", ""),
         ("Partial revert of #5", ""),
@@ -196,7 +194,7 @@ def test_three_of_a_list_are_three() -> None:
         # GitHub's button says that it reverts, whatever was edited
         ("Partial revert of #5", "Reverts octo/engine#5"),
         (f'Partially revert "{COUNT}"', f"This reverts commit {SHA}."),
-    ],
+    ]
 )
 def test_a_part_may_be_taken_back(title: str, body: str) -> None:
     assert taken_back(title, body) == [(5, True)]

@@ -122,7 +122,7 @@ SURVIVING = {
 PART = st.text(st.characters(codec="utf-8", exclude_characters=":@"), min_size=1, max_size=8)
 
 
-@pytest.mark.parametrize(("key", "expected"), EXPORTED.items())
+@check_rows(EXPORTED.items())
 def test_what_is_kept_for_good_has_the_name_it_always_had(key: str, expected: tuple[str, str]) -> None:
     family = find_family(key)
     assert isinstance(family, DurableFamily)

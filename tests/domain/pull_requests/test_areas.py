@@ -14,14 +14,14 @@ from bot.domain.pull_requests.areas import (
 from bot.domain.pull_requests.models import ChangedFile
 from bot.domain.pull_requests.path_classes import PathClass, PathClasses
 from tests.helpers.builders import changed_file, pull
+from tests.helpers.tables import check_rows
 
 
 def area(*files: ChangedFile) -> str:
     return determine_area(pull(files=files))
 
 
-@pytest.mark.parametrize(
-    ("path", "label"),
+@check_rows(
     [
         ("engine/models/llama.py", "Models"),
         ("engine/spec_decode/eagle.py", "Speculative decoding"),
@@ -50,7 +50,7 @@ def area(*files: ChangedFile) -> str:
         ("README.md", "Documentation"),
         ("data.bin", OTHER_AREA),
         ("vendor/lib.py", OTHER_AREA),
-    ],
+    ]
 )
 def test_a_path_belongs_to_an_area(path: str, label: str) -> None:
     assert area(changed_file(path)) == label

@@ -14,6 +14,7 @@ from bot.domain.pull_requests.diff import (
     find_quote,
     split_hunks,
 )
+from tests.helpers.tables import check_rows
 
 PATCH = "\n".join(
     [
@@ -82,52 +83,50 @@ def test_what_holds_no_lines_has_no_hunks(patch: str) -> None:
     assert find_quote(patch, "no diff at all") is None
 
 
-@pytest.mark.parametrize(
-    ("quote", "place"),
-    [
-        pytest.param("total = sum(self.queue)", new(11), id="added"),
-        pytest.param("total = sum(queue)", old(11), id="deleted"),
-        pytest.param("# the end of step", new(14), id="context"),
-        pytest.param("return total", new(13), id="on-both-sides-the-new-one-counts"),
-        pytest.param("+        log(total)", new(12), id="copied-plus"),
-        pytest.param("-        total = sum(queue)", old(11), id="copied-minus"),
-        pytest.param("log(total)\n        return total / 2", new(12), id="two-lines"),
-        pytest.param("+        log(total)\n+        return total / 2", new(12), id="two-lines-with-marks"),
-        pytest.param("log(total)\n  return total / 2\n  # the end", new(12), id="runs-into-context"),
-        pytest.param("def step(self):\n total = sum(self.queue)", new(10), id="over-deleted-lines"),
-        pytest.param("total = sum(queue)\nreturn total\n# the end of step", old(11), id="over-added-lines"),
-        pytest.param("  total   =\tsum(self.queue)  ", new(11), id="runs-of-blanks"),
-        pytest.param("release(block, later=True)", new(41), id="a-tab-in-the-file"),
-        pytest.param("release(block, now=True)", old(40), id="hunk-of-one-line"),
-        pytest.param("\n\nnotify(waiting)\n", new(42), id="blank-lines-around"),
-        pytest.param("log(total)\r\nreturn total / 2\r\n", new(12), id="windows-line-ends"),
-        pytest.param("(waiting", new(42), id="part-of-a-line-just-long-enough"),
-    ],
+@check_rows(
+    {
+        "added": ("total = sum(self.queue)", new(11)),
+        "deleted": ("total = sum(queue)", old(11)),
+        "context": ("# the end of step", new(14)),
+        "on-both-sides-the-new-one-counts": ("return total", new(13)),
+        "copied-plus": ("+        log(total)", new(12)),
+        "copied-minus": ("-        total = sum(queue)", old(11)),
+        "two-lines": ("log(total)\n        return total / 2", new(12)),
+        "two-lines-with-marks": ("+        log(total)\n+        return total / 2", new(12)),
+        "runs-into-context": ("log(total)\n  return total / 2\n  # the end", new(12)),
+        "over-deleted-lines": ("def step(self):\n total = sum(self.queue)", new(10)),
+        "over-added-lines": ("total = sum(queue)\nreturn total\n# the end of step", old(11)),
+        "runs-of-blanks": ("  total   =\tsum(self.queue)  ", new(11)),
+        "a-tab-in-the-file": ("release(block, later=True)", new(41)),
+        "hunk-of-one-line": ("release(block, now=True)", old(40)),
+        "blank-lines-around": ("\n\nnotify(waiting)\n", new(42)),
+        "windows-line-ends": ("log(total)\r\nreturn total / 2\r\n", new(12)),
+        "part-of-a-line-just-long-enough": ("(waiting", new(42)),
+    }
 )
 def test_a_quote_is_found_on_its_side_at_its_line(quote: str, place: DiffPosition) -> None:
     assert find_quote(PATCH, quote) == place
 
 
-@pytest.mark.parametrize(
-    "quote",
-    [
-        pytest.param("", id="empty"),
-        pytest.param("   \n\t ", id="blanks"),
-        pytest.param("waiting", id="a-character-too-short"),
-        pytest.param("notify(wait", id="half-a-word-at-its-end"),
-        pytest.param("ify(waiting)", id="half-a-word-at-its-beginning"),
-        pytest.param("total    \t     =", id="too-short-once-blanks-are-one"),
-        pytest.param("+++++++ total =", id="too-many-marks"),
-        pytest.param("total = sum(other.queue)", id="not-there"),
-        pytest.param("Total = Sum(self.queue)", id="other-case"),
-        pytest.param("# the end of step\nrelease(block, later=True)", id="over-two-hunks"),
-        pytest.param("total = sum(queue)\ntotal = sum(self.queue)", id="over-both-sides"),
-        pytest.param("log(total)\n# the end of step", id="leaves-out-a-line"),
-        pytest.param("No newline at end of file", id="what-git-says"),
-        pytest.param("@@ -10,5 +10,6 @@ class Scheduler:", id="the-header-of-a-hunk"),
-        pytest.param("class Scheduler:", id="the-name-in-a-header"),
-        pytest.param("notify(waiting)\nnotify(waiting)", id="longer-than-the-patch"),
-    ],
+@check_rows(
+    {
+        "empty": "",
+        "blanks": "   \n\t ",
+        "a-character-too-short": "waiting",
+        "half-a-word-at-its-end": "notify(wait",
+        "half-a-word-at-its-beginning": "ify(waiting)",
+        "too-short-once-blanks-are-one": "total    \t     =",
+        "too-many-marks": "+++++++ total =",
+        "not-there": "total = sum(other.queue)",
+        "other-case": "Total = Sum(self.queue)",
+        "over-two-hunks": "# the end of step\nrelease(block, later=True)",
+        "over-both-sides": "total = sum(queue)\ntotal = sum(self.queue)",
+        "leaves-out-a-line": "log(total)\n# the end of step",
+        "what-git-says": "No newline at end of file",
+        "the-header-of-a-hunk": "@@ -10,5 +10,6 @@ class Scheduler:",
+        "the-name-in-a-header": "class Scheduler:",
+        "longer-than-the-patch": "notify(waiting)\nnotify(waiting)",
+    }
 )
 def test_what_does_not_stand_in_the_patch_is_not_found(quote: str) -> None:
     assert find_quote(PATCH, quote) is None

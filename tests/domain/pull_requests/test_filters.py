@@ -12,37 +12,37 @@ from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 from bot.domain.pull_requests.models import Account, PullRequest
 from tests.helpers.builders import changed_file, pull
+from tests.helpers.tables import check_rows
 
 
 def touching(*paths: str) -> PullRequest:
     return pull(files=[changed_file(path) for path in paths])
 
 
-@pytest.mark.parametrize(
-    ("wanted", "path", "fits"),
-    [
-        pytest.param("vllm/v1", "vllm/v1/core.py", True, id="folder"),
-        pytest.param("vllm/v1/", "vllm/v1/a/core.py", True, id="folder-with-a-slash"),
-        pytest.param("/vllm/v1", "vllm/v1/core.py", True, id="folder-from-the-root"),
-        pytest.param("vllm/v1", "vllm/v10/core.py", False, id="longer-folder"),
-        pytest.param("vllm/v1", "old/vllm/v1/core.py", False, id="folder-elsewhere"),
-        pytest.param("v1", "vllm/v1/core.py", True, id="one-name-at-any-depth"),
-        pytest.param("core.py", "vllm/v1/core.py", True, id="file-name-at-any-depth"),
-        pytest.param("/core.py", "vllm/v1/core.py", False, id="file-name-at-the-root-only"),
-        pytest.param("vllm/core.py", "vllm/core.py", True, id="file"),
-        pytest.param("vllm/core.py", "vllm/core.pyi", False, id="longer-file"),
-        pytest.param("*.cu", "csrc/moe/a.cu", True, id="ending"),
-        pytest.param("*.cu", "csrc/moe/a.cuh", False, id="longer-ending"),
-        pytest.param("csrc/*.cu", "csrc/moe/a.cu", False, id="a-star-stops-at-a-slash"),
-        pytest.param("csrc/**/moe", "csrc/x/y/moe/a.cu", True, id="two-stars-do-not"),
-        pytest.param("csrc/**/moe", "csrc/moe/a.cu", True, id="two-stars-may-be-nothing"),
-        pytest.param("**/moe", "a/b/moe/c.py", True, id="two-stars-in-front"),
-        pytest.param("csrc/**", "csrc/a.cu", True, id="two-stars-behind"),
-        pytest.param("a?.py", "ab.py", True, id="any-character"),
-        pytest.param("docs/my file.md", "docs/my file.md", True, id="a-blank"),
-        pytest.param("VLLM", "vllm/core.py", False, id="case-matters-in-paths"),
-        pytest.param("\ud800", "vllm/core.py", False, id="half-a-character"),
-    ],
+@check_rows(
+    {
+        "folder": ("vllm/v1", "vllm/v1/core.py", True),
+        "folder-with-a-slash": ("vllm/v1/", "vllm/v1/a/core.py", True),
+        "folder-from-the-root": ("/vllm/v1", "vllm/v1/core.py", True),
+        "longer-folder": ("vllm/v1", "vllm/v10/core.py", False),
+        "folder-elsewhere": ("vllm/v1", "old/vllm/v1/core.py", False),
+        "one-name-at-any-depth": ("v1", "vllm/v1/core.py", True),
+        "file-name-at-any-depth": ("core.py", "vllm/v1/core.py", True),
+        "file-name-at-the-root-only": ("/core.py", "vllm/v1/core.py", False),
+        "file": ("vllm/core.py", "vllm/core.py", True),
+        "longer-file": ("vllm/core.py", "vllm/core.pyi", False),
+        "ending": ("*.cu", "csrc/moe/a.cu", True),
+        "longer-ending": ("*.cu", "csrc/moe/a.cuh", False),
+        "a-star-stops-at-a-slash": ("csrc/*.cu", "csrc/moe/a.cu", False),
+        "two-stars-do-not": ("csrc/**/moe", "csrc/x/y/moe/a.cu", True),
+        "two-stars-may-be-nothing": ("csrc/**/moe", "csrc/moe/a.cu", True),
+        "two-stars-in-front": ("**/moe", "a/b/moe/c.py", True),
+        "two-stars-behind": ("csrc/**", "csrc/a.cu", True),
+        "any-character": ("a?.py", "ab.py", True),
+        "a-blank": ("docs/my file.md", "docs/my file.md", True),
+        "case-matters-in-paths": ("VLLM", "vllm/core.py", False),
+        "half-a-character": ("\ud800", "vllm/core.py", False),
+    }
 )
 def test_a_path_is_read_as_in_a_gitignore(wanted: str, path: str, fits: bool) -> None:
     assert Filters(paths=(wanted,)).is_match(touching(path)) is fits

@@ -11,6 +11,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference, parse_reference
 from tests.domain.refusals import refusal
 from tests.helpers.builders import REPOSITORY
+from tests.helpers.tables import check_rows
 
 OTHER = Repository("acme", "web.app")
 
@@ -38,8 +39,7 @@ def test_a_full_name_needs_no_default(text: str) -> None:
     assert parse_reference(text, None) == Reference(OTHER, 7)
 
 
-@pytest.mark.parametrize(
-    "text",
+@check_rows(
     [
         "",
         "#",
@@ -60,8 +60,7 @@ def test_a_full_name_needs_no_default(text: str) -> None:
         "https://github.com/acme/web.app/pull/7\nhttps://evil.example",
         "acme/öwn#7",
         "-acme/web#7",
-    ],
-    ids=ascii,
+    ]
 )
 def test_what_names_none_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(UsageError) as caught:

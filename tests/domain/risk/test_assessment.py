@@ -18,6 +18,7 @@ from bot.domain.risk.assessment import (
     assess_pull_request,
 )
 from tests.helpers.builders import changed_file, pull
+from tests.helpers.tables import check_rows
 
 CORE = "src/core.py"
 
@@ -67,26 +68,25 @@ def test_dependencies_and_build_count(path: str) -> None:
     assert points(changed_file(path, 0, 1), changed_file(CORE, 0, 1)) == 4
 
 
-@pytest.mark.parametrize(
-    ("title", "expected"),
-    [
-        pytest.param("Rename things", 0, id="plain"),
-        pytest.param("[Perf] Rename things", 3, id="perf"),
-        pytest.param("Optimise the scheduler", 3, id="optimise"),
-        pytest.param("Speed up loading", 3, id="speed-up"),
-        pytest.param("Fuse two layers", 3, id="fuse"),
-        pytest.param("Confuse two layers", 0, id="no-fuse"),
-        pytest.param("Async scheduling", 3, id="async"),
-        pytest.param("Use CUDA graphs", 3, id="cuda-graph"),
-        pytest.param("Fix the counter", -2, id="fix"),
-        pytest.param("[Bugfix][Core] Count once", -2, id="bugfix"),
-        pytest.param("docs: count once", -2, id="docs"),
-        pytest.param("Prefix caching", 0, id="no-fix-in-prefix"),
-        pytest.param("[Bugfix] Fix async scheduling", 1, id="hot-and-calm"),
-        pytest.param("Remove the old cache", -4, id="remove"),
-        pytest.param("Deprecate --old", -4, id="deprecate"),
-        pytest.param("[Misc] Drop the old cache", -6, id="calm-and-removal"),
-    ],
+@check_rows(
+    {
+        "plain": ("Rename things", 0),
+        "perf": ("[Perf] Rename things", 3),
+        "optimise": ("Optimise the scheduler", 3),
+        "speed-up": ("Speed up loading", 3),
+        "fuse": ("Fuse two layers", 3),
+        "no-fuse": ("Confuse two layers", 0),
+        "async": ("Async scheduling", 3),
+        "cuda-graph": ("Use CUDA graphs", 3),
+        "fix": ("Fix the counter", -2),
+        "bugfix": ("[Bugfix][Core] Count once", -2),
+        "docs": ("docs: count once", -2),
+        "no-fix-in-prefix": ("Prefix caching", 0),
+        "hot-and-calm": ("[Bugfix] Fix async scheduling", 1),
+        "remove": ("Remove the old cache", -4),
+        "deprecate": ("Deprecate --old", -4),
+        "calm-and-removal": ("[Misc] Drop the old cache", -6),
+    }
 )
 def test_the_title_counts(title: str, expected: int) -> None:
     assert points(changed_file(CORE, 0, 1), title=title) == expected

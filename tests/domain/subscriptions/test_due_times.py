@@ -15,6 +15,7 @@ from bot.domain.subscriptions.models import Timing
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import parse_date, parse_zone
 from tests.domain.time.wall_clocks import Walls
+from tests.helpers.tables import check_rows
 
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
 
@@ -47,32 +48,31 @@ def dues_of(plan: Timing, date: dt.date, count: int) -> list[datetime]:
     return dues
 
 
-@pytest.mark.parametrize(
-    ("zone", "date", "at", "due"),
-    [
-        pytest.param("UTC", "2025-02-28", "09:00", "2025-02-28T09:00", id="utc"),
-        pytest.param("Asia/Kathmandu", "2025-02-28", "09:00", "2025-02-28T03:15", id="quarter-hours"),
-        pytest.param("America/Los_Angeles", "2025-07-01", "23:59:30", "2025-07-02T06:59:30", id="seconds"),
-        pytest.param("America/Los_Angeles", "2025-03-09", "02:30", "2025-03-09T10:30", id="gap"),
-        pytest.param("America/Los_Angeles", "2025-03-09", "02:00", "2025-03-09T10:00", id="gap-begins"),
-        pytest.param("America/Los_Angeles", "2025-03-09", "03:00", "2025-03-09T10:00", id="gap-is-over"),
-        pytest.param("America/Los_Angeles", "2025-11-02", "01:30", "2025-11-02T08:30", id="twice"),
-        pytest.param("America/Los_Angeles", "2025-11-02", "02:00", "2025-11-02T10:00", id="no-more-twice"),
-        pytest.param("Europe/Berlin", "2025-03-30", "02:30", "2025-03-30T01:30", id="gap-in-the-east"),
-        pytest.param("Europe/Berlin", "2025-10-26", "02:30", "2025-10-26T00:30", id="twice-in-the-east"),
-        pytest.param("Australia/Lord_Howe", "2025-10-05", "02:15", "2025-10-04T15:45", id="gap-of-half-an-hour"),
-        pytest.param("Australia/Lord_Howe", "2025-04-06", "01:45", "2025-04-05T14:45", id="twice-half-an-hour"),
-        pytest.param("Pacific/Chatham", "2025-09-28", "03:00", "2025-09-27T14:15", id="gap-off-the-hour"),
-        pytest.param("America/Havana", "2025-03-09", "00:00", "2025-03-09T05:00", id="gap-at-midnight"),
-        pytest.param("America/Havana", "2025-11-02", "00:00", "2025-11-02T04:00", id="midnight-twice"),
-        pytest.param("America/Santiago", "2025-09-07", "00:30", "2025-09-07T04:30", id="gap-after-midnight"),
-        pytest.param("America/Santiago", "2025-04-05", "23:30", "2025-04-06T02:30", id="twice-before-midnight"),
-        pytest.param("Africa/Cairo", "2025-04-25", "00:00", "2025-04-24T22:00", id="gap-on-a-friday"),
-        pytest.param("Africa/Cairo", "2025-10-30", "23:59", "2025-10-30T20:59", id="last-minute-twice"),
-        pytest.param("America/Nuuk", "2025-03-29", "23:30", "2025-03-30T01:30", id="gap-before-midnight"),
-        pytest.param("America/St_Johns", "2006-10-29", "00:00", "2006-10-29T02:30", id="back-over-midnight"),
-        pytest.param("America/St_Johns", "2006-10-28", "23:30", "2006-10-29T02:00", id="before-midnight-twice"),
-    ],
+@check_rows(
+    {
+        "utc": ("UTC", "2025-02-28", "09:00", "2025-02-28T09:00"),
+        "quarter-hours": ("Asia/Kathmandu", "2025-02-28", "09:00", "2025-02-28T03:15"),
+        "seconds": ("America/Los_Angeles", "2025-07-01", "23:59:30", "2025-07-02T06:59:30"),
+        "gap": ("America/Los_Angeles", "2025-03-09", "02:30", "2025-03-09T10:30"),
+        "gap-begins": ("America/Los_Angeles", "2025-03-09", "02:00", "2025-03-09T10:00"),
+        "gap-is-over": ("America/Los_Angeles", "2025-03-09", "03:00", "2025-03-09T10:00"),
+        "twice": ("America/Los_Angeles", "2025-11-02", "01:30", "2025-11-02T08:30"),
+        "no-more-twice": ("America/Los_Angeles", "2025-11-02", "02:00", "2025-11-02T10:00"),
+        "gap-in-the-east": ("Europe/Berlin", "2025-03-30", "02:30", "2025-03-30T01:30"),
+        "twice-in-the-east": ("Europe/Berlin", "2025-10-26", "02:30", "2025-10-26T00:30"),
+        "gap-of-half-an-hour": ("Australia/Lord_Howe", "2025-10-05", "02:15", "2025-10-04T15:45"),
+        "twice-half-an-hour": ("Australia/Lord_Howe", "2025-04-06", "01:45", "2025-04-05T14:45"),
+        "gap-off-the-hour": ("Pacific/Chatham", "2025-09-28", "03:00", "2025-09-27T14:15"),
+        "gap-at-midnight": ("America/Havana", "2025-03-09", "00:00", "2025-03-09T05:00"),
+        "midnight-twice": ("America/Havana", "2025-11-02", "00:00", "2025-11-02T04:00"),
+        "gap-after-midnight": ("America/Santiago", "2025-09-07", "00:30", "2025-09-07T04:30"),
+        "twice-before-midnight": ("America/Santiago", "2025-04-05", "23:30", "2025-04-06T02:30"),
+        "gap-on-a-friday": ("Africa/Cairo", "2025-04-25", "00:00", "2025-04-24T22:00"),
+        "last-minute-twice": ("Africa/Cairo", "2025-10-30", "23:59", "2025-10-30T20:59"),
+        "gap-before-midnight": ("America/Nuuk", "2025-03-29", "23:30", "2025-03-30T01:30"),
+        "back-over-midnight": ("America/St_Johns", "2006-10-29", "00:00", "2006-10-29T02:30"),
+        "before-midnight-twice": ("America/St_Johns", "2006-10-28", "23:30", "2006-10-29T02:00"),
+    }
 )
 def test_a_local_time_is_read_as_the_calendars_standard_reads_it(zone: str, date: str, at: str, due: str) -> None:
     plan = timing(zone, at)

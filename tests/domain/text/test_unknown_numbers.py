@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bot.domain.digest.models import Theme, keep_known_themes
 from bot.domain.text.issue_numbers import remove_unknown_numbers
+from tests.helpers.tables import check_rows
 
 KNOWN = frozenset({1, 12})
 
@@ -29,8 +30,7 @@ def test_themes_keep_the_numbers_of_the_day(themes: list[Theme], kept: list[Them
     assert keep_known_themes(themes, KNOWN) == tuple(kept)
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
+@check_rows(
     [
         ("Nothing to see.", "Nothing to see."),
         ("See #1 and #12.", "See #1 and #12."),
@@ -55,7 +55,7 @@ def test_themes_keep_the_numbers_of_the_day(themes: list[Theme], kept: list[Them
         ("First #1, #2, #12 then", "First #1, #12 then"),
         ("Call free() after #2.", "Call free() after."),
         ("The call `free()` (#2) moved.", "The call `free()` moved."),
-    ],
+    ]
 )
 def test_foreign_numbers_go_and_the_text_stays_tidy(text: str, kept: str) -> None:
     assert remove_unknown_numbers(text, KNOWN) == kept

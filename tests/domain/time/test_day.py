@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.time.day import LocalDay, get_yesterday, parse_date, parse_zone
+from tests.helpers.tables import check_rows
 
 # zones with every kind of change since GitHub exists: none, an hour, half an hour, at midnight, a lost day
 ZONES = (
@@ -28,26 +29,25 @@ def day(text: str, zone: str) -> LocalDay:
     return LocalDay(parse_date(text), parse_zone(zone))
 
 
-@pytest.mark.parametrize(
-    ("zone", "text", "start", "hours"),
-    [
-        pytest.param("UTC", "2026-02-28", "2026-02-28T00:00", 24, id="UTC"),
-        pytest.param("America/Los_Angeles", "2026-02-28", "2026-02-28T08:00", 24, id="winter"),
-        pytest.param("America/Los_Angeles", "2026-07-01", "2026-07-01T07:00", 24, id="summer"),
-        pytest.param("America/Los_Angeles", "2026-03-08", "2026-03-08T08:00", 23, id="los-angeles-short"),
-        pytest.param("America/Los_Angeles", "2026-11-01", "2026-11-01T07:00", 25, id="los-angeles-long"),
-        pytest.param("Europe/Berlin", "2026-03-29", "2026-03-28T23:00", 23, id="berlin-short"),
-        pytest.param("Europe/Berlin", "2026-10-25", "2026-10-24T22:00", 25, id="berlin-long"),
-        pytest.param("Australia/Lord_Howe", "2026-04-05", "2026-04-04T13:00", 24.5, id="half-hour-longer"),
-        pytest.param("Australia/Lord_Howe", "2026-10-04", "2026-10-03T13:30", 23.5, id="half-hour-shorter"),
-        pytest.param("Asia/Kathmandu", "2026-02-28", "2026-02-27T18:15", 24, id="quarter-hours"),
-        pytest.param("America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00", 23, id="midnight-does-not-exist"),
-        pytest.param("America/Sao_Paulo", "2018-02-17", "2018-02-17T02:00", 25, id="back-at-midnight"),
-        pytest.param("America/Havana", "2026-11-01", "2026-11-01T04:00", 25, id="midnight-twice"),
-        pytest.param("Pacific/Apia", "2011-12-29", "2011-12-29T10:00", 24, id="before-the-lost-day"),
-        pytest.param("Pacific/Apia", "2011-12-30", "2011-12-30T10:00", 0, id="the-day-that-never-was"),
-        pytest.param("Pacific/Apia", "2011-12-31", "2011-12-30T10:00", 24, id="after-the-lost-day"),
-    ],
+@check_rows(
+    {
+        "UTC": ("UTC", "2026-02-28", "2026-02-28T00:00", 24),
+        "winter": ("America/Los_Angeles", "2026-02-28", "2026-02-28T08:00", 24),
+        "summer": ("America/Los_Angeles", "2026-07-01", "2026-07-01T07:00", 24),
+        "los-angeles-short": ("America/Los_Angeles", "2026-03-08", "2026-03-08T08:00", 23),
+        "los-angeles-long": ("America/Los_Angeles", "2026-11-01", "2026-11-01T07:00", 25),
+        "berlin-short": ("Europe/Berlin", "2026-03-29", "2026-03-28T23:00", 23),
+        "berlin-long": ("Europe/Berlin", "2026-10-25", "2026-10-24T22:00", 25),
+        "half-hour-longer": ("Australia/Lord_Howe", "2026-04-05", "2026-04-04T13:00", 24.5),
+        "half-hour-shorter": ("Australia/Lord_Howe", "2026-10-04", "2026-10-03T13:30", 23.5),
+        "quarter-hours": ("Asia/Kathmandu", "2026-02-28", "2026-02-27T18:15", 24),
+        "midnight-does-not-exist": ("America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00", 23),
+        "back-at-midnight": ("America/Sao_Paulo", "2018-02-17", "2018-02-17T02:00", 25),
+        "midnight-twice": ("America/Havana", "2026-11-01", "2026-11-01T04:00", 25),
+        "before-the-lost-day": ("Pacific/Apia", "2011-12-29", "2011-12-29T10:00", 24),
+        "the-day-that-never-was": ("Pacific/Apia", "2011-12-30", "2011-12-30T10:00", 0),
+        "after-the-lost-day": ("Pacific/Apia", "2011-12-31", "2011-12-30T10:00", 24),
+    }
 )
 def test_a_day_starts_and_lasts_as_the_clocks_of_its_zone_say(
     zone: str, text: str, start: str, hours: float

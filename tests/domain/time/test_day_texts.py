@@ -12,6 +12,7 @@ from bot.domain.errors import UsageError
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
 from tests.domain.refusals import refusal
 from tests.helpers.checks import is_one_sentence
+from tests.helpers.tables import check_rows
 
 
 @pytest.mark.parametrize("name", ["America/Los_Angeles", "Europe/Berlin", "UTC", "Etc/GMT+8", "Asia/Kathmandu"])
@@ -19,8 +20,7 @@ def test_a_zone_is_known_by_its_name(name: str) -> None:
     assert parse_zone(name).key == name
 
 
-@pytest.mark.parametrize(
-    "name",
+@check_rows(
     [
         "",
         " ",
@@ -39,8 +39,7 @@ def test_a_zone_is_known_by_its_name(name: str) -> None:
         "é",
         "\ud800",
         "x" * 300,
-    ],
-    ids=ascii,
+    ]
 )
 def test_what_is_no_zone_is_refused_in_one_sentence(name: str) -> None:
     with pytest.raises(UsageError) as caught:

@@ -23,6 +23,7 @@ from bot.domain.track_record.statistics import (
 )
 from bot.domain.track_record.tally import Tally
 from tests.helpers.builders import NOON, pull
+from tests.helpers.tables import check_rows
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 NOW = NOON + 100 * DAY
@@ -81,35 +82,29 @@ def test_a_digest_by_hand() -> None:
     assert (found.young, found.known, found.unrated, found.versions) == (0, 0, 0, ("rules.v2",))
 
 
-@pytest.mark.parametrize(
-    ("ends", "listed", "others"),
-    [
-        pytest.param([], Tally(2), Tally(3), id="nothing"),
-        pytest.param([end(1), end(2)], Tally(2, 2), Tally(3), id="both-reverted"),
-        pytest.param([end(1, fate=OutcomeKind.PARTLY)], Tally(2, 1), Tally(3), id="in-part"),
-        pytest.param([end(1, fate=OutcomeKind.REPAIRED)], Tally(2, 0, 1), Tally(3), id="repaired"),
-        pytest.param([end(4), end(5, fate=OutcomeKind.REPAIRED)], Tally(2), Tally(3, 1, 1), id="those-not-listed"),
-        pytest.param([replace(end(1), stands=False)], Tally(2), Tally(3), id="brought-back"),
-        pytest.param([replace(end(1, HOUR), stands=False), end(1)], Tally(2, 1), Tally(3), id="back-and-forth"),
-        pytest.param([end(77)], Tally(2), Tally(3), id="one-that-no-digest-showed"),
-        pytest.param([end(1, 30 * DAY)], Tally(2, 1), Tally(3), id="on-the-last-day"),
-        pytest.param([end(1, 30 * DAY + HOUR)], Tally(2), Tally(3), id="later"),
-        pytest.param([end(1, DAY + HOUR)], Tally(2, 1), Tally(3), id="right-after-the-digest"),
-        pytest.param([end(1, DAY)], Tally(1), Tally(3), id="with-the-digest-is-no-prediction"),
-        pytest.param([end(1, HOUR)], Tally(1), Tally(3), id="before-the-digest"),
-        pytest.param(
+@check_rows(
+    {
+        "nothing": ([], Tally(2), Tally(3)),
+        "both-reverted": ([end(1), end(2)], Tally(2, 2), Tally(3)),
+        "in-part": ([end(1, fate=OutcomeKind.PARTLY)], Tally(2, 1), Tally(3)),
+        "repaired": ([end(1, fate=OutcomeKind.REPAIRED)], Tally(2, 0, 1), Tally(3)),
+        "those-not-listed": ([end(4), end(5, fate=OutcomeKind.REPAIRED)], Tally(2), Tally(3, 1, 1)),
+        "brought-back": ([replace(end(1), stands=False)], Tally(2), Tally(3)),
+        "back-and-forth": ([replace(end(1, HOUR), stands=False), end(1)], Tally(2, 1), Tally(3)),
+        "one-that-no-digest-showed": ([end(77)], Tally(2), Tally(3)),
+        "on-the-last-day": ([end(1, 30 * DAY)], Tally(2, 1), Tally(3)),
+        "later": ([end(1, 30 * DAY + HOUR)], Tally(2), Tally(3)),
+        "right-after-the-digest": ([end(1, DAY + HOUR)], Tally(2, 1), Tally(3)),
+        "with-the-digest-is-no-prediction": ([end(1, DAY)], Tally(1), Tally(3)),
+        "before-the-digest": ([end(1, HOUR)], Tally(1), Tally(3)),
+        "the-weightiest": (
             [end(1, fate=OutcomeKind.REPAIRED), end(1, 3 * DAY, OutcomeKind.PARTLY)],
             Tally(2, 1),
             Tally(3),
-            id="the-weightiest",
         ),
-        pytest.param(
-            [end(1, fate=OutcomeKind.PARTLY), end(1, 40 * DAY)], Tally(2, 1), Tally(3), id="the-one-in-time"
-        ),
-        pytest.param(
-            [end(1, HOUR, OutcomeKind.PARTLY), end(1)], Tally(1), Tally(3), id="in-part-before-the-digest"
-        ),
-    ],
+        "the-one-in-time": ([end(1, fate=OutcomeKind.PARTLY), end(1, 40 * DAY)], Tally(2, 1), Tally(3)),
+        "in-part-before-the-digest": ([end(1, HOUR, OutcomeKind.PARTLY), end(1)], Tally(1), Tally(3)),
+    }
 )
 def test_what_came_of_a_list(ends: list[MergeOutcome], listed: Tally, others: Tally) -> None:
     found = score([DIGEST], ends)

@@ -13,6 +13,7 @@ from bot.domain.touches.breakage.error_lines import (
     iterate_error_lines,
     parse_error_line,
 )
+from tests.helpers.tables import check_rows
 
 LINES = [
     (
@@ -117,7 +118,7 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize(("line", "expected"), LINES)
+@check_rows(LINES)
 def test_names_of_an_error_are_read(line: str, expected: tuple[ErrorKind, str, str, tuple[str, ...]]) -> None:
     error = parse_error_line(line)
     assert error is not None

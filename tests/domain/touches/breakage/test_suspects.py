@@ -16,6 +16,7 @@ from bot.domain.touches.breakage.kinship import Kinship
 from bot.domain.touches.breakage.suspects import LEAST_SCORE, Suspect, SuspectRange, rank_suspects
 from bot.domain.touches.breakage.traceback_names import parse_trace
 from tests.domain.touches.builders import NOON, make_change, make_merge, make_profile
+from tests.helpers.tables import check_rows
 
 CLASS, METHOD, ATTRIBUTE = ContractClass.CLASS, ContractClass.METHOD, ContractClass.ATTRIBUTE
 MODULE, FLAG, OP = ContractClass.MODULE, ContractClass.FLAG, ContractClass.OP
@@ -131,7 +132,7 @@ EXPLAINED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "change", "reason"), EXPLAINED)
+@check_rows(EXPLAINED)
 def test_the_change_that_explains_an_error_comes_first(text: str, change: ContractChange, reason: str) -> None:
     suspects = rank(text, change)
     assert suspects[0].number == 1
@@ -139,7 +140,7 @@ def test_the_change_that_explains_an_error_comes_first(text: str, change: Contra
     assert reason in suspects[0].reason
 
 
-@pytest.mark.parametrize("text", [text for text, _, _ in EXPLAINED])
+@check_rows([text for text, _, _ in EXPLAINED])
 def test_nothing_fits_without_that_change(text: str) -> None:
     assert rank(text) == ()
 
