@@ -40,6 +40,7 @@ log = logging.getLogger(__name__)
 
 # seconds that running jobs have after SIGTERM; then they are interrupted and return to their queue
 _JOB_GRACE = 12.0
+_JOB_TIMES = JobTimeLimits()
 # seconds for that return. With those for requests the sum stays below the twenty that a process has to end
 _REQUEUE_TIME = 4.0
 # seconds; the system may hand a signal to any thread, as after a freeze, and Python runs the handler in the main
@@ -82,7 +83,7 @@ def run_web(base: Foundation) -> None:
             _wait_for_stop("web", stop_event)
 
 
-def run_all(base: Foundation, times: JobTimeLimits = JobTimeLimits()) -> None:
+def run_all(base: Foundation, times: JobTimeLimits = _JOB_TIMES) -> None:
     """Run all of them in this process; ``times`` are those of the jobs."""
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event) as ending:
@@ -160,7 +161,7 @@ def run_processes(
     host: str = _ALL_INTERFACES,
     last_work: float = _JOB_GRACE,
     commands: CommandRegistry = COMMANDS,
-    times: JobTimeLimits = JobTimeLimits(),
+    times: JobTimeLimits = _JOB_TIMES,
 ) -> Iterator[int]:
     """Run all of them in this process until the end of the block; yield the port of the web process on ``host``.
 
@@ -195,7 +196,7 @@ def _start_workers(
     ending: ShutdownSignal,
     commands: CommandRegistry = COMMANDS,
     last_work: float = _JOB_GRACE,
-    times: JobTimeLimits = JobTimeLimits(),
+    times: JobTimeLimits = _JOB_TIMES,
 ) -> Iterator[None]:
     # the first job would wait for it
     base.sources.open_sources()
