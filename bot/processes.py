@@ -21,7 +21,7 @@ from bot.container.web import WebServices, build_web_services
 from bot.container.worker import build_worker_services
 from bot.domain.errors import SlackUnavailable
 from bot.http_server import serve_app
-from bot.jobs import DramatiqJobQueue, JobMetrics
+from bot.jobs import DramatiqJobQueue, JobMetrics, JobTimeLimits
 from bot.monitoring import monitor_process
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
@@ -40,6 +40,7 @@ log = logging.getLogger(__name__)
 
 # seconds that running jobs have after SIGTERM; then they are interrupted and return to their queue
 _JOB_GRACE = 12.0
+_JOB_TIMES = JobTimeLimits()
 # seconds for that return. With those for requests the sum stays below the twenty that a process has to end
 _REQUEUE_TIME = 4.0
 # seconds; the system may hand a signal to any thread, as after a freeze, and Python runs the handler in the main
@@ -82,12 +83,12 @@ def run_web(base: Foundation) -> None:
             _wait_for_stop("web", stop_event)
 
 
-def run_all(base: Foundation) -> None:
-    """Run all of them in this process."""
+def run_all(base: Foundation, times: JobTimeLimits = _JOB_TIMES) -> None:
+    """Run all of them in this process; ``times`` are those of the jobs."""
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event) as ending:
         _claim_store(base, stop_event, base.settings.port)
-        with monitor_process(base, Process.WEB), run_processes(base, ending):
+        with monitor_process(base, Process.WEB), run_processes(base, ending, times=times):
             _wait_for_stop("prdigest", stop_event)
 
 
@@ -160,13 +161,14 @@ def run_processes(
     host: str = _ALL_INTERFACES,
     last_work: float = _JOB_GRACE,
     commands: CommandRegistry = COMMANDS,
+    times: JobTimeLimits = _JOB_TIMES,
 ) -> Iterator[int]:
     """Run all of them in this process until the end of the block; yield the port of the web process on ``host``.
 
     ``last_work`` is the number of seconds that running jobs have at the end; ``ending`` interrupts them then.
     """
     with ExitStack() as parts:
-        parts.enter_context(_start_workers(base, ending, commands, last_work))
+        parts.enter_context(_start_workers(base, ending, commands, last_work, times))
         port = parts.enter_context(_serve_web(base, commands, host))
         # last: who reads its first digest can press a button of it
         parts.enter_context(_start_clock(base, ending))
@@ -194,6 +196,7 @@ def _start_workers(
     ending: ShutdownSignal,
     commands: CommandRegistry = COMMANDS,
     last_work: float = _JOB_GRACE,
+    times: JobTimeLimits = _JOB_TIMES,
 ) -> Iterator[None]:
     # the first job would wait for it
     base.sources.open_sources()
@@ -204,6 +207,7 @@ def _start_workers(
         commands.jobs,
         services,
         ending,
+        times,
         observers=(JobTracing(), JobMetrics(base.instruments)),
     )
     workers = jobs.make_workers(base.settings.prdigest_worker_threads)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
@@ -45,7 +45,13 @@ class VersionedJson(Generic[T]):
             {name: value for name, value in fields.items() if name != VERSION_FIELD}
         )
 
-    @cached_property
+    @property
     def _adapter(self) -> TypeAdapter[T]:
-        """The adapter of the shape. It takes milliseconds to build, so it is built when it is needed."""
-        return TypeAdapter(self._shape)
+        """The adapter of the shape."""
+        return _get_adapter(self._shape)
+
+
+@cache
+def _get_adapter(shape: type[Any]) -> TypeAdapter[Any]:
+    """Return the adapter of a shape. It takes milliseconds to build: once, when it is first needed."""
+    return TypeAdapter(shape)

@@ -1,7 +1,9 @@
-"""``prdigest run`` whose posts to a channel come fifty times as quickly: ``python -m tests.helpers.quick_posts``.
+"""``prdigest run`` that waits less: ``python -m tests.helpers.quick_posts``.
+
+Its posts to a channel come fifty times as quickly, and a second look at a link comes after one second, not five.
 
 A conversation has several posts to one channel, and the product lets a second pass between two of them. That has
-its own tests (``adapters/slack/test_post_throttle.py``); a scenario looks at what is posted.
+its own tests (``adapters/slack/test_post_throttle.py``); a scenario looks at what is posted and seen.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from bot.adapters.slack import PostThrottle
 from bot.cli.base import get_current_time
 from bot.cli.logs import configure_logging
 from bot.container import open_foundation
+from bot.jobs import JobTimeLimits
 from bot.processes import run_all
 from bot.services.costs import billing
 from bot.services.operations import deadlines
@@ -19,6 +22,8 @@ from bot.services.slack.asker_notices import ResponseTimes
 from bot.settings import list_secret_values, load_settings
 
 _TIMES = 50.0
+# a look before the card is there would see nothing
+_JOB_TIMES = JobTimeLimits(delay_factor=0.2)
 # on a busy machine any answer may take seconds; that somebody is told so has its own tests
 _RESPONSE_TIMES = ResponseTimes(started_notice=30.0)
 
@@ -33,7 +38,7 @@ def main() -> None:
         ) as base,
         billing.bill_to(billing.OPERATOR),
     ):
-        run_all(base)
+        run_all(base, _JOB_TIMES)
 
 
 if __name__ == "__main__":

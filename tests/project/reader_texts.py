@@ -17,6 +17,7 @@ from localslack.cli import main as localslack_cli
 from bot.cli import cli
 from bot.settings import Settings
 from tests.helpers.command import ROOT
+from tests.project.module_nodes import list_nodes
 from tests.project.test_sentences import join_parts
 
 # history is not rewritten
@@ -120,13 +121,13 @@ def list_module_texts() -> Iterator[tuple[str, str]]:
 
 def find_prose(source: str) -> Iterator[str]:
     """Yield the texts of a module that have two words or more; ``{}`` stands for a value."""
-    tree = ast.parse(source)
-    skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    nodes = list_nodes(source)
+    skipped = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     # the parts of a text with values count together
-    skipped |= {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-    skipped |= {id(each) for node in ast.walk(tree) if _is_for_machines(node) for each in ast.walk(node)}
-    for node in ast.walk(tree):
-        text = "" if id(node) in skipped else join_parts(node)
+    skipped |= {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    skipped |= {id(each) for node in nodes if _is_for_machines(node) for each in ast.walk(node)}
+    texts = (join_parts(node) for node in nodes if id(node) not in skipped)
+    for text in filter(None, texts):
         if len(re.findall(r"\b[A-Za-z']{2,}\b", text)) > 1 and not _NO_PROSE.search(text):
             yield text
 
@@ -135,7 +136,8 @@ def _is_for_machines(node: ast.AST) -> bool:
     """Return whether a node is a pattern, or a list of words in one text."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
         return False
-    return ast.unparse(node.func) == "re.compile" or node.func.attr == "split"
+    attribute = node.func.attr
+    return attribute == "split" or (attribute == "compile" and ast.unparse(node.func) == "re.compile")
 
 
 def list_setting_texts() -> Iterator[tuple[str, str]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from bot.domain.keyspace.keys import FAMILIES, JOBS_NAMESPACE
+from tests.project.module_nodes import list_nodes
 
 ROOT = Path(__file__).parents[2]
 KEYSPACE = ROOT / "bot" / "domain" / "keyspace"
@@ -22,6 +24,8 @@ PREFIXES = (
     "clock:ticked",
     "doctor:",
 )
+# most modules have none, which is seen without parsing them
+_POSSIBLE_KEY = re.compile(rf"""["'](?:{"|".join(map(re.escape, PREFIXES))})|\badd_prefix\b""")
 
 
 def modules() -> Iterator[Path]:
@@ -33,7 +37,9 @@ def modules() -> Iterator[Path]:
 
 def spelled_keys(source: str) -> list[str]:
     """Return the texts of a module that begin as keys do, and those that a keyspace is given as they are."""
-    nodes = list(ast.walk(ast.parse(source)))
+    if not _POSSIBLE_KEY.search(source):
+        return []
+    nodes = list_nodes(source)
     prose = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     texts = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in prose]
     begun = [node.value for node in texts if isinstance(node.value, str) and node.value.startswith(PREFIXES)]

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.project.module_nodes import list_nodes
+
 ROOT = Path(__file__).parents[2]
 RENDER = ROOT / "bot" / "render"
 CAPABILITIES = (
@@ -50,11 +52,11 @@ _WORD = re.compile(r"[(\"'*]*[^\W\d_]+(?:'[^\W\d_]+)?[)\"'*.,:;!?…]*")
 
 def find_sentences(source: str) -> list[str]:
     """Return the texts of a module, without docstrings, that have two words or more; ``{}`` stands for a value."""
-    tree = ast.parse(source)
-    skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    nodes = list_nodes(source)
+    skipped = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     # the parts of a text with values count together
-    skipped |= {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-    texts = (join_parts(node) for node in ast.walk(tree) if id(node) not in skipped)
+    skipped |= {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    texts = (join_parts(node) for node in nodes if id(node) not in skipped)
     return [text for text in texts if sum(bool(_WORD.fullmatch(word)) for word in text.split()) > 1]
 
 
