@@ -38,11 +38,14 @@ class UsableSettings:
 def load_usable_settings() -> UsableSettings:
     """Load the settings of this process. If the file can't be read at all, all of them have their defaults."""
     try:
-        problems = {**_find_mixed_origins(), **_find_bad_values()}
+        mixed, loaded = _find_mixed_origins(), _load_values()
     except UnicodeDecodeError:
         return UsableSettings(Settings.model_construct(), {DOTENV: "save it as UTF-8 text"})
     except OSError as error:
         return UsableSettings(Settings.model_construct(), {DOTENV: f"it can't be read ({error.strerror})"})
+    if isinstance(loaded, Settings) and not mixed:
+        return UsableSettings(loaded, {})
+    problems = mixed if isinstance(loaded, Settings) else {**mixed, **loaded}
     defaults: dict[str, Any] = {
         name: Settings.model_fields[name].get_default(call_default_factory=True) for name in problems
     }
@@ -79,11 +82,11 @@ def _group_secrets_by_address() -> dict[str, list[str]]:
     return secrets
 
 
-def _find_bad_values() -> dict[str, str]:
-    """Return the fields with unusable values, with advice."""
+def _load_values() -> Settings | dict[str, str]:
+    """Return the settings, or if any can't be used, the fields of those, with advice."""
     problems: dict[str, str] = {}
     try:
-        Settings()
+        return Settings()
     except ValidationError as error:
         for each in error.errors():
             # the first of several problems of one value says what to write

@@ -61,6 +61,11 @@ class DailyTops:
     slots: Sequence[int]
     hits: Sequence[float]
 
+    def compute_rates(self, weights: Sequence[int], positives: float) -> tuple[float, float]:
+        """Return precision and recall together, as :meth:`compute_precision` and :meth:`compute_recall` do."""
+        hits = sum(map(mul, weights, self.hits))
+        return _compute_rate(hits, sum(map(mul, weights, self.slots))), _compute_rate(hits, positives)
+
     def compute_precision(self, weights: Sequence[int]) -> float:
         """Return the share of places that are hits."""
         return _compute_rate(sum(map(mul, weights, self.hits)), sum(map(mul, weights, self.slots)))
@@ -101,27 +106,45 @@ class LabelledOrder:
         for bounds, day, positive in zip(order.bounds, order.days, positives, strict=True):
             if positive:
                 groups[bounds].append(day)
-        self._groups = sorted(groups.items())
+        self._days: list[int] = []
+        # start and end of each group of positives that tie: among all cases, and among the positives
+        self._groups: list[tuple[int, int, int, int]] = []
+        for (start, end), tied_days in sorted(groups.items()):
+            first = len(self._days)
+            self._days += tied_days
+            self._groups.append((start, end, first, len(self._days)))
         self._tops = select_tops(order, positives, count)
+
+    def compute_auc(self, weights: Sequence[int], totals: Sequence[int]) -> float:
+        """Return the ROC-AUC of :meth:`compute_figures` alone, in a fraction of the time."""
+        seen = self._accumulate_positives(weights)
+        return self._compute_auc(seen, totals)
 
     def compute_figures(self, weights: Sequence[int], totals: Sequence[int]) -> RankingFigures:
         """Return the figures for the weights of the days; ``totals`` are the order's totals for these weights."""
-        weighted = [(bounds, sum(weights[day] for day in days)) for bounds, days in self._groups]
-        positives = sum(weight for _, weight in weighted)
-        negatives = totals[-1] - positives
-        won = precision_sum = seen = 0.0
-        for (start, end), group_weight in weighted:
-            tied = totals[end] - totals[start] - group_weight
-            below = negatives - (totals[start] - seen) - tied
-            won += group_weight * (below + tied / 2)
-            seen += group_weight
-            precision_sum += group_weight * seen / totals[end] if group_weight else 0.0
+        seen = self._accumulate_positives(weights)
+        precision_sum = 0.0
+        for _, end, first, last in self._groups:
+            if group_weight := seen[last] - seen[first]:
+                precision_sum += group_weight * seen[last] / totals[end]
+        precision, recall = self._tops.compute_rates(weights, seen[-1])
         return RankingFigures(
-            _compute_rate(won, positives * negatives),
-            _compute_rate(precision_sum, positives),
-            self._tops.compute_precision(weights),
-            self._tops.compute_recall(weights, positives),
+            self._compute_auc(seen, totals), _compute_rate(precision_sum, seen[-1]), precision, recall
         )
+
+    def _accumulate_positives(self, weights: Sequence[int]) -> list[int]:
+        """Return the total weight of the first 0, 1, 2, … positives of the order."""
+        return list(accumulate(map(weights.__getitem__, self._days), initial=0))
+
+    def _compute_auc(self, seen: Sequence[int], totals: Sequence[int]) -> float:
+        """Return the share of pairs that are won; ``seen`` are the totals of the positives alone."""
+        negatives = totals[-1] - seen[-1]
+        won = 0.0
+        for start, end, first, last in self._groups:
+            if group_weight := seen[last] - seen[first]:
+                tied = totals[end] - totals[start] - group_weight
+                won += group_weight * (negatives - (totals[start] - seen[first]) - tied / 2)
+        return _compute_rate(won, seen[-1] * negatives)
 
 
 def _compute_rate(part: float, whole: float) -> float:

@@ -82,9 +82,16 @@ def _render_change(change: AnnotatedChange, level: ContextLevel) -> Iterator[str
 def _render_patch(patch: str, near: int) -> Iterator[str]:
     for header, lines in split_hunks(patch):
         yield _shorten_line(header)
-        changes = (at for at, line in enumerate(lines) if line.is_change)
-        shown = {at for change in changes for at in range(change - near, change + near + 1)}
-        yield from _render_lines(lines, sorted(shown & set(range(len(lines)))))
+        yield from _render_lines(lines, _select_near_changes(lines, near))
+
+
+def _select_near_changes(lines: Sequence[DiffLine], near: int) -> Iterator[int]:
+    """Yield the places of lines at most ``near`` lines from a change, in their order."""
+    end = 0
+    for at, line in enumerate(lines):
+        if line.is_change:
+            yield from range(max(at - near, end), min(at + near + 1, len(lines)))
+            end = at + near + 1
 
 
 def _render_lines(lines: Sequence[DiffLine], shown: Iterable[int]) -> Iterator[str]:

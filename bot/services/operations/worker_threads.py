@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from contextvars import Context, copy_context
+from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from bot.domain.errors import TimeLimitExceeded
@@ -35,13 +36,7 @@ class DeadlineExecutor(Executor):
 
     def submit(self, work: Callable[P, T], /, *arguments: P.args, **keywords: P.kwargs) -> Future[T]:
         """Run a part as soon as a thread is free."""
-        future: Future[T] = Future()
-        with self._lock:
-            self._waiting.append((future, lambda: work(*arguments, **keywords)))
-            is_needed = self._busy < self._workers
-            self._busy += is_needed
-        if is_needed:
-            threading.Thread(target=self._run_worker, args=(copy_context(),), daemon=True, name=self._name).start()
+        [future] = self._submit_parts([partial(work, *arguments, **keywords)])
         return future
 
     def map_items(self, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
@@ -49,7 +44,8 @@ class DeadlineExecutor(Executor):
 
         Raises the first error, or TimeLimitExceeded.
         """
-        return [wait_for_result(future) for future in [self.submit(work, item) for item in items]]
+        # all at once: of quick parts, each would find that the thread of the last one has ended, and start another
+        return [wait_for_result(each) for each in self._submit_parts([partial(work, item) for item in items])]
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (the base's)
         """Start no further part. Running parts end by themselves, at their deadline at the latest."""
@@ -57,6 +53,17 @@ class DeadlineExecutor(Executor):
             waiting, self._waiting = self._waiting, deque()
         for future, _ in waiting:
             future.cancel()
+
+    def _submit_parts(self, parts: Sequence[Callable[[], T]]) -> list[Future[T]]:
+        """Line the parts up, and start as many threads as are free and needed for them."""
+        futures: list[Future[T]] = [Future() for _ in parts]
+        with self._lock:
+            self._waiting.extend(zip(futures, parts, strict=True))
+            count = min(self._workers - self._busy, len(parts))
+            self._busy += count
+        for _ in range(count):
+            threading.Thread(target=self._run_worker, args=(copy_context(),), daemon=True, name=self._name).start()
+        return futures
 
     def _run_worker(self, context: Context) -> None:
         """Run parts until none waits."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from bot.domain.errors import UsageError
 from bot.domain.evaluation import caveats
 from bot.domain.evaluation.labels import HARM_LABEL, Case, EvaluationWindow, LabelledOutcome, build_cases
-from bot.domain.evaluation.measurement import Measurement, RankingResult
+from bot.domain.evaluation.measurement import Measurement, RankingResult, compare_aucs
 from bot.domain.evaluation.models import (
     BandShare,
     CaseScore,
@@ -155,9 +155,9 @@ def _measure_effects(
     names = sorted({rule for each in scored for rule in each.without})
 
     def measure_rule(rule: str) -> RuleEffect:
-        without = measurement.measure_ranking(rule, [each.without.get(rule, each.risk.points) for each in scored])
+        without = measurement.measure_aucs([each.without.get(rule, each.risk.points) for each in scored])
         matching = [case for case, each in zip(cases, scored, strict=True) if rule in each.without]
-        gains = {label: measurement.compare_rankings(rules, without, label) for label in measurement.labels}
+        gains = {label: compare_aucs(rules.aucs[label], without[label]) for label in measurement.labels}
         return RuleEffect(rule, len(matching), _compute_rates(matching, measurement.labels), gains)
 
     return tuple(measure_rule(rule) for rule in names)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from bot.__main__ import main
 from bot.adapters.embedded.server import stop_embedded
 from bot.adapters.files.private_folders import restrict_permissions
 from bot.adapters.redis.connection import connect_embedded
-from tests.helpers.command import command, environment, prdigest
+from tests.helpers.command import prdigest
 
 pytestmark = pytest.mark.slow
 
@@ -94,16 +95,12 @@ def test_links_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
     assert stat.S_IMODE(ours.stat().st_mode) == 0o700
 
 
-def test_a_file_of_an_export_is_private(tmp_path: Path) -> None:
+def test_a_file_of_an_export_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     state = tmp_path / "state"
-    done = subprocess.run(
-        command("export", "--out", "moved.jsonl"),
-        env=environment(PRDIGEST_STATE_DIR=str(state)),
-        cwd=tmp_path,
-        umask=0o000,
-        check=False,
-    )
-    assert done.returncode == 0
+    monkeypatch.setenv("PRDIGEST_STATE_DIR", str(state))
+    monkeypatch.setattr(sys, "argv", ["prdigest", "export", "--out", "moved.jsonl"])
+    os.umask(0o000)
+    assert main() == 0
     assert readable_by_others(tmp_path / "moved.jsonl") == []
     assert readable_by_others(state) == []
     stop_embedded(state)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import cast
 
@@ -77,6 +78,8 @@ MORNING = datetime(2026, 3, 1, 9, 0, 5, tzinfo=ZONE)
 YOU, ADA = "U0YOU", "U0ADA"
 # seconds between two looks at the keys: some live only while a job runs
 _PAUSE = 0.02
+# of that many looks, one is at all keys, the others at those that are new
+_LOOKS_AT_ALL = 10
 
 
 @dataclass
@@ -86,9 +89,22 @@ class Seen:
     store: Redis
     types: dict[str, set[str]] = field(default_factory=dict)
     lifetimes: dict[str, int] = field(default_factory=dict)
+    _last: frozenset[str] = frozenset()
 
     def look(self) -> None:
-        names = [cast("bytes", key).decode() for key in self.store.scan_iter("*", count=1_000)]
+        """Look at all keys."""
+        self._note(self._list_names())
+
+    def look_at_new(self) -> None:
+        """Look at those that were not there a moment ago."""
+        names = self._list_names()
+        self._note([name for name in names if name not in self._last])
+        self._last = frozenset(names)
+
+    def _list_names(self) -> list[str]:
+        return [cast("bytes", key).decode() for key in self.store.scan_iter("*", count=1_000)]
+
+    def _note(self, names: Sequence[str]) -> None:
         with self.store.pipeline() as together:
             for name in names:
                 together.type(name)
@@ -106,8 +122,14 @@ def watched(store: Redis) -> Iterator[Seen]:
     seen, stopped = Seen(store), threading.Event()
 
     def watch() -> None:
-        while not stopped.wait(_PAUSE):
-            seen.look()
+        for number in count():
+            if stopped.wait(_PAUSE):
+                return
+            # what is there for longer may have been written again
+            if number % _LOOKS_AT_ALL:
+                seen.look_at_new()
+            else:
+                seen.look()
 
     watcher = threading.Thread(target=watch)
     watcher.start()

@@ -184,26 +184,21 @@ def test_a_day_of_sixty_seven_is_told_with_its_facts(*, summarised: bool) -> Non
 
 
 @pytest.mark.slow
-def test_a_month_is_cut_with_a_note() -> None:
+def test_a_month_is_cut_with_a_note_and_who_reads_the_answer_hears_it() -> None:
     there = day_of(775, summarised=False, spread=31)
     month = ThreadSubject(REPOSITORY, days("2026-01-29..2026-02-28"))
-    begun = opened(there, month)
+    toolbox = there.toolbox(month)
+    begun = build_initial_context(toolbox, month)
     assert "775 pull requests merged" in begun.text
     assert CUT.search(marked(begun.text))
     assert len(begun.text) <= MOST
     assert len(begun.entries) == 775, "a plain search sees them all"
-
-
-@pytest.mark.slow
-def test_who_reads_the_answer_hears_that_the_list_was_cut() -> None:
-    toolbox = day_of(700, summarised=False).toolbox()
-    build_initial_context(toolbox, ABOUT_DAY)
     assert toolbox.provenance.gaps
 
 
 @pytest.mark.slow
 def test_large_diffs_share_the_room() -> None:
-    files = tuple(changed_file(f"engine/part_{n}.py", 200, 200) for n in range(40))
+    files = tuple(changed_file(f"engine/part_{n}.py", 200, 200) for n in range(16))
     there = shelf(*(pull(n, files=files, body="why " * 3_000) for n in range(1, 6)))
     subject = ThreadSubject(REPOSITORY, days("yesterday"), (1, 2, 3, 4, 5))
     toolbox = there.toolbox(subject)

@@ -23,6 +23,7 @@ from random import Random
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
+from hypothesis import settings
 from redis import Redis
 
 from bot.adapters.redis.connection import pack_value
@@ -50,7 +51,11 @@ from tests.services.digest.posting import Crash, Fragile, Fuse, MemoryMessenger
 from tests.services.doubles import CountingLimiter
 
 SECOND, MINUTE, HOUR, DAY = (timedelta(seconds=seconds) for seconds in (1, 60, 3_600, 86_400))
-START, END = datetime(2025, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)
+# from September on, each kind of change of the clocks comes: forward in the south, back in the north, over
+# midnight and over times at which digests are due; the rest of a year has the same again
+START = datetime(2025, 1 if settings.get_current_profile_name() == "search" else 9, 1, tzinfo=UTC)
+END = datetime(2026, 1, 4, tzinfo=UTC)
+LENGTH = END - START
 # two days in which nothing runs; in their night clocks go back from Alaska to Cuba
 AWAY, BACK = datetime(2025, 10, 31, 12, 20, tzinfo=UTC), datetime(2025, 11, 2, 12, 20, tzinfo=UTC)
 WINDOW = 24 * HOUR
