@@ -124,11 +124,8 @@ def _close(*files: int) -> None:
 
 
 def _preload() -> None:
-    # nothing of what is imported is garbage: to look for it takes a tenth of the time
-    gc.disable()
     for module in PRELOADED:
         importlib.import_module(module)
-    gc.enable()
     _libraries.update(
         (name, module)
         for name, module in sys.modules.items()
