@@ -33,8 +33,11 @@ def mcp_command(*, over_http: bool) -> None:
     """
     require_sdk(is_installed=has_sdk())
     with open_command_foundation("INFO") as base:
-        # they import the SDKs, which takes most of a second; help must not wait for them
         from bot.container import require_secret  # noqa: PLC0415
+
+        settings = base.settings
+        token = require_secret(settings.prdigest_mcp_token, "PRDIGEST_MCP_TOKEN", _TOKEN_HINT) if over_http else ""
+        # they import the SDKs, which takes most of a second; help and a missing token must not wait for them
         from bot.container.agents import build_agent_sources  # noqa: PLC0415
         from bot.mcp.calls import AgentTools  # noqa: PLC0415
         from bot.mcp.http import HttpAddress, HttpServer  # noqa: PLC0415
@@ -42,8 +45,6 @@ def mcp_command(*, over_http: bool) -> None:
         from bot.mcp.resources import ReportResources  # noqa: PLC0415
         from bot.mcp.stdio import serve_stdio  # noqa: PLC0415
 
-        settings = base.settings
-        token = require_secret(settings.prdigest_mcp_token, "PRDIGEST_MCP_TOKEN", _TOKEN_HINT) if over_http else ""
         sources = build_agent_sources(base)
         client = "http" if over_http else "stdio"
         tools = AgentTools(sources, client, time.monotonic, lambda: secrets.token_hex(4))

@@ -6,7 +6,6 @@ import re
 from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
-from pydantic_settings import NoDecode
 
 from bot.domain.profile.names import parse_profile_name
 from bot.settings.description import Process, SettingsGroup, SettingUse
@@ -52,15 +51,15 @@ class AgentSettings(SettingsGroup):
 
     heading: ClassVar = "Agents (MCP)"
 
-    prdigest_mcp_profiles: Annotated[
-        frozenset[str], NoDecode, BeforeValidator(_parse_profiles), SettingUse(_COMMANDS)
-    ] = Field(
-        default=frozenset(),
-        description=(
-            "The profiles that agents may see over MCP, separated by commas. Empty means none: the tools about "
-            "profiles are then left out. One whose team says `explain: off` stays hidden all the same."
-        ),
-        examples=["plugin"],
+    prdigest_mcp_profiles: Annotated[frozenset[str], BeforeValidator(_parse_profiles), SettingUse(_COMMANDS)] = (
+        Field(
+            default=frozenset(),
+            description=(
+                "The profiles that agents may see over MCP, separated by commas. Empty means none: the tools "
+                "about profiles are then left out. One whose team says `explain: off` stays hidden all the same."
+            ),
+            examples=["plugin"],
+        )
     )
     prdigest_mcp_calls: Annotated[int, Field(ge=1, le=10_000), SettingUse(_COMMANDS)] = Field(
         default=60, description="Maximum tool calls over MCP in a minute, 1 to 10000, of each way to connect."
@@ -82,9 +81,7 @@ class AgentSettings(SettingsGroup):
         ),
         examples=["3010", "10.0.0.5:3010"],
     )
-    prdigest_mcp_hosts: Annotated[
-        frozenset[str], NoDecode, BeforeValidator(_parse_hosts), SettingUse(_COMMANDS)
-    ] = Field(
+    prdigest_mcp_hosts: Annotated[frozenset[str], BeforeValidator(_parse_hosts), SettingUse(_COMMANDS)] = Field(
         default=frozenset(),
         description=(
             "Names under which clients reach `prdigest mcp --http`, separated by commas, besides those of this "

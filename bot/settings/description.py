@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from datetime import time
 from enum import StrEnum
 from pathlib import Path
-from typing import ClassVar, get_args
+from typing import Any, ClassVar, get_args
 from zoneinfo import ZoneInfo
 
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 DOTENV = ".env"
 
@@ -42,6 +48,30 @@ class SettingUse:
     may_be_secret: bool = False
 
 
+class EnvironmentSource(EnvSettingsSource):
+    """The settings in the environment: each is the text of its own variable.
+
+    The library would look into the type of each field for other ways to write it, and that takes far longer.
+    """
+
+    def __call__(self) -> dict[str, Any]:
+        """Return the texts by field."""
+        return _pick_texts(self)
+
+
+class FileSource(DotEnvSettingsSource):
+    """The settings in ``.env``, likewise."""
+
+    def __call__(self) -> dict[str, Any]:
+        """Return the texts by field."""
+        return _pick_texts(self)
+
+
+def _pick_texts(source: EnvSettingsSource) -> dict[str, Any]:
+    texts = {name: source.env_vars.get(name) for name in source.settings_cls.model_fields}
+    return {name: text for name, text in texts.items() if text is not None}
+
+
 class SettingsGroup(BaseSettings):
     """Settings that belong together, with the heading that they have in documents."""
 
@@ -50,6 +80,17 @@ class SettingsGroup(BaseSettings):
     model_config = SettingsConfigDict(
         env_file=DOTENV, env_ignore_empty=True, extra="ignore", frozen=True, arbitrary_types_allowed=True
     )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read the arguments of the constructor, then the environment, then the file."""
+        return init_settings, EnvironmentSource(settings_cls), FileSource(settings_cls)
 
 
 def get_setting_use(field: FieldInfo) -> SettingUse:

@@ -8,7 +8,6 @@ from typing import Annotated, ClassVar
 from zoneinfo import ZoneInfo
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
-from pydantic_settings import NoDecode
 
 from bot.domain.pull_requests.models import Repository, derive_web_address
 from bot.domain.time.day import parse_zone
@@ -39,10 +38,10 @@ class DigestSettings(SettingsGroup):
 
     heading: ClassVar = "What to post, where and when"
 
-    prdigest_repo: Annotated[Repository | None, NoDecode, SettingUse(_ALL_PROCESSES)] = Field(
+    prdigest_repo: Annotated[Repository | None, SettingUse(_ALL_PROCESSES)] = Field(
         default=None, description="The repository that the digests are about.", examples=["owner/name"]
     )
-    prdigest_repos: Annotated[tuple[Repository, ...], NoDecode, SettingUse(_ALL_PROCESSES)] = Field(
+    prdigest_repos: Annotated[tuple[Repository, ...], SettingUse(_ALL_PROCESSES)] = Field(
         default=(),
         description=(
             "More repositories that people may ask about, separated by commas. The bot answers about no others. "
@@ -67,12 +66,10 @@ class DigestSettings(SettingsGroup):
     prdigest_channel: Annotated[ChannelId, SettingUse(_ALL_PROCESSES)] = Field(
         default=None, description="The id (C…, not the name) of the channel for the daily digest."
     )
-    prdigest_timezone: Annotated[ZoneInfo, NoDecode, BeforeValidator(_parse_zone), SettingUse(_ALL_PROCESSES)] = (
-        Field(
-            default_factory=lambda: ZoneInfo("UTC"),
-            description="The time zone in which a day begins and ends, as an IANA name.",
-            examples=["America/Los_Angeles"],
-        )
+    prdigest_timezone: Annotated[ZoneInfo, BeforeValidator(_parse_zone), SettingUse(_ALL_PROCESSES)] = Field(
+        default_factory=lambda: ZoneInfo("UTC"),
+        description="The time zone in which a day begins and ends, as an IANA name.",
+        examples=["America/Los_Angeles"],
     )
     prdigest_post_at: Annotated[TimeOfDay, SettingUse(_ALL_PROCESSES)] = Field(
         default=time(9, 0),

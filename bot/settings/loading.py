@@ -8,10 +8,9 @@ from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
-from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
 
 from bot.domain.errors import ConfigurationError
-from bot.settings.description import DOTENV, get_setting_use
+from bot.settings.description import DOTENV, EnvironmentSource, FileSource, get_setting_use
 from bot.settings.model import Settings
 
 # by pydantic's type of error, with the names of its context
@@ -58,7 +57,7 @@ def _find_mixed_origins() -> dict[str, str]:
     A file that came with a folder must not send tokens of the environment to its own host. A gateway that the
     environment names for another program must not get those of the file.
     """
-    environment, file = EnvSettingsSource(Settings)(), DotEnvSettingsSource(Settings)()
+    environment, file = EnvironmentSource(Settings)(), FileSource(Settings)()
     origins = dict.fromkeys(file, DOTENV) | dict.fromkeys(environment, "the environment")
     values = file | environment
     problems: dict[str, str] = {}

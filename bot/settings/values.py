@@ -11,7 +11,6 @@ from typing import Annotated
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator
-from pydantic_settings import NoDecode
 
 from bot.domain.errors import UsageError
 from bot.domain.operations.usage import ModelPrice
@@ -196,12 +195,12 @@ def _parse_listen_address(value: object) -> object:
 
 Address = Annotated[str, AfterValidator(_check_address)]
 PrivateAddress = Annotated[str | None, AfterValidator(_check_private_address)]
-ModelPrices = Annotated[Mapping[str, ModelPrice], NoDecode, BeforeValidator(_parse_prices)]
+ModelPrices = Annotated[Mapping[str, ModelPrice], BeforeValidator(_parse_prices)]
 SiteAddress = Annotated[str, AfterValidator(_check_site_address)]
 SlackId = Annotated[str | None, AfterValidator(_check_slack_id)]
-SlackIds = Annotated[frozenset[str], NoDecode, BeforeValidator(_parse_slack_ids)]
-MetricsAddress = Annotated[ListenAddress | None, NoDecode, BeforeValidator(_parse_listen_address)]
-RequiredAddress = Annotated[ListenAddress, NoDecode, BeforeValidator(_parse_listen_address)]
+SlackIds = Annotated[frozenset[str], BeforeValidator(_parse_slack_ids)]
+MetricsAddress = Annotated[ListenAddress | None, BeforeValidator(_parse_listen_address)]
+RequiredAddress = Annotated[ListenAddress, BeforeValidator(_parse_listen_address)]
 ChannelId = Annotated[str | None, AfterValidator(check_channel_id)]
 TimeOfDay = Annotated[time, BeforeValidator(_parse_time)]
 CloudName = Annotated[str | None, AfterValidator(_check_cloud_name)]

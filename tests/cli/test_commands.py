@@ -37,7 +37,7 @@ def there(store: Redis, store_url: str):  # type: ignore[no-untyped-def]
 
 
 class TestCommandLine:
-    """Some start it in an interpreter of its own; the others here are forks that had it imported, or calls."""
+    """One starts it in an interpreter of its own; the others here are forks that had it imported, or calls."""
 
     def test_help_names_every_command(self, tmp_path: Path) -> None:
         done = prdigest("--help", settings={}, folder=tmp_path)
@@ -67,7 +67,7 @@ class TestCommandLine:
         assert (done.returncode, done.stdout) == (0, f"prdigest, version {version('prdigest')}\n")
 
     def test_a_wrong_use_says_how_it_is_written_and_where_the_help_is(self, tmp_path: Path) -> None:
-        done = prdigest("zzz", settings={}, folder=tmp_path, start=executed)
+        done = prdigest("zzz", settings={}, folder=tmp_path)
         usage = "Usage: prdigest [OPTIONS] COMMAND [ARGS]...\nTry `prdigest --help`.\n"
         assert (done.returncode, done.stdout, done.stderr) == (2, "", f"Error: No such command 'zzz'.\n{usage}")
 

@@ -38,10 +38,12 @@ def _answer_with(answers: dict[int, dict[str, Any]], there: World) -> None:
 
 
 @pytest.mark.parametrize("date", DAYS)
-def test_a_golden_day_is_reproduced_to_the_byte(date: str, store: Redis, store_url: str, tmp_path: Path) -> None:
+def test_a_golden_day_is_reproduced_to_the_byte_and_posted_whole(
+    date: str, store: Redis, store_url: str, tmp_path: Path
+) -> None:
     golden = SHARED / "golden" / f"{date}.md"
     with world(store_url) as there:
-        replay(there.github, SHARED, date)
+        records = replay(there.github, SHARED, date)
         _answer_with(answers_of(golden), there)
         done = prdigest("report", *_arguments(date), settings=there.settings, folder=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
@@ -56,30 +58,23 @@ def test_a_golden_day_is_reproduced_to_the_byte(date: str, store: Redis, store_u
         assert (tmp_path / "day.md").read_bytes() == golden.read_bytes()
         assert len(there.claude.requests) == DAYS[date], "a warm run asks the model nothing"
 
-
-@pytest.mark.parametrize("date", DAYS)
-def test_a_real_day_is_posted_whole(date: str, store: Redis, store_url: str, tmp_path: Path) -> None:
-    golden = SHARED / "golden" / f"{date}.md"
-    with world(store_url) as there:
-        records = replay(there.github, SHARED, date)
-        _answer_with(answers_of(golden), there)
-        done = prdigest(
-            "digest", *_arguments(date), "--channel", CHANNEL, settings=there.settings, folder=tmp_path
-        )
+        posted = ("digest", *_arguments(date), "--channel", CHANNEL)
+        done = prdigest(*posted, settings=there.settings, folder=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
+        _check_posts(date, there, [record["number"] for record in records])
 
-        lead, replies = there.digest()
-        assert f"{DAYS[date]} merged" in lead["text"]
-        assert f"{DAYS[date]} of {DAYS[date]} read" in json.dumps(lead["blocks"])
-        parts = [reply for reply in replies if not reply.get("files")]
-        found = re.findall(r'"https://github.com/vllm-project/vllm/pull/(\d+)"', json.dumps(parts))
-        assert sorted(map(int, found)) == sorted(record["number"] for record in records)
-        for message in (lead, *parts):
-            assert check_message(message) is None
-            assert find_mentions(message) == []
-            assert all(
-                link.startswith("https://github.com/vllm-project/vllm/pull/") for link in find_links(message)
-            )
-        (file,) = there.slack.files
-        assert file["content"] == golden.read_bytes()
-        assert file["thread_ts"] == lead["ts"]
+
+def _check_posts(date: str, there: World, numbers: list[int]) -> None:
+    lead, replies = there.digest()
+    assert f"{DAYS[date]} merged" in lead["text"]
+    assert f"{DAYS[date]} of {DAYS[date]} read" in json.dumps(lead["blocks"])
+    parts = [reply for reply in replies if not reply.get("files")]
+    found = re.findall(r'"https://github.com/vllm-project/vllm/pull/(\d+)"', json.dumps(parts))
+    assert sorted(map(int, found)) == sorted(numbers)
+    for message in (lead, *parts):
+        assert check_message(message) is None
+        assert find_mentions(message) == []
+        assert all(link.startswith("https://github.com/vllm-project/vllm/pull/") for link in find_links(message))
+    (file,) = there.slack.files
+    assert file["content"] == (SHARED / "golden" / f"{date}.md").read_bytes()
+    assert file["thread_ts"] == lead["ts"]

@@ -1,6 +1,7 @@
 """Which commands import the model's SDK: those that really ask a model, for it takes seconds to import.
 
-One interpreter runs all commands that must not, one after the other: each begins with what those before it left.
+One interpreter runs them all, one after the other: each begins with what those before it left, and the one that
+asks the model comes last.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from redis import Redis
 
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON
-from tests.helpers.command import environment
+from tests.helpers.command import environment, prdigest
 from tests.helpers.world import SMALL_DAY, add_small_day, world
 
 pytestmark = pytest.mark.slow
@@ -43,8 +44,9 @@ for name, settings, line in json.loads(sys.argv[1]):
 SDK = "anthropic"
 CLIENTS = (SDK, "github", "slack_sdk", "redis", "dramatiq", "apscheduler", "cryptography", "flask", "jinja2")
 SUMMARY = ("summary", "101", "--repo", "octo/engine")
+UNKNOWN = ("summary", "octo/engine#104")
 REPORT = ("report", *SMALL_DAY)
-KEYLESS = (("report", *SMALL_DAY, "--date", "2026-02-27"), ("summary", "octo/engine#104"))
+KEYLESS = (("report", *SMALL_DAY, "--date", "2026-02-27"), UNKNOWN)
 ASKING_NOBODY = (
     ("--help",),
     ("report", "--help"),
@@ -71,7 +73,7 @@ def run(folder: Path, settings: Mapping[str, str], *steps: Step) -> dict[str, li
 
 @pytest.fixture(scope="module")
 def asking(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[str]]]:
-    """What is imported by commands that ask the model, and by all others behind them."""
+    """What is imported by commands that need no model, and then by one that asks it."""
     with Redis.from_url(store_url) as store:
         store.flushall()
     folder = tmp_path_factory.mktemp("imports")
@@ -79,10 +81,9 @@ def asking(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         add_small_day(there.github)
         before = pull(104, merged_at=NOON - timedelta(days=1), files=[changed_file("engine/retry.py")])
         there.github.add("octo/engine", before)
-        first = run(folder, there.settings, ("report", {}, REPORT))
-        requests = len(there.claude.requests)
-        assert requests == 3
-        others = run(
+        assert prdigest(*REPORT, settings=there.settings, folder=folder).returncode == 0
+        assert len(there.claude.requests) == 3
+        yield run(
             folder,
             {},
             *(("nobody", {}, line) for line in ASKING_NOBODY),
@@ -91,9 +92,9 @@ def asking(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
             ("doctor", {}, ("doctor",)),
             *(("keyless", {"ANTHROPIC_API_KEY": ""}, line) for line in KEYLESS),
             *((module, {}, ("import", module)) for module in MODULES),
+            ("unknown", there.settings, UNKNOWN),
         )
-        assert len(there.claude.requests) == requests
-        yield {**others, **first}
+        assert len(there.claude.requests) == 4
 
 
 def test_what_asks_nobody_imports_no_client(asking: dict[str, list[str]]) -> None:
@@ -101,7 +102,7 @@ def test_what_asks_nobody_imports_no_client(asking: dict[str, list[str]]) -> Non
 
 
 def test_what_asks_the_model_imports_the_sdk(asking: dict[str, list[str]]) -> None:
-    assert SDK in asking["report"]
+    assert SDK in asking["unknown"]
 
 
 def test_what_is_known_already_needs_no_sdk(asking: dict[str, list[str]]) -> None:

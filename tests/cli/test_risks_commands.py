@@ -14,7 +14,7 @@ from bot.domain.risk.assessment import RULES_VERSION
 from tests.cli.conftest import Call
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.clones import BEGIN, building, git, lines, needs_git
-from tests.helpers.command import executed, prdigest
+from tests.helpers.command import prdigest
 
 pytestmark = [pytest.mark.slow, needs_git]
 
@@ -49,14 +49,14 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(folder: Path, *arguments: str, **given: object) -> subprocess.CompletedProcess[str]:
-    return prdigest(*EVALUATE, *arguments, settings={}, folder=folder, **given)  # type: ignore[arg-type]
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return prdigest(*EVALUATE, *arguments, settings={}, folder=folder)
 
 
 class TestEvaluate:
     def test_it_prints_a_table_and_writes_scores(self, clone: Path, tmp_path: Path) -> None:
         before = _files(clone)
-        done = run(tmp_path, f"--clone={clone}", *WINDOW, "--scores=out.csv", start=executed)
+        done = run(tmp_path, f"--clone={clone}", *WINDOW, "--scores=out.csv")
         assert (done.returncode, done.stderr) == (0, "")
         said = done.stdout.splitlines()
         assert said[0] == f"octo/engine, branch main, merged 2025-04-16 to 2025-05-30 (UTC), {RULES_VERSION}"

@@ -3,11 +3,13 @@
 Most of the time of a short command goes into importing, and the tests run a hundred of them. This process imports
 once what the bot imports; each process that it is asked for is a fork of it that goes on as ``python -m`` would.
 :mod:`tests.helpers.forks` asks for them. (The forkserver of ``multiprocessing`` ends its forks without the
-interpreter's own end, and can't give them a standard input and output.)
+interpreter's own end, and can't give them a standard input and output.) Of that end, one thing is left out: see
+:func:`_spare_libraries`.
 """
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import json
@@ -36,6 +38,9 @@ PRELOADED = (
     "httpcore2",
 )
 MOST = 100_000  # bytes of a request; a socket holds more
+
+# what the server has imported besides the standard library, by name; it holds itself, so that it is never freed
+_libraries: dict[str, object] = {}
 
 
 @dataclass(frozen=True)
@@ -123,12 +128,28 @@ def _preload() -> None:
     gc.disable()
     for module in PRELOADED:
         importlib.import_module(module)
+    _libraries.update(
+        (name, module)
+        for name, module in sys.modules.items()
+        if name != "__main__" and name.partition(".")[0] not in sys.stdlib_module_names
+    )
+    _libraries[""] = _libraries
     # what is there now is never collected, so that looking for garbage copies no page of it in each fork
     gc.collect()
     gc.freeze()
     gc.enable()
     # a fork has only the thread that forks: a lock that another one holds would stay locked in it
     assert threading.active_count() == len(list(Path("/proc/self/task").iterdir())) == 1
+
+
+def _spare_libraries() -> None:
+    """Keep the end of the interpreter from taking apart what the server has imported.
+
+    That copied most pages of the server in each fork, and took as long as a short command. All else ends as ever:
+    threads, callbacks, files, what the command itself has made and imported, and the standard library.
+    """
+    for name in _libraries:
+        sys.modules.pop(name, None)
 
 
 def _become(request: Request) -> None:
@@ -148,6 +169,8 @@ def main() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     # ``nohup`` is meant for the tests, too: a process that ignores this signal at its start goes on doing so
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    # the first one that is registered is the last one that is called
+    atexit.register(_spare_libraries)
     _preload()
     request = _Server(socket.socket(fileno=int(sys.argv[1]))).serve()
     if request is None:

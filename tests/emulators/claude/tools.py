@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from functools import cache
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -51,10 +53,18 @@ def _check_input_schema(schema: dict[str, Any], place: str) -> None:
     require(schema.get("type") == "object", f"{place}.type: Input should be 'object'")
     branched = {"oneOf", "allOf", "anyOf"} & set(schema)
     require(not branched, f"{place}: input_schema does not support oneOf, allOf, or anyOf at the top level")
+    problem = _find_schema_problem(json.dumps(schema))
+    require(not problem, f"{place}: JSON schema is invalid: {problem}")
+
+
+@cache
+def _find_schema_problem(schema: str) -> str:
+    """Return why a text is no schema, empty if it is one. The same few tools come with each request."""
     try:
-        Draft202012Validator.check_schema(schema)
+        Draft202012Validator.check_schema(json.loads(schema))
     except SchemaError as error:
-        require(condition=False, message=f"{place}: JSON schema is invalid: {error.message}")
+        return error.message
+    return ""
 
 
 def _check_choice(choice: dict[str, Any], names: list[str]) -> None:

@@ -63,6 +63,7 @@ ENDS = {
         -signal.SIGINT,
     ),
     "a signal": ("signal.raise_signal(signal.SIGTERM)", -signal.SIGTERM),
+    "what was left open": ("left = open('program.py')", 0),
     "a thread": ("threading.Timer(0.1, lambda: print('on', end=' ')).start()", 0),
 }
 STAY = "import signal; signal.pause()"
