@@ -19,6 +19,7 @@ from bot.domain.conversations.thread import (
     is_for_others,
     is_remark,
 )
+from tests.helpers.tables import check_rows
 
 BOT = "UBOT"
 REMARKS = """
@@ -65,12 +66,12 @@ def parts(text: str) -> list[str]:
     return [part.strip() for line in text.strip().splitlines() for part in line.split("|")]
 
 
-@pytest.mark.parametrize("text", [*parts(REMARKS), *SIGNS], ids=ascii)
+@check_rows([*parts(REMARKS), *SIGNS])
 def test_thanks_nods_and_emoji_ask_nothing(text: str) -> None:
     assert is_remark(text)
 
 
-@pytest.mark.parametrize("text", [*parts(QUESTIONS), "great\nwhich ones?"], ids=ascii)
+@check_rows([*parts(QUESTIONS), "great\nwhich ones?"])
 def test_whatever_asks_is_no_remark(text: str) -> None:
     assert not is_remark(text)
 

@@ -128,7 +128,7 @@ HIDDEN_OF_FINDING = {
 }
 
 
-@pytest.mark.parametrize("changed", SHOWN.values(), ids=SHOWN)
+@check_rows({name: (changed,) for name, changed in SHOWN.items()})
 def test_what_is_shown_tells_a_digest_from_another(changed: Digest) -> None:
     assert compute_fingerprint(changed) != compute_fingerprint(BASE)
     first, second = render_digest(BASE), render_digest(changed)
@@ -164,7 +164,7 @@ def several(*digests: Digest, unknown: tuple[UnknownDay, ...] = ()) -> MultiDayD
     return MultiDayDigest(Span(dt.date(2026, 2, 27), DAY.date, DAY.zone), digests, unknown)
 
 
-@pytest.mark.parametrize("name", [name for name in SHOWN if name != "themes"])
+@check_rows([name for name in SHOWN if name != "themes"])
 def test_several_days_are_told_apart_by_each_of_them(name: str) -> None:
     eve = digest(entry(8), day=LocalDay(dt.date(2026, 2, 27), DAY.zone))
     base, changed = several(eve, BASE), several(eve, SHOWN[name])

@@ -12,6 +12,7 @@ from bot.domain.history.revert_index import RevertIndex
 from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.models import PullRequest
 from tests.helpers.builders import NOON, pull
+from tests.helpers.tables import check_rows
 
 COUNT = "Count requests once, and only where they come from"
 CACHE = "Cache the answers of the planner"
@@ -126,7 +127,7 @@ BODIES = [
 ]
 
 
-@pytest.mark.parametrize("title", TITLES)
+@check_rows(TITLES)
 def test_a_title_names_what_it_takes_back(title: str) -> None:
     assert taken_back(title) == [(5, False)]
     assert is_revert(merged(99, title))

@@ -12,6 +12,7 @@ from bot.domain.keyspace import keys
 from bot.domain.keyspace.digest_keys import DigestKeyParts, parse_digest_key
 from bot.domain.keyspace.family import DurableFamily, ExpiringFamily, KeyFamily
 from bot.domain.keyspace.keys import FAMILIES, build_attempt_key, find_family
+from tests.helpers.tables import check_rows
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 # as stores have them: a key of each family, its type, and its lifetime in seconds; an export holds what has none
@@ -135,7 +136,7 @@ def test_what_belongs_to_one_store_is_kept_and_not_exported(key: str, expected: 
     assert (key, family.type, family.lifetime, family.is_exported) == (*expected, None, False)
 
 
-@pytest.mark.parametrize(("key", "expected"), EXPIRING.items())
+@check_rows({key: (key, expected) for key, expected in EXPIRING.items()})
 def test_all_else_expires(key: str, expected: tuple[str, str, int]) -> None:
     family = find_family(key)
     assert isinstance(family, ExpiringFamily)

@@ -16,6 +16,7 @@ from bot.domain.pull_requests.path_classes import (
     get_default_classes,
     list_default_patterns,
 )
+from tests.helpers.tables import check_rows
 
 TABLE = {
     PathClass.LOCK: "uv.lock package-lock.json web/pnpm-lock.yaml go.sum deps.lock.json ios/Package.resolved",
@@ -46,9 +47,7 @@ TABLE = {
 }
 
 
-@pytest.mark.parametrize(
-    ("path", "kind"), [(path, kind) for kind, paths in TABLE.items() for path in paths.split()]
-)
+@check_rows({path: (path, kind) for kind, paths in TABLE.items() for path in paths.split()})
 def test_a_path_has_its_class(path: str, kind: PathClass) -> None:
     assert DEFAULT_PATH_CLASSES.classify_path(path) is kind
 

@@ -27,6 +27,7 @@ from bot.render.blocks.mrkdwn import escape_mrkdwn
 from tests.domain.refusals import refusal
 from tests.helpers.builders import REPOSITORY, make_view
 from tests.helpers.checks import is_one_sentence
+from tests.helpers.tables import check_rows
 
 WEB = Repository("Acme", "web.app")
 KNOWN = AllowedRepositories(REPOSITORY, (WEB,))
@@ -115,7 +116,7 @@ TAKEN: dict[str, SubscriptionRequest] = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), TAKEN.items(), ids=map(repr, TAKEN))
+@check_rows({repr(text): (text, expected) for text, expected in TAKEN.items()})
 def test_what_people_type_is_understood(text: str, expected: SubscriptionRequest) -> None:
     assert wish_of(text) == expected
 
@@ -186,7 +187,7 @@ REFUSED: dict[str, str] = {
 }
 
 
-@pytest.mark.parametrize(("text", "sentence"), REFUSED.items(), ids=lambda value: repr(value)[:40])
+@check_rows({repr(text): (text, sentence) for text, sentence in REFUSED.items()})
 def test_what_can_not_be_understood_is_one_sentence_that_says_what_to_do(text: str, sentence: str) -> None:
     said = refusal(wish_of, text)
     assert said.startswith(sentence)

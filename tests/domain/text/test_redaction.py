@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from bot.domain.pull_requests.diff import split_hunks
 from bot.domain.text.credential_patterns import CASE_INSENSITIVE_PATTERNS, CASE_SENSITIVE_PATTERNS
 from bot.domain.text.redaction import REDACTED, redact_patch, redact_text
+from tests.helpers.tables import check_rows
 
 # in two parts, so that nobody who scans this repository takes them for real ones
 LETTERS = "abcDEF0123456789" * 6
@@ -44,20 +45,19 @@ def key(kind: str = "RSA ", body: str = "MIIEabc+/=\nabc", *, is_whole: bool = T
     return f"{DASHES}BEGIN {kind}PRIVATE KEY{DASHES}\n{body}{end}"
 
 
-@pytest.mark.parametrize("token", TOKENS)
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("", ""),
-        ("TOKEN=", "\n"),
-        ('+    token = "', '"'),
-        ("Bearer ", " "),
-        ("https://user:", "@github.com"),
-        ("(", ")."),
-        ("é ", " é"),
-    ],
+@check_rows(
+    {
+        "alone": ("", ""),
+        "a variable": ("TOKEN=", "\n"),
+        "a line of a patch": ('+    token = "', '"'),
+        "a header": ("Bearer ", " "),
+        "an address": ("https://user:", "@github.com"),
+        "parentheses": ("(", ")."),
+        "letters": ("é ", " é"),
+    },
+    map("".join, FORMS.values()),
 )
-def test_a_token_is_taken_out(before: str, token: str, after: str) -> None:
+def test_a_token_is_taken_out(before: str, after: str, token: str) -> None:
     assert redact_text(f"{before}{token}{after}") == f"{before}{REDACTED}{after}"
 
 

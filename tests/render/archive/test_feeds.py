@@ -10,7 +10,6 @@ from uuid import UUID
 from xml.etree.ElementTree import Element, fromstring
 
 import feedparser
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from icalendar import Calendar
@@ -35,6 +34,7 @@ from tests.helpers.archive import (
     outcome,
     texts,
 )
+from tests.helpers.tables import check_rows
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/feeds/contract.schema.json").read_text(encoding="utf-8"))
@@ -111,7 +111,7 @@ def test_a_calendar_says_what_it_was_given_and_nothing_else(found: list[str]) ->
     assert all(len(line) <= 75 for line in text.split(b"\r\n"))
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@check_rows(HOSTILE)
 def test_no_name_adds_a_line_to_a_calendar(name: str) -> None:
     events = list_events(render_calendar([deadline(name)], HEADING))
     assert len(events) == 1

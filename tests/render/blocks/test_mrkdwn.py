@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from localslack.rules.messages import find_links, find_mentions
 
 from bot.render.blocks.mrkdwn import escape_mrkdwn
+from tests.helpers.tables import check_rows
 from tests.render.hostile_days import PIPED, TOKENS, texts
 
 JOINER = "\u200d"
@@ -41,7 +42,7 @@ def live(text: str) -> list[str]:
     return [*find_mentions(found), *find_links(found)]
 
 
-@pytest.mark.parametrize("token", [*TOKENS, *PIPED], ids=ascii)
+@check_rows([*TOKENS, *PIPED])
 def test_no_token_of_slack_survives(token: str) -> None:
     assert live(escape_mrkdwn(token)) == []
     assert live(escape_mrkdwn(f"before {token} after")) == []

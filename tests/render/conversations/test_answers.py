@@ -24,6 +24,7 @@ from bot.render.conversations.answers import (
 )
 from bot.render.conversations.sentences import format_answer_end
 from tests.helpers.builders import entry, pull, summary
+from tests.helpers.tables import check_rows
 from tests.render.conversations.test_streaming_properties import addresses, touching
 from tests.render.hostile_days import TOKENS, texts
 
@@ -183,9 +184,7 @@ def test_nothing_of_a_plain_search_is_alive_but_its_links(found: list[Entry], re
     assert check_message(message({"type": "markdown", "text": text})) is None
 
 
-@pytest.mark.parametrize(
-    "token", [*TOKENS, "[x][1]", "[1]: http://evil", "[x](tel:1)", "- ", "# ", "> "], ids=ascii
-)
+@check_rows([*TOKENS, "[x][1]", "[1]: http://evil", "[x](tel:1)", "- ", "# ", "> "])
 def test_a_hostile_title_is_a_line_like_others(token: str) -> None:
     made = entry(7, title=f"{token} a {token}", said=summary(headline=collapse_lines(f"{token}x")))
     text = format_search_answer(f"{token}.", TITLE, [made])

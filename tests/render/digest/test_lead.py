@@ -179,7 +179,7 @@ def test_a_view_that_shows_nothing_is_a_headline_and_what_was_left_out() -> None
     assert render_lead(found).text == format_headline(found)
 
 
-@pytest.mark.parametrize("token", TOKENS, ids=ascii)
+@check_rows(TOKENS)
 def test_the_words_of_a_view_are_literal(token: str) -> None:
     view = DigestView(Filters(labels=(f"x{token}",)))
     assert_accepted(render_lead(digest(entry(1), view=view)), digest(entry(1)))
