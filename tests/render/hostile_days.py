@@ -24,7 +24,7 @@ from bot.domain.review.models import (
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType, Evidence, Summary
-from tests.helpers.builders import digest, entry, summary
+from tests.helpers.builders import digest, entry, pull, summary
 
 TOKENS = (
     "<!channel>|<!here|x>|<!everyone>|<@U123>|<@W0ABC|you>|<!subteam^S123>|<#C123>|<#C123|general>|@here|@channel"
@@ -189,15 +189,17 @@ def full_day(count: int, text: str, *, trivial: bool = False, is_reviewed: bool 
     kind = ChangeType.TRIVIAL if trivial else ChangeType.SUBSTANTIAL
     said = summary(type=kind, headline=text[:120], action=text[:240], risk_reason=text[:240])
     login = Account(text[:39])
-    found = [entry(number, said=said, title=text[:256], author=login, merged_by=login) for number in numbers]
+    risk, review = Risk(20, (text[:120],) * 6), full_review(text) if is_reviewed else None
+    # not by ``entry``: that would rate each title first
     listed = [
-        replace(
-            made,
-            risk=Risk(20, (text[:120],) * 6),
-            area=f"{text[:60]} {made.number % 9}",
-            review=full_review(text) if is_reviewed else None,
+        Entry(
+            pull(number, title=text[:256], author=login, merged_by=login),
+            said,
+            risk,
+            f"{text[:60]} {number % 9}",
+            review=review,
         )
-        for made in found
+        for number in numbers
     ]
     themes = tuple(Theme(text[:80], tuple(numbers)) for _ in range(6)) if count else ()
     coverage = ReviewCoverage(count, count // 2, text[:200]) if is_reviewed else NO_REVIEWS

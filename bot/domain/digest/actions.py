@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
+from functools import lru_cache
 
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import PathClass, PathClasses
@@ -74,6 +75,8 @@ _PASSIVE_CLASSES = frozenset({PathClass.DOCS, PathClass.LOCK, PathClass.GENERATE
 _TEST_NAME = re.compile(r"(?:^|[/._-])(?:tests?|testing|ci|lint)(?=[/._-]|$)", re.I)
 
 
+# each message of a day ranks the same actions again
+@lru_cache(maxsize=1_000)
 def rank_action(text: str) -> ActionRank:
     """Return the rank of an action by its words; names in backticks don't count."""
     words = _HARMLESS.sub(lambda match: match["modal"] or " ", _CODE.sub("name", text))

@@ -142,25 +142,11 @@ class _RelandHistory:
 
     def _find_stated_origins(self, pull: PullRequest) -> set[int]:
         """Return the pull requests that title or description names; for a revert, those that it reverted."""
-        certain = self._resolve_origins(
-            self._iterate_statements(pull, _RELAND_VERB, is_reland_title(pull.title)), pull
-        )
-        possible = self._resolve_origins(
-            self._iterate_statements(pull, _REPEAT_VERB, not is_reland_title(pull.title)), pull
-        )
+        prose = extract_prose(pull.body) if _RELAND_HINT.search(pull.body) else ""
+        is_titled = is_reland_title(pull.title)
+        certain = self._resolve_origins(_iterate_statements(pull, prose, _RELAND_VERB, is_titled), pull)
+        possible = self._resolve_origins(_iterate_statements(pull, prose, _REPEAT_VERB, not is_titled), pull)
         return certain | {number for number in possible if number in self._taken_back}
-
-    def _iterate_statements(
-        self,
-        pull: PullRequest,
-        says: re.Pattern[str],
-        is_titled: bool,  # noqa: FBT001
-    ) -> Iterator[Statement]:
-        lead = _match_lead(pull.title) if is_titled else None
-        if lead and (in_title := parse_statement(pull.title, lead.end(), is_title=True)):
-            yield in_title
-        if _RELAND_HINT.search(pull.body):
-            yield from find_statements(extract_prose(pull.body), says)
 
     def _resolve_origins(self, statements: Iterable[Statement], by: PullRequest) -> set[int]:
         mentions = (
@@ -216,3 +202,15 @@ class _RelandHistory:
         self._changes[number] = together
         together.append(number)
         return together[-_MAX_ATTEMPTS - 1 : -1]
+
+
+def _iterate_statements(
+    pull: PullRequest,
+    prose: str,
+    says: re.Pattern[str],
+    is_titled: bool,  # noqa: FBT001
+) -> Iterator[Statement]:
+    lead = _match_lead(pull.title) if is_titled else None
+    if lead and (in_title := parse_statement(pull.title, lead.end(), is_title=True)):
+        yield in_title
+    yield from find_statements(prose, says)

@@ -14,6 +14,7 @@ from bot.domain.text.strings import quote_input
 
 # the rest of .gitignore's syntax (classes, escapes, comments) has another meaning, or none, here
 _PATH = re.compile(r"!?[^#\[\]\\!][^\[\]\\!]*")
+_BLANK = re.compile(r"\s")
 # in one name; more are not needed to select files
 _MAX_STARS = 3
 # characters: the limit of a command, and enough for the path of any file
@@ -108,4 +109,4 @@ def _has_match(values: tuple[str, ...], names: tuple[str, ...]) -> bool:
 
 
 def _quote_blanks(value: str) -> str:
-    return f'"{value}"' if any(char.isspace() for char in value) else value
+    return f'"{value}"' if _BLANK.search(value) else value

@@ -79,8 +79,8 @@ class BugReview:
     @property
     def strongest_finding(self) -> BugFinding | None:
         """The finding that decides the verdict: the first confirmed one, else the first that is not to ignore."""
-        ranked = self.ranked_findings
-        return ranked[0] if ranked and ranked[0].advice is not FindingAdvice.IGNORE else None
+        worth_it = [finding for finding in self.findings if finding.advice is not FindingAdvice.IGNORE]
+        return next((finding for finding in worth_it if finding.is_confirmed), worth_it[0] if worth_it else None)
 
     @property
     def ranked_findings(self) -> tuple[BugFinding, ...]:

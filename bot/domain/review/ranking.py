@@ -6,6 +6,8 @@ A review moves a pull request up or down in lists. The points and bands of the r
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
+from operator import itemgetter
 from typing import Protocol, TypeVar
 
 from bot.domain.review.models import BugReview, ReviewVerdict
@@ -41,10 +43,15 @@ def is_worth_listing(item: IsReviewed) -> bool:
     return item.risk.may_be_listed and compute_rank(item.risk, item.review) >= RISK_THRESHOLD
 
 
+def _sort_by_rank(items: Iterable[T]) -> list[tuple[float, T]]:
+    """Return all that may be listed with their rank, highest first; equal ones stay in their order."""
+    listed = [(compute_rank(item.risk, item.review), item) for item in items if item.risk.may_be_listed]
+    return sorted(listed, key=itemgetter(0), reverse=True)
+
+
 def rank_reviewed(items: Iterable[T]) -> tuple[T, ...]:
     """Return all that may be listed, riskiest first, regardless of their points."""
-    listed = (item for item in items if item.risk.may_be_listed)
-    return tuple(sorted(listed, key=lambda item: -compute_rank(item.risk, item.review)))
+    return tuple(item for _, item in _sort_by_rank(items))
 
 
 def select_riskiest(items: Iterable[T], most: int, *, is_reduced: bool) -> tuple[T, ...]:
@@ -54,7 +61,5 @@ def select_riskiest(items: Iterable[T], most: int, *, is_reduced: bool) -> tuple
     points of the highest band.
     """
     least = HIGHEST_BAND_THRESHOLD if is_reduced else RISK_THRESHOLD
-    ranked = rank_reviewed(items)
-    return tuple(item for item in ranked if compute_rank(item.risk, item.review) >= least)[
-        : 1 if is_reduced else most
-    ]
+    above = (item for item in _sort_by_rank(items) if item[0] >= least)
+    return tuple(item for _, item in islice(above, 1 if is_reduced else most))

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from bot.domain.text.credential_patterns import CASE_INSENSITIVE_PATTERNS, CASE_SENSITIVE_PATTERNS
 
 REDACTED = "[redacted]"
+# characters: no pattern matches fewer, and most pieces of a message are as short as a number or a comma
+_LEAST_LENGTH = 8
 _CASE_SENSITIVE_HINTS, _CASE_INSENSITIVE_HINTS = (
     tuple(dict.fromkeys(hint for hints, _ in patterns for hint in hints))
     for patterns in (CASE_SENSITIVE_PATTERNS, CASE_INSENSITIVE_PATTERNS)
@@ -62,6 +64,8 @@ def _find_word_start(text: str, at: int) -> int:
 
 def _select_patterns(text: str) -> Iterator[re.Pattern[str]]:
     """Find the patterns that may match; most texts have no hint of any, so each hint is looked for once."""
+    if len(text) < _LEAST_LENGTH:
+        return
     for searched, patterns, hints in (
         (text, CASE_SENSITIVE_PATTERNS, _CASE_SENSITIVE_HINTS),
         (text.lower(), CASE_INSENSITIVE_PATTERNS, _CASE_INSENSITIVE_HINTS),

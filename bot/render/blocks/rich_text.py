@@ -19,6 +19,7 @@ Block = dict[str, Any]
 
 # of one paragraph; each takes some 60 characters of the request besides its text
 _MAX_PIECES = 60
+_COUNTED_KEYS = frozenset({"text", "url"})
 _PIECES = re.compile(r"`(?P<code>[^`]+)`|\*\*(?P<bold>[^*]+)\*\*|" + NUMBER_PATTERN)
 
 
@@ -99,8 +100,11 @@ def count_characters(node: Any) -> int:
     while pending:
         current = pending.pop()
         if isinstance(current, dict):
-            count += sum(len(current[name]) for name in ("text", "url") if isinstance(current.get(name), str))
-            current = list(current.values())
-        if isinstance(current, list):
-            pending += [value for value in current if isinstance(value, dict | list)]
+            for name, value in current.items():
+                if isinstance(value, str):
+                    count += len(value) if name in _COUNTED_KEYS else 0
+                elif isinstance(value, (dict, list)):
+                    pending.append(value)
+        elif isinstance(current, list):
+            pending += current
     return count

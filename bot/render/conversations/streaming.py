@@ -175,15 +175,18 @@ class AnswerMarkdown:
         word = _WORD_PATTERN.match(rest)
         if word:
             return _read_word(word[0], rest, is_final=is_final)
-        readers = {"<": self._read_angle_bracket, "`": self._read_code}
-        if not self._is_fenced:
-            readers |= {"[": self._read_bracket, "#": self._read_number}
-        read = readers.get(rest[0])
-        return (
-            read(rest, is_final=is_final)
-            if read
-            else sanitize_next(rest, is_final=is_final, in_code=self._is_fenced)
-        )
+        match rest[0]:
+            case "<":
+                step = self._read_angle_bracket(rest, is_final=is_final)
+            case "`":
+                step = self._read_code(rest, is_final=is_final)
+            case "[" if not self._is_fenced:
+                step = self._read_bracket(rest, is_final=is_final)
+            case "#" if not self._is_fenced:
+                step = self._read_number(rest, is_final=is_final)
+            case _:
+                step = sanitize_next(rest, is_final=is_final, in_code=self._is_fenced)
+        return step
 
     def _read_angle_bracket(self, rest: str, *, is_final: bool) -> ReadStep:
         """Read a citation, a mark of the answer, or a lone bracket."""

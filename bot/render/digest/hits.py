@@ -78,13 +78,16 @@ def render_hits(digest: Digest) -> tuple[Post, ...]:
 def _split_groups(groups: Iterable[list[Block]]) -> Iterator[tuple[Block, ...]]:
     """Yield the groups in parts that fit a message; a hit stays with its buttons."""
     current: list[Block] = []
+    count = 0
     room = MAX_CHARACTERS - _RESERVED_CHARACTERS
     for group in groups:
         is_full = len(current) + _BLOCKS_OF_HIT > MAX_BLOCKS * 2 // _BLOCKS_OF_HIT
-        if current and (is_full or count_characters([*current, *group]) > room):
+        own = count_characters(group)
+        if current and (is_full or count + own > room):
             yield tuple(current)
-            current = []
+            current, count = [], 0
         current += group
+        count += own
     if current:
         yield tuple(current)
 

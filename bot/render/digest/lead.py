@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bot.domain.digest.models import Digest
+from bot.domain.digest.models import Digest, Entry
+from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.operations.budget import BUDGET_REASONS
+from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.domain.text.words import SentenceIndex, truncate_to_sentences, truncate_words
 from bot.ports import Post
@@ -104,13 +106,43 @@ _VERSIONS = tuple(_build_versions())
 _VERSIONS_WITH_HITS = tuple(_build_versions_with_hits(_VERSIONS))
 
 
+@dataclass(frozen=True, slots=True)
+class _LeadContent:
+    """What all versions of a lead choose from; texts are on one line. A busy day has a dozen versions."""
+
+    digest: Digest
+    headline: str
+    overview: str
+    outcomes: tuple[MergeOutcome, ...]
+    older_reverts: tuple[PullRequest, ...]
+    riskiest: tuple[Entry, ...]
+    actions: tuple[ActionGroup, ...]
+    coverage: str
+    urls: Mapping[int, str]
+
+    @classmethod
+    def collect(cls, digest: Digest) -> _LeadContent:
+        """Collect it from a digest."""
+        return cls(
+            digest=digest,
+            headline=truncate_words(collapse_lines(sentences.format_headline(digest)), _MAX_HEADLINE_WORDS),
+            overview=collapse_lines(digest.overview.text),
+            outcomes=digest.standing_outcomes,
+            older_reverts=digest.older_reverts,
+            riskiest=digest.riskiest_entries,
+            actions=group_actions(digest),
+            coverage=collapse_lines(format_coverage(digest)),
+            urls=collect_urls(digest),
+        )
+
+
 def render_lead(digest: Digest) -> Post:
     """Render the message in the channel: at most 220 words and 10 blocks, however busy the day was."""
     # links in prose are left out where they would not fit; every pull request that is listed keeps its own
-    actions = group_actions(digest)
-    limits = _choose_limits(digest, actions)
-    versions: tuple[Mapping[int, str], ...] = (collect_urls(digest), {})
-    blocks = choose_fitting_blocks(_render_blocks(digest, actions, urls, limits) for urls in versions)
+    content = _LeadContent.collect(digest)
+    limits = _choose_limits(content)
+    versions: tuple[Mapping[int, str], ...] = (content.urls, {})
+    blocks = choose_fitting_blocks(_render_blocks(content, urls, limits) for urls in versions)
     # what a phone's notification shows and a screen reader reads instead of the blocks
     fallback = [
         sentences.format_headline(digest),
@@ -119,31 +151,28 @@ def render_lead(digest: Digest) -> Post:
     return Post(escape_mrkdwn(truncate_text(collapse_lines(". ".join(fallback)), 800)), tuple(blocks))
 
 
-def _choose_limits(digest: Digest, actions: Sequence[ActionGroup]) -> _LeadLimits:
+def _choose_limits(content: _LeadContent) -> _LeadLimits:
     """Return the widest limits with which the lead has few enough words."""
-    versions = _VERSIONS_WITH_HITS if digest.touches and digest.touches.touching else _VERSIONS
-    counts = ((count_words(_render_blocks(digest, actions, {}, limits)), limits) for limits in versions)
+    touches = content.digest.touches
+    versions = _VERSIONS_WITH_HITS if touches and touches.touching else _VERSIONS
+    counts = ((count_words(_render_blocks(content, {}, limits)), limits) for limits in versions)
     return next((limits for count, limits in counts if count <= MAX_LEAD_WORDS), versions[-1])
 
 
-def _render_blocks(
-    digest: Digest, actions: Sequence[ActionGroup], urls: Mapping[int, str], limits: _LeadLimits
-) -> list[Block]:
+def _render_blocks(content: _LeadContent, urls: Mapping[int, str], limits: _LeadLimits) -> list[Block]:
     """Return the blocks; ``urls`` are the addresses of the numbers that become links in prose."""
-    said = truncate_to_sentences(collapse_lines(digest.overview.text), limits.overview)
+    digest = content.digest
+    said = truncate_to_sentences(content.overview, limits.overview)
     index = SentenceIndex.build(said)
-    headline = truncate_words(collapse_lines(sentences.format_headline(digest)), _MAX_HEADLINE_WORDS)
     return [
-        make_header(headline),
+        make_header(content.headline),
         *_render_touches(digest, limits),
         *_render_news(digest, limits),
         *_render_overview(digest, said, urls, limits),
-        *render_outcomes(
-            digest.standing_outcomes, digest.older_reverts, sentences.OUTCOMES_ELSEWHERE, limits.lists
-        ),
-        *render_risky_changes(digest, urls, limits.lists, index),
-        *render_actions(actions, collect_urls(digest), urls, limits.lists, index),
-        *_render_coverage(digest, limits),
+        *render_outcomes(content.outcomes, content.older_reverts, sentences.OUTCOMES_ELSEWHERE, limits.lists),
+        *render_risky_changes(digest, content.riskiest, urls, limits.lists, index),
+        *render_actions(content.actions, content.urls, urls, limits.lists, index),
+        *_render_coverage(content.coverage, limits),
     ]
 
 
@@ -181,8 +210,8 @@ def _render_overview(digest: Digest, text: str, urls: Mapping[int, str], limits:
         yield make_block(*paragraphs)
 
 
-def _render_coverage(digest: Digest, limits: _LeadLimits) -> Iterator[Block]:
+def _render_coverage(coverage: str, limits: _LeadLimits) -> Iterator[Block]:
     """Yield how complete the digest is."""
-    line = truncate_words(collapse_lines(format_coverage(digest)), limits.coverage)
+    line = truncate_words(coverage, limits.coverage)
     if line:
         yield make_context(line)

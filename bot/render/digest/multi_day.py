@@ -62,7 +62,7 @@ def _render_blocks(title: str, catch_up: MultiDayDigest, limit: int, *, links: b
     context = HitContext.build((entry.pull for entry in whole.entries), whole.outcomes)
     touches = render_touches(whole.touches, context) if whole.touches else ()
     news = render_news_line(whole.deprecations, BY_DEPRECATIONS)
-    what_matters = [*outcomes, *render_risky_changes(whole, urls), *actions]
+    what_matters = [*outcomes, *render_risky_changes(whole, whole.riskiest_entries, urls), *actions]
     return [
         make_header(title),
         *touches,

@@ -106,10 +106,17 @@ def render_outcome(outcome: MergeOutcome, title_words: int = WIDE_LIMITS.outcome
 
 
 def render_risky_changes(
-    digest: Digest, urls: Mapping[int, str], limits: LineLimits = WIDE_LIMITS, said: SentenceIndex = EMPTY_INDEX
+    digest: Digest,
+    riskiest: Sequence[Entry],
+    urls: Mapping[int, str],
+    limits: LineLimits = WIDE_LIMITS,
+    said: SentenceIndex = EMPTY_INDEX,
 ) -> Iterator[Block]:
-    """Yield what deserves a second look, or that nothing does; ``said`` is the text above it."""
-    entries = digest.riskiest_entries[: limits.risks]
+    """Yield which of the ``riskiest`` entries deserve a second look, or that none does.
+
+    ``said`` is the text above it.
+    """
+    entries = riskiest[: limits.risks]
     if entries:
         # what holds for all is said once
         is_new = len(entries) > 1 and all(entry.risk.without_history for entry in entries)

@@ -61,12 +61,14 @@ def _build_post(blocks: tuple[Block, ...], name: str) -> Post:
 def _split_blocks(blocks: Iterable[Block]) -> Iterator[tuple[Block, ...]]:
     """Yield the blocks in parts that fit a message."""
     current: list[Block] = []
+    count = 0
     for part in blocks:
-        too_long = count_characters([*current, part]) > MAX_CHARACTERS or len(current) == MAX_BLOCKS
-        if current and too_long:
+        own = count_characters(part)
+        if current and (count + own > MAX_CHARACTERS or len(current) == MAX_BLOCKS):
             yield tuple(current)
-            current = []
+            current, count = [], 0
         current.append(part)
+        count += own
     if current:
         yield tuple(current)
 
@@ -74,13 +76,16 @@ def _split_blocks(blocks: Iterable[Block]) -> Iterator[tuple[Block, ...]]:
 def _render_group(label: str, entries: Iterable[Entry], digest: Digest) -> Iterator[Block]:
     """Yield the blocks of a group, each short enough to fit a message beside others."""
     items: list[list[Element]] = []
+    count = 0
     urls = collect_urls(digest)
     for entry in entries:
         item = _render_entry(entry, digest, urls)
-        if items and count_characters([*items, item]) > _BLOCK_CHARACTERS:
+        own = count_characters(item)
+        if items and count + own > _BLOCK_CHARACTERS:
             yield _render_titled_list(label, items)
-            items = []
+            items, count = [], 0
         items.append(item)
+        count += own
     if items:
         yield _render_titled_list(label, items)
 

@@ -171,10 +171,13 @@ def parse_blocks(value: object) -> list[Any]:
 
 def count_characters(value: object) -> int:
     """Count the characters of text in blocks, with links' addresses. Whether Slack counts those is not known."""
-    if isinstance(value, list):
-        return sum(map(count_characters, value))
-    if not isinstance(value, dict):
-        return 0
-    own = len(value["text"]) if isinstance(value.get("text"), str) else 0
-    address = len(value["url"]) if value.get("type") == "link" else 0
-    return own + address + sum(count_characters(part) for part in value.values())
+    count, pending = 0, [value]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, dict):
+            count += len(node["text"]) if isinstance(node.get("text"), str) else 0
+            count += len(node["url"]) if node.get("type") == "link" else 0
+            pending += node.values()
+        elif isinstance(node, list):
+            pending += node
+    return count

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import unescape
 from itertools import chain
+from typing import Any
 
 from localslack.rules.blocks import Json, read_blocks
 
@@ -47,21 +48,25 @@ def find_mentions(arguments: Json) -> list[str]:
 
     A bare ``@here`` counts in text and in mrkdwn that is not verbatim; in markdown blocks it is untested.
     """
-    return list(chain(_find_in_texts(arguments, _find_mentions_in), _find_in_rich_text(arguments)))
+    nodes = list(_iterate_nodes(arguments))
+    return list(chain(_find_in_texts(arguments, nodes, _find_mentions_in), _find_in_rich_text(nodes)))
 
 
 def find_links(arguments: Json) -> list[str]:
     """Return every URL that a reader can follow, with entities decoded."""
-    own = (node["url"] for node in _iterate_nodes(arguments) if isinstance(node.get("url"), str))
-    return list(chain(_find_in_texts(arguments, _find_links_in), own))
+    nodes = list(_iterate_nodes(arguments))
+    own = (node["url"] for node in nodes if isinstance(node.get("url"), str))
+    return list(chain(_find_in_texts(arguments, nodes, _find_links_in), own))
 
 
-def _find_in_texts(arguments: Json, find: Callable[[LiveText], Iterator[str]]) -> Iterator[str]:
-    return chain.from_iterable(map(find, _iterate_texts(arguments)))
+def _find_in_texts(
+    arguments: Json, nodes: Sequence[Json], find: Callable[[LiveText], Iterator[str]]
+) -> Iterator[str]:
+    return chain.from_iterable(map(find, _iterate_texts(arguments, nodes)))
 
 
-def _find_in_rich_text(arguments: Json) -> Iterator[str]:
-    for node in _iterate_nodes(arguments):
+def _find_in_rich_text(nodes: Sequence[Json]) -> Iterator[str]:
+    for node in nodes:
         key, form = RICH_MENTIONS.get(str(node.get("type")), ("", ""))
         if key in node:
             yield form.format(node[key])
@@ -82,37 +87,39 @@ def _find_links_in(live: LiveText) -> Iterator[str]:
         yield from (decode(url.rstrip(".,;:!?'\")]*_~`")) for url in BARE_URL.findall(ANGLED.sub(" ", rest)))
 
 
-def _iterate_texts(arguments: Json) -> Iterator[LiveText]:
-    if (text := arguments.get("text")) and not _is_repeated(str(text), arguments):
+def _iterate_texts(arguments: Json, nodes: Sequence[Json]) -> Iterator[LiveText]:
+    if (text := arguments.get("text")) and not _is_repeated(str(text), nodes):
         # parse=none affects only plain addresses; names are reported regardless
         yield LiveText(str(text), bare_urls=arguments.get("parse") != "none")
     if markdown := arguments.get("markdown_text"):
         yield LiveText(str(markdown), bare_names=False, markdown=True)
-    for node in _iterate_nodes(arguments):
-        if node.get("type") == "mrkdwn":
+    for node in nodes:
+        kind = node.get("type")
+        if kind == "mrkdwn":
             bare = not node.get("verbatim")
             yield LiveText(str(node.get("text")), bare_names=bare, bare_urls=bare)
-        elif node.get("type") in MARKDOWN:
-            for key in MARKDOWN[node["type"]]:
+        elif kind in MARKDOWN:
+            for key in MARKDOWN[kind]:
                 yield LiveText(str(node.get(key, "")), bare_names=False, markdown=True)
     yield from map(LiveText, _iterate_strings(arguments.get("attachments")))
 
 
-def _is_repeated(text: str, arguments: Json) -> bool:
+def _is_repeated(text: str, nodes: Sequence[Json]) -> bool:
     """Return whether the text is for notifications only, as when it repeats a markdown block."""
-    return any(node.get("type") == "markdown" and node.get("text") == text for node in _iterate_nodes(arguments))
+    return any(node.get("type") == "markdown" and node.get("text") == text for node in nodes)
 
 
 def _iterate_nodes(arguments: Json) -> Iterator[Json]:
     """Yield every object in the blocks, in reading order."""
-    pending: list[object] = [read_blocks(arguments)]
+    pending: list[Json | list[Any]] = [read_blocks(arguments)]
     while pending:
         value = pending.pop()
+        parts: Iterable[Any] = value
         if isinstance(value, dict):
             yield value
-            value = list(value.values())
-        if isinstance(value, list):
-            pending += [part for part in reversed(value) if isinstance(part, dict | list)]
+            parts = value.values()
+        # the first is taken out first
+        pending += reversed([part for part in parts if isinstance(part, (dict, list))])
 
 
 def _iterate_strings(value: object) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 Check = Callable[[Any], bool]
@@ -133,8 +134,11 @@ class Shape:
         """Return whether the value is such an object."""
         if not isinstance(value, dict) or not self.required.keys() <= value.keys():
             return False
-        checks = self.required | self.optional
-        return all(key in checks and checks[key](part) for key, part in value.items()) and self.rule(value)
+        checks = self._checks
+        for key, part in value.items():
+            if key not in checks or not checks[key](part):
+                return False
+        return self.rule(value)
 
     def explain(self, value: Any, pointer: str) -> Fault:
         """Return the first fault: of the object, of a key, or between its keys."""
@@ -142,15 +146,18 @@ class Shape:
             return Fault(pointer, "must be an object")
         if lacking := [key for key in self.required if key not in value]:
             return Fault(pointer, f"lacks {lacking[0]}")
-        checks = self.required | self.optional
         for key, part in value.items():
             place = f"{pointer}/{escape_pointer(str(key))}"
-            if key not in checks:
+            if key not in self._checks:
                 return Fault(place, "is not allowed here")
-            if fault := find_fault(checks[key], part, place):
+            if fault := find_fault(self._checks[key], part, place):
                 return fault
         between = find_fault(self.rule, value, pointer)
         return between or Fault(pointer, "is not valid")
+
+    @cached_property
+    def _checks(self) -> dict[str, Check]:
+        return self.required | self.optional
 
 
 def escape_pointer(key: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -19,20 +19,22 @@ from bot.render.touches.evaluation import format_touch_table
 
 DATES = EvaluationWindow(dt.date(2026, 1, 1), dt.date(2026, 1, 10), ZoneInfo("UTC"))
 SUMMARIES = [WindowSummary("one", "a" * 40, 3, 100, 80, 8), WindowSummary("two", "b" * 40, 2, 100, 80, 0)]
-CASES = [
+CASES = (
     TouchCase(1, DATES.since, 0, 10, 1, TouchLevel.BREAKS, 0.9, "x", "y", 4, 1),
     TouchCase(2, DATES.since, 0, 500, 3, TouchLevel.MAY_BREAK, 0.4),
     TouchCase(3, DATES.since, 0, 10, 0),
     TouchCase(4, DATES.until, 1, 10, 1, TouchLevel.BREAKS, 0.8, "x", "y", 2, 0),
     TouchCase(5, DATES.until, 1, 20, 0, TouchLevel.TOUCHES, 0.1),
-]
+)
 TRUTH = TouchTruth(
     {1: frozenset({"moved"}), 2: frozenset({"behaviour", "signature"}), 5: frozenset(), 77: frozenset({"moved"})},
     adapted={1: dt.date(2026, 1, 8), 2: dt.date(2026, 1, 4)},
 )
 
 
-def _evaluate(cases: Sequence[TouchCase] = CASES) -> TouchEvaluation:
+# drawing the samples of a rate takes most of the time
+@cache
+def _evaluate(cases: tuple[TouchCase, ...] = CASES) -> TouchEvaluation:
     return evaluate_cases("sample", "octo/engine", DATES, SUMMARIES, cases, TRUTH)
 
 
@@ -76,7 +78,7 @@ def test_without_dates_there_is_no_such_line() -> None:
 
 
 def test_without_hits_the_shares_are_undefined() -> None:
-    evaluation = _evaluate([TouchCase(1, DATES.until, 1)])
+    evaluation = _evaluate((TouchCase(1, DATES.until, 1),))
     assert math.isnan(evaluation.changed.hits.value)
     assert evaluation.verdict.startswith("Only 1 of the merges")
 

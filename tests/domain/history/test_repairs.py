@@ -192,8 +192,8 @@ PIECES = [
 ]
 
 
-@pytest.mark.parametrize("start", ["", "bug in ", "bug in the ", "bug in a/"])
-@pytest.mark.parametrize("piece", PIECES, ids=ascii)
+@pytest.mark.slow
+@check_rows(PIECES, ["", "bug in ", "bug in the ", "bug in a/"])
 def test_a_description_of_one_piece_over_and_over_is_read_soon(piece: str, start: str) -> None:
     found = [merged(9, "Fix", (start + piece * BODY)[:BODY]), CAUSE]
     assert any(seconds(found) < 0.5 for _ in range(2))

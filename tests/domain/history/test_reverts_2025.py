@@ -24,6 +24,11 @@ def pack() -> Pack:
     return load_pack(SHARED / "risk")
 
 
+@cache
+def index() -> RevertIndex:
+    return RevertIndex(pack().pulls)
+
+
 def test_no_pair_is_found_that_is_none() -> None:
     assert pack().reverts.false_positives == ()
     assert pack().repairs.false_positives == ()
@@ -50,15 +55,14 @@ def test_who_takes_something_back_is_a_revert() -> None:
 
 @pytest.mark.slow
 def test_parts_are_known_as_parts() -> None:
-    found = {revert.number for revert in RevertIndex(pack().pulls).reverts if revert.is_partial}
+    found = {revert.number for revert in index().reverts if revert.is_partial}
     assert found == {28271, 28819, 29558}
 
 
 @pytest.mark.slow
 def test_relands_tell_what_was_tried() -> None:
     found = {
-        each.number: [(one.number, one.reverted_by) for one in each.attempts]
-        for each in find_relands(RevertIndex(pack().pulls))
+        each.number: [(one.number, one.reverted_by) for one in each.attempts] for each in find_relands(index())
     }
     assert len(found) == 17
     # a revert of a revert, the same title, "(take 2)", "Reapply", "UNREVERT", "[Redo] #N"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import griffe
@@ -26,7 +27,8 @@ KINDS = {
 }
 
 
-@pytest.fixture(params=MODULES)
+# read once: nothing changes what was read
+@pytest.fixture(params=MODULES, scope="module")
 def both(request: pytest.FixtureRequest) -> tuple[griffe.Module, ModuleOutline]:
     spec = importlib.util.find_spec(request.param)
     assert spec
@@ -37,9 +39,14 @@ def both(request: pytest.FixtureRequest) -> tuple[griffe.Module, ModuleOutline]:
     outline = build_outline(f"{request.param.replace('.', '/')}{suffix}", text)
     assert outline
     package, _, rest = request.param.partition(".")
-    module = griffe.load(package, allow_inspection=False)[rest]
+    module = load_package(package)[rest]
     assert isinstance(module, griffe.Module)
     return module, outline
+
+
+@cache
+def load_package(name: str) -> griffe.Object | griffe.Alias:
+    return griffe.load(name, allow_inspection=False)
 
 
 def functions_of(owner: griffe.Module | griffe.Class, prefix: str = "") -> Iterator[tuple[str, griffe.Function]]:

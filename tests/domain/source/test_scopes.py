@@ -178,7 +178,7 @@ def test_any_text_has_scopes_within_its_lines(text: str) -> None:
 def test_in_real_files_every_line_has_the_function_that_the_parser_says() -> None:
     """The standard library: what a line is in is the last ``def`` above it that is less indented, and open."""
     folder = Path(sysconfig.get_paths()["stdlib"])
-    for path in sorted(folder.glob("*.py"))[::4]:
+    for path in sorted(folder.glob("*.py"))[::12]:
         text = path.read_text(encoding="utf-8", errors="replace")
         names = {
             (node.lineno, node.end_lineno)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from importlib import import_module
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.pull_requests.diff import split_hunks
+from bot.domain.text.credential_patterns import CASE_INSENSITIVE_PATTERNS, CASE_SENSITIVE_PATTERNS
 from bot.domain.text.redaction import REDACTED, redact_patch, redact_text
 from tests.helpers.tables import check_rows
 
@@ -147,6 +149,19 @@ def test_nothing_of_any_token_is_left(found: list[tuple[str, str]], last: str) -
     text = " ".join(f"{before} {token}" for before, token in found)
     left = redact_text(f"{text} {last}")
     assert left == " ".join(f"{before} {REDACTED}" for before, _ in found) + f" {last}"
+
+
+def test_no_pattern_matches_a_text_too_short_to_be_searched() -> None:
+    assert redact_text("ab://:y@") == f"ab://:{REDACTED}@"
+    parse = import_module("re._parser").parse
+    least = {
+        parse(form.pattern, form.flags).getwidth()[0]: form.pattern
+        for _, form in (*CASE_SENSITIVE_PATTERNS, *CASE_INSENSITIVE_PATTERNS)
+    }
+    # an address with a password also needs the sign behind it, which it does not take
+    address = least.pop(min(least))
+    assert "://" in address
+    assert min(least) >= len("ab://:y@")
 
 
 @given(st.text(max_size=200))
