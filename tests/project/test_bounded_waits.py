@@ -51,8 +51,6 @@ BOUNDS = (
 WALL = {
     # the SDK says in its log how long a listener took
     "bot/web.py": 1,
-    # all processes count a person's requests by the seconds of the same clock
-    "bot/adapters/redis/rate_limiter.py": 1,
 }
 
 
