@@ -29,9 +29,8 @@ P = TypeVar("P")
 
 # days of a busy repository that were never read take minutes; such jobs don't keep the quick ones waiting
 _LONG_THREADS = 2
-# milliseconds between two looks of a thread whether it is to end, and whether a job that waits is due. There are
-# two dozen threads: looking more often takes most of what an idle bot takes
-_POLL_MILLISECONDS = 500
+# milliseconds between two looks of a thread whether it is to end, and whether a job that waits is due
+_POLL_MILLISECONDS = 200
 
 
 @dataclass(frozen=True, slots=True)
