@@ -48,7 +48,8 @@ class VersionedJson(Generic[T]):
     @property
     def _adapter(self) -> TypeAdapter[T]:
         """The adapter of the shape."""
-        return _get_adapter(self._shape)
+        # mypy takes no class for a key, though each is one
+        return _get_adapter(self._shape)  # type: ignore[arg-type]
 
 
 @cache
