@@ -21,7 +21,11 @@ def check_rows(
     Raises:
         AssertionError: rows failed; they are named with what their checks said.
     """
-    named = rows.items() if isinstance(rows, Mapping) else [(repr(row), row) for row in rows]
+    named = (
+        rows.items()
+        if isinstance(rows, Mapping)
+        else [(row if isinstance(row, str) else repr(row), row) for row in rows]
+    )
 
     def decorate(check: Callable[..., None]) -> Callable[[], None]:
         def whole() -> None:
