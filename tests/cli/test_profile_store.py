@@ -45,6 +45,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("github")
 def test_a_profile_of_a_repository_is_scanned_at_once_and_each_day(
     capsys: pytest.CaptureFixture[str], store: Redis
@@ -64,6 +65,7 @@ def test_a_profile_of_a_repository_is_scanned_at_once_and_each_day(
     assert RedisDueQueue(store).get_time(ProfileRefresh("plugin")) is None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("github")
 def test_what_is_shown_as_json_can_be_added_as_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     said(capsys, "add", "plugin", "--repo", "octo/plugin")
@@ -75,6 +77,7 @@ def test_what_is_shown_as_json_can_be_added_as_a_file(capsys: pytest.CaptureFixt
     assert uses[0] == uses[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

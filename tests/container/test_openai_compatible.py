@@ -76,6 +76,7 @@ def respond(view: dict[str, object]) -> Step:
     return Text(f"<answer>{ANSWER * 20}</answer>") if is_read else ToolUse("read_diff", {"number": 101})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("prices", "cost"), [(PRICES, "priced"), ("0/0", "free"), ("", "unknown")])
 def test_a_digest_is_written_and_its_cost_is_what_is_known(
     served: OpenAIEmulator, monkeypatch: Env, prices: str, cost: str
@@ -113,6 +114,7 @@ def test_the_budget_of_a_month_stops_calls_that_have_a_price(served: OpenAIEmula
     assert len(served.requests) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reasoning", ["", "reasoning", "unmarked"])
 def test_an_answer_is_shown_after_a_tool_was_used_without_reasoning(
     served: OpenAIEmulator, slack: SlackEmulator, store: Redis, reasoning: Reasoning

@@ -162,6 +162,7 @@ def test_without_credentials_no_files_are_read() -> None:
         _ = outside.source_files
 
 
+@pytest.mark.slow
 def test_it_is_made_ready_before_the_first_job(known: Known, monkeypatch: Env, slack: SlackEmulator) -> None:
     for name, value in {
         "SLACK_API_URL": slack.url,

@@ -83,6 +83,7 @@ def test_summaries_and_the_overview_are_the_toys_and_paid_by_its_prices(base: Fo
     assert digests.costs.budget.read_spending_today()[0] == pytest.approx(paid(3, COMPLETED))
 
 
+@pytest.mark.slow
 def test_an_answer_is_streamed_after_a_tool_was_used(
     base: Foundation, toy: ToyServer, slack: SlackEmulator
 ) -> None:

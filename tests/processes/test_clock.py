@@ -228,6 +228,7 @@ def test_two_clocks_and_a_restart_send_a_digest_once(store: Redis) -> None:
     assert jobs == [(DELIVER_DIGEST, DeliveryPayload(FIXED.id, DUE))]
 
 
+@pytest.mark.slow
 def test_a_store_that_comes_back_finds_the_clock_ticking(store: Redis, caplog: pytest.LogCaptureFixture) -> None:
     """What was due meanwhile is sent then."""
     jobs = Outbox()

@@ -84,6 +84,7 @@ def test_each_capability_has_its_sentences() -> None:
         assert len(source.splitlines()) <= MAX_LINES
 
 
+@pytest.mark.slow
 def test_no_other_module_holds_a_sentence() -> None:
     sentences = {path: find_sentences(source) for path, source in list_modules()}
     assert len(sentences) > 30

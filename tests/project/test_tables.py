@@ -22,6 +22,7 @@ def test_each_row_that_fails_is_named_with_what_it_said() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_row_that_breaks_off_hides_no_other() -> None:
     @check_rows(["1", "x", "y"], [10, 16])
     def is_number(text: str, base: int) -> None:

@@ -121,6 +121,7 @@ PARTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("process", PARTS)
 def test_a_process_reads_the_settings_that_say_so(process: Process, settings: Settings) -> None:
     start, use = PARTS[process]

@@ -149,6 +149,7 @@ def test_the_list_so_far_is_asked_for_again_after_its_minutes(cache: RedisCache)
     assert len(behind.asked) == 2
 
 
+@pytest.mark.slow
 def test_channels_that_ask_at_the_same_moment_cost_one_list(cache: RedisCache) -> None:
     behind = Recorder(pause=0.2)
     with ThreadPoolExecutor(8) as crew:

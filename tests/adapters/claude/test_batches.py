@@ -98,6 +98,7 @@ def test_batches_are_found_by_the_time_of_their_creation(batches: ModelBatches) 
     assert batches.list_since(datetime.now(UTC) + timedelta(hours=1)) == []
 
 
+@pytest.mark.slow
 def test_more_batches_than_a_page_holds_are_found(batches: ModelBatches) -> None:
     for _ in range(101):
         batches.submit_prompts([PROMPT])

@@ -157,6 +157,7 @@ class TestVertex:
         assert vertex.tokens_given == 1
         assert claude.requests[0]["output_config"]["format"]["type"] == "json_schema"
 
+    @pytest.mark.slow
     def test_a_turn_is_streamed_with_its_tools(self, vertex: VertexFront, claude: ClaudeEmulator) -> None:
         claude.script(ToolUse("read_diff", {"number": 1}))
         assert isinstance(stream(VERTEX)[-1], TurnEnd)
@@ -166,6 +167,7 @@ class TestVertex:
 
 @pytest.mark.parametrize("provider", [BEDROCK, VERTEX], ids=lambda each: each.name)
 class TestBoth:
+    @pytest.mark.slow
     def test_a_busy_service_is_asked_once(
         self, provider: ModelProvider, bedrock: BedrockFront, vertex: VertexFront, claude: ClaudeEmulator
     ) -> None:
@@ -192,6 +194,7 @@ class TestBoth:
         assert probe.has_model("claude-none-9") is False
         assert claude.requests == []
 
+    @pytest.mark.slow
     def test_credentials_that_are_refused_are_an_error_of_the_doctor(
         self, provider: ModelProvider, bedrock: BedrockFront, vertex: VertexFront, monkeypatch: pytest.MonkeyPatch
     ) -> None:

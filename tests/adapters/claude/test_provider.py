@@ -18,6 +18,7 @@ def _collector() -> Iterator[None]:
     (gc.enable if was_enabled else gc.disable)()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_enabled", [True, False], ids=["on", "off"])
 def test_opening_keeps_the_objects_of_the_sdk_and_leaves_the_collector_as_it_was(*, is_enabled: bool) -> None:
     (gc.enable if is_enabled else gc.disable)()

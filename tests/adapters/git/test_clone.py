@@ -163,6 +163,7 @@ class TestCommits:
 
 
 class TestHostileSettings:
+    @pytest.mark.slow
     def test_nothing_that_the_clone_or_the_environment_sets_has_an_effect(
         self, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -197,6 +198,7 @@ class TestHostileSettings:
 
 
 class TestFacts:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("url", "expected"),
         [
@@ -221,6 +223,7 @@ class TestFacts:
         assert found.repository == (Repository.parse(expected) if expected else None)
         assert (found.branch, found.is_shallow) == ("main", False)
 
+    @pytest.mark.slow
     def test_the_default_branch_is_that_of_the_origin(self, made: Path, tmp_path: Path) -> None:
         git(tmp_path, "clone", "-q", "--no-checkout", str(made), "mine")
         mine = tmp_path / "mine"

@@ -138,6 +138,7 @@ class TestPatches:
     def test_the_description_is_what_the_message_says(self, merges: dict[int, PullRequest]) -> None:
         assert [merges[number].body for number in (1, 2)] == ["", "Why it changes."]
 
+    @pytest.mark.slow
     def test_a_commit_that_is_not_there(self, clone: Path, merges: dict[int, PullRequest]) -> None:
         load = CloneChanges(CloneReader(clone)).load_files
         for commit, words in (("0" * 40, "does not have that commit"), ("HEAD", "without its whole hash")):
@@ -159,6 +160,7 @@ class TestFilesAndSearch:
         odd = files.read_files(ENGINE, merges[6].commit, ODD)
         assert {file.text for file in odd.values()} == {"retries = 2\n"}
 
+    @pytest.mark.slow
     def test_uses_and_changes_are_those_up_to_the_commit(
         self, clone: Path, merges: dict[int, PullRequest]
     ) -> None:

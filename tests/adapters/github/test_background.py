@@ -103,6 +103,7 @@ def test_the_newest_are_read_and_the_others_counted(github: ScriptedGitHub) -> N
     assert (found.remarks[0].anchor, found.remarks[99].anchor) == ("issuecomment-30", "issuecomment-129")
 
 
+@pytest.mark.slow
 def test_texts_of_strangers_are_cleaned(github: ScriptedGitHub) -> None:
     started = time.monotonic()
     found = fetch(

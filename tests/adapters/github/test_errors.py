@@ -104,6 +104,7 @@ def test_a_failure_that_passes_is_waited_out(github: ScriptedGitHub, kind: Failu
     assert len(github.calls) == 3
 
 
+@pytest.mark.slow
 def test_a_secondary_limit_is_given_the_second_that_it_asks_for(github: ScriptedGitHub) -> None:
     with_a_pull(github).fail_next("secondary")
     github.retry_after = 1

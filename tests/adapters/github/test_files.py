@@ -52,6 +52,7 @@ def test_284_files_come_from_three_pages_in_githubs_order(github: ScriptedGitHub
     assert len(github.calls_to("/repos")) == 3
 
 
+@pytest.mark.slow
 def test_files_stop_at_3000_and_the_count_says_that_there_are_more(github: ScriptedGitHub) -> None:
     pull = loaded(github, (changed_file(f"f{n}", "+x") for n in range(3_050)))
     assert (len(pull.files or ()), pull.changed_files) == (3_000, 3_050)

@@ -34,6 +34,7 @@ def test_a_recent_day_is_complete_while_the_search_index_lags(github: ScriptedGi
     assert merged.count.counted == 45
 
 
+@pytest.mark.slow
 def test_a_recent_day_with_all_files_takes_at_most_three_calls_more_than_pull_requests(
     github: ScriptedGitHub,
 ) -> None:
@@ -74,6 +75,7 @@ def test_a_walk_goes_over_several_pages(github: ScriptedGitHub) -> None:
     assert github.queries == 5
 
 
+@pytest.mark.slow
 def test_a_pull_request_that_moves_between_two_pages_is_found_through_the_branch(github: ScriptedGitHub) -> None:
     github.add(REPO, *of_day(*range(1, 151)))
     moved = of_day(1, updated_at=MORNING)

@@ -138,6 +138,7 @@ def read_one(github: ScriptedGitHub, data: bytes) -> SourceFile:
 # --- the same as git
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", BYTES)
 def test_a_file_is_what_its_bytes_are(github: ScriptedGitHub, path: str) -> None:
     assert read(github, path) == {path: build_source_file(path, BYTES[path])}
@@ -228,6 +229,7 @@ def test_a_pull_request_of_30_files_costs_one_call(github: ScriptedGitHub) -> No
     assert [call.path for call in github.calls] == ["/graphql"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "calls"), [(0, 0), (1, 1), (MAX_PATHS, 1), (MAX_PATHS + 1, 2), (284, 6)])
 def test_so_many_paths_take_so_many_calls(github: ScriptedGitHub, count: int, calls: int) -> None:
     files = {f"{n}.py": b"x = %d\n" % n for n in range(count)}

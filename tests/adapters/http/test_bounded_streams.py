@@ -67,6 +67,7 @@ def test_calls_of_the_reader_leave_the_stream_alone(claude: ClaudeEmulator) -> N
         assert len([event for event in events if isinstance(event, TextDelta)]) > 2
 
 
+@pytest.mark.slow
 def test_who_closes_a_stream_ends_its_call(claude: ClaudeEmulator) -> None:
     before = served()
     with streaming(claude) as events:
@@ -76,6 +77,7 @@ def test_who_closes_a_stream_ends_its_call(claude: ClaudeEmulator) -> None:
         assert list(events) == []
 
 
+@pytest.mark.slow
 def test_another_thread_may_close_it(claude: ClaudeEmulator) -> None:
     before = served()
     with streaming(claude) as events:
@@ -85,6 +87,7 @@ def test_another_thread_may_close_it(claude: ClaudeEmulator) -> None:
         assert eventually(lambda: served() <= before)
 
 
+@pytest.mark.slow
 def test_the_end_of_the_process_ends_a_stream_that_nobody_reads_just_now(claude: ClaudeEmulator) -> None:
     ending, before = ShutdownSignal(), served()
     with deadlines.bound_work(60, ending), streaming(claude) as events:
@@ -103,6 +106,7 @@ def test_the_deadline_of_the_work_ends_it_too(claude: ClaudeEmulator) -> None:
         assert time.monotonic() - began < SOON
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_of_a_stream_that_nobody_begins(claude: ClaudeEmulator) -> None:
     with make_claude_client("sk-ant-test", claude.url) as client, closing(ClaudeChat(client).stream_turn(CHAT)):
         pass

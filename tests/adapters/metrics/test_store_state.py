@@ -106,6 +106,7 @@ def test_the_cost_is_that_of_the_local_day(store: Redis) -> None:
     assert read(store, "budget_dollars") == 10
 
 
+@pytest.mark.slow
 def test_without_the_store_that_alone_is_said(caplog: pytest.LogCaptureFixture) -> None:
     with connect_server(f"redis://127.0.0.1:{closed_port()}/0") as nothing:
         registry = make_registry(nothing)

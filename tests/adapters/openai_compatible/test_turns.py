@@ -72,6 +72,7 @@ def test_whatever_the_text_is_it_arrives(served: OpenAIEmulator, text: str, reas
     assert talk(served, Text(text)).words == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reasoning", REASONINGS)
 @pytest.mark.parametrize("answer", [WORDS, "It parses `</think>` now.\n```\n</think>\n```\nAnd <think>, too."])
 def test_reasoning_is_never_shown_nor_sent_back(served: OpenAIEmulator, reasoning: Reasoning, answer: str) -> None:

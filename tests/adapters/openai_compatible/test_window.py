@@ -45,6 +45,7 @@ def test_the_list_is_asked_for_once(served: OpenAIEmulator) -> None:
     assert (len(served.requests), len(served.headers)) == (3, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["word " * 4_000, "日本" * 4_000, "\x00\x01" * 2_000])
 def test_a_prompt_that_can_not_fit_is_not_sent(served: OpenAIEmulator, text: str) -> None:
     served.models = {SMALL: SMALL_WINDOW}
@@ -107,6 +108,7 @@ def test_a_review_of_a_large_change_is_one_of_a_smaller_part(served: OpenAIEmula
     assert sum(len(str(body["messages"])) for body in served.requests[-1:]) < 8_192 * 4
 
 
+@pytest.mark.slow
 def test_a_change_that_no_window_holds_is_told_so(served: OpenAIEmulator) -> None:
     refusal = Failure(400, "BadRequestError", "This model's maximum context length is 10 tokens.")
     served.models = {SMALL: None}

@@ -92,6 +92,7 @@ class TestPatch:
         whole = item(MAX_PATCH_LINES - 1, "+x")
         assert (parse_file(whole).patch, parse_file(whole).unread) == (whole["patch"], 0)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("lines", [MAX_PATCH_LINES, 3 * MAX_PATCH_LINES])
     def test_one_with_more_lines_is_cut_at_a_line_and_the_rest_is_counted(self, lines: int) -> None:
         found = parse_file(item(lines))
@@ -115,6 +116,7 @@ class TestPatch:
         packed = pack_diff([found], 1_000, 1)
         assert (packed.coverage, packed.left_out) == (Coverage.NONE, ("engine/core.py",))
 
+    @pytest.mark.slow
     def test_the_model_and_the_reader_are_told_of_a_cut(self) -> None:
         found = parse_file(item(3 * MAX_PATCH_LINES, "+x"))
         packed = pack_diff([found], 90_000, 1)

@@ -58,6 +58,7 @@ def test_a_wait_ends_with_the_arrival_and_leaves_the_jobs_in_their_order(store: 
     assert store.lrange(QUEUE, 0, -1) == [b"first", b"second"]
 
 
+@pytest.mark.slow
 def test_a_wait_for_nothing_is_over_in_time_for_the_next_heartbeat(wait: ArrivalWait) -> None:
     assert wait.begin()
     assert eventually(lambda: wait.look(0.2) and not wait.is_begun, seconds=5)
@@ -127,6 +128,7 @@ def test_a_consumer_that_starts_again_gives_back_the_connection_of_the_one_befor
         consumer.close()
 
 
+@pytest.mark.slow
 def test_a_server_without_the_command_is_asked_from_time_to_time(tmp_path: Path) -> None:
     url = start_embedded_url(tmp_path / "store")
     with connect_server(url) as store:

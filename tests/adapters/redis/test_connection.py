@@ -69,6 +69,7 @@ def test_every_cached_value_runs_out(cache: RedisCache, store: Redis) -> None:
     assert 7_190 <= int(str(store.ttl("key"))) <= 7_200
 
 
+@pytest.mark.slow
 def test_a_value_that_ran_out_is_gone(cache: RedisCache) -> None:
     cache.put("key", "value", timedelta(seconds=1))
     assert eventually(lambda: cache.get("key") is None)
@@ -97,6 +98,7 @@ def test_records_with_a_lifetime_run_out_after_the_last_that_was_added(store: Re
     assert records.load("answer:1") == AnsweredRequest(1, NOON, NOON, draft_json="x" * 5_000)
 
 
+@pytest.mark.slow
 def test_records_that_ran_out_are_gone(store: Redis) -> None:
     records = answer_store(store, timedelta(seconds=1))
     plant(records, "answer:1", answered_at=NOON)
@@ -167,6 +169,7 @@ AWAY: dict[str, Callable[[Redis], object]] = {
 }
 
 
+@pytest.mark.slow
 def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
     def said(act: Callable[[Redis], object]) -> str:
         with (

@@ -36,6 +36,7 @@ def test_a_vote_comes_back_as_it_was_put(ballot: RedisFeedbackStore, vote: str) 
     assert list(ballot.list_votes()) == [vote]
 
 
+@pytest.mark.slow
 def test_all_of_many_votes_are_there(ballot: RedisFeedbackStore) -> None:
     for number in range(700):
         ballot.put(f"U{number}", f"{number}")
@@ -51,6 +52,7 @@ def test_votes_do_not_run_out_and_outlive_who_took_them(
     assert (store.ttl(key), list(ballot.list_votes())) == (-1, ["good"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "act", [lambda ballot: ballot.put("U1", "good"), lambda ballot: list(ballot.list_votes())], ids=["put", "list"]
 )

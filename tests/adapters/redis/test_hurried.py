@@ -131,6 +131,7 @@ def test_the_hurried_wait_less_than_the_others_in_every_way() -> None:
     assert SHORT_TIMEOUTS.retries < usual.retries
 
 
+@pytest.mark.slow
 def test_the_embedded_store_can_be_had_in_a_hurry_too(
     store_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -284,6 +284,7 @@ def test_what_is_reserved_counts_until_it_is_settled(spending: RedisSpendingStor
     assert [unsettled(store, name) for name in ("U1", "U2", "all")] == [[], [], []]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_reserved", [True, False], ids=["in time", "after the reservation has expired"])
 def test_a_call_is_paid_once_though_the_store_hears_of_it_twice(
     store: Redis, store_url: str, spending: RedisSpendingStore, *, is_reserved: bool
@@ -312,6 +313,7 @@ def test_who_reserves_again_is_not_refused_for_the_first_time(spending: RedisSpe
     assert spending.reserve_budget(hold("U1"), [("U1", 0.5)]) == 0
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_reserves_nothing_for_ever(store: Redis) -> None:
     spending = RedisSpendingStore(store, hold_seconds=1)
     vain = hold("U1")
@@ -323,6 +325,7 @@ def test_a_process_that_dies_reserves_nothing_for_ever(store: Redis) -> None:
     assert spending.get_spending("U1") == 0.3
 
 
+@pytest.mark.slow
 def test_processes_that_reserve_at_once_stay_below_together(store_url: str, spending: RedisSpendingStore) -> None:
     def reserve(number: int) -> bool:
         with connect_server(store_url) as own:
@@ -389,6 +392,7 @@ AWAY: dict[str, Callable[[Redis], object]] = {
 }
 
 
+@pytest.mark.slow
 def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
     def said(act: Callable[[Redis], object]) -> str:
         with (

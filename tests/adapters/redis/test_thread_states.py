@@ -64,6 +64,7 @@ def test_a_silenced_thread_stays_silent_for_good(contexts: RedisThreadStateStore
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("act", ["get", "put"])
 def test_a_store_that_is_away_is_told_in_words(act: str) -> None:
     with connect_server(f"redis://127.0.0.1:{closed_port()}/0") as client, pytest.raises(StoreUnavailable):

@@ -455,6 +455,7 @@ def tried(scene: Scene, way: Way, *, remembers: bool, times: int = 4) -> int:
     raise AssertionError("it never came to an end")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("remembers", [True, False], ids=["remembers", "forgets"])
 @pytest.mark.parametrize("after_effect", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)

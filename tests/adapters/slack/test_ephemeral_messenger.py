@@ -149,6 +149,7 @@ def test_a_response_url_that_fails_is_unavailable_and_not_replaced(
     assert slack.list_calls_to("chat.postEphemeral") == []
 
 
+@pytest.mark.slow
 def test_a_network_that_is_away_is_unavailable(slack: SlackEmulator) -> None:
     visitor = slack_request(response_url=f"http://127.0.0.1:{closed_port()}/response/R1")
     with pytest.raises(SlackUnavailable):

@@ -151,6 +151,7 @@ def test_a_web_page_in_place_of_an_answer_is_unavailable_and_not_shown() -> None
     assert "html" not in str(error)
 
 
+@pytest.mark.slow
 @check_rows(ACTS, [b"\xff\xfe", b'{"ok": true, "ts', b"[]", b'"ok"', b"7", b"null", b""])
 def test_an_answer_that_slack_never_gives_is_unavailable(act: Act, body: bytes) -> None:
     with Garbage(body) as world:

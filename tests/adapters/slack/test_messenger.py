@@ -60,6 +60,7 @@ def test_replies_are_found_in_their_thread_and_not_in_the_channel(slack: SlackEm
     assert [message["ts"] for message in slack.list_replies(HOME, lead)] == [reply]
 
 
+@pytest.mark.slow
 def test_posts_are_found_over_several_pages_of_a_busy_channel(slack: SlackEmulator) -> None:
     bot = messenger(slack)
     made = bot.post_message(HOME, payload(), "key-1")
@@ -69,6 +70,7 @@ def test_posts_are_found_over_several_pages_of_a_busy_channel(slack: SlackEmulat
     assert len(slack.list_calls_to("conversations.history")) == 3
 
 
+@pytest.mark.slow
 def test_replies_are_found_over_several_pages_of_a_long_thread(slack: SlackEmulator) -> None:
     bot = messenger(slack)
     lead = bot.post_message(HOME, payload(), "lead")

@@ -66,6 +66,7 @@ def test_own_messages_that_carry_nothing_have_no_key(slack: SlackEmulator) -> No
     ]
 
 
+@pytest.mark.slow
 def test_a_long_thread_is_read_over_several_pages(slack: SlackEmulator) -> None:
     lead = slack.add_message(HOME, "Look")
     said = [slack.add_message(HOME, f"{n}", thread_ts=lead) for n in range(450)]

@@ -76,6 +76,7 @@ def test_a_github_that_is_not_there_is_asked_once() -> None:
     assert lines == [f"! GitHub token: no answer -> {said}", UNCHECKED]
 
 
+@pytest.mark.slow
 def test_a_github_that_hangs_is_left_soon(github: GitHubEmulator) -> None:
     github.latency = 1.5
     lines, _ = checked(github.url, ENGINE)

@@ -72,6 +72,7 @@ def test_a_slack_that_is_not_there_is_asked_once() -> None:
     assert app == [f"- Slack app token: not checked: {NO_ANSWER}"]
 
 
+@pytest.mark.slow
 def test_a_slack_that_hangs_is_left_soon(slack: SlackEmulator) -> None:
     slack.latency = 1.5
     lines, _ = checked(slack.url)

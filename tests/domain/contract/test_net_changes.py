@@ -356,6 +356,7 @@ def test_rows_that_contradict_each_other_raise_nothing(merges: list[list[Contrac
     assert sum(len(each.changes) for each in built) == len(net)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a." * 20_000, "." * 20_000, "a" * 100_000])
 def test_long_names_cost_little(name: str) -> None:
     rows = [move(name, f"{name}.b"), resign(f"{name}.b.c", "1", "2"), remove(f"{name}.b")]

@@ -102,6 +102,7 @@ def test_fields_of_another_shape_name_nothing(message: Json) -> None:
     assert found(message) == []
 
 
+@pytest.mark.slow
 def test_very_deep_very_long_and_very_many_are_read_up_to_a_bound() -> None:
     deep: Json = {"text": "#2"}
     for _ in range(50_000):

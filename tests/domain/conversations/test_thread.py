@@ -263,6 +263,7 @@ def test_half_is_shortened_at_once() -> None:
     assert abs(sum(short) - len(short) / 2) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [1_500, 3_000])
 def test_a_first_shortening_leaves_room_for_more_questions(answer: int) -> None:
     changed = changes(talk(120, answer))
@@ -270,6 +271,7 @@ def test_a_first_shortening_leaves_room_for_more_questions(answer: int) -> None:
     assert not any(changed[first + 1 : first + 4])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [500, 1_500, 3_000])
 def test_what_stands_at_the_beginning_rarely_changes(answer: int) -> None:
     changed = changes(talk(200, answer))[-50:]

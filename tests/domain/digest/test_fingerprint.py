@@ -128,6 +128,7 @@ HIDDEN_OF_FINDING = {
 }
 
 
+@pytest.mark.slow
 @check_rows(SHOWN)
 def test_what_is_shown_tells_a_digest_from_another(changed: Digest) -> None:
     assert compute_fingerprint(changed) != compute_fingerprint(BASE)

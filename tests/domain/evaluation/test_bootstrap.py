@@ -33,6 +33,7 @@ def test_the_ends_are_percentiles(values: list[float]) -> None:
     assert [found.low, found.high] == pytest.approx([cuts[0], cuts[-1]])
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_mean_is_that_of_its_formula() -> None:
     source = random.Random(3)  # noqa: S311
     values = [source.gauss(0, 1) for _ in range(400)]

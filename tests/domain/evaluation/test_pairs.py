@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import pytest
+
 from bot.domain.evaluation.labels import HARM_LABEL, REVERTED_LABEL, EvaluationWindow, LabelledOutcome
 from bot.domain.evaluation.pairs import MatchedPair, MergeRecord, PairChoice, PairRule, match_pairs, shuffle_merges
 from bot.domain.history.file_history import FileHistory
@@ -124,6 +126,7 @@ def test_no_merge_is_used_twice_and_the_seed_decides() -> None:
     assert len(choose([*broken, *sound], outcomes, PairRule(4)).pairs) == 4
 
 
+@pytest.mark.slow
 def test_the_order_of_prompts_says_nothing() -> None:
     """Neither are the repaired ones first, nor do those come first that were chosen out of many."""
     firsts, many = 0, [merge(number, days=number / 24) for number in range(1, 201)]

@@ -71,12 +71,14 @@ def test_hits_came_days_before_the_downstream_adapted() -> None:
     assert "came 7 days before the downstream adapted (median of 1)" in format_touch_table(evaluation)
 
 
+@pytest.mark.slow
 def test_without_dates_there_is_no_such_line() -> None:
     evaluation = evaluate_cases("sample", "octo/engine", DATES, SUMMARIES, CASES, replace(TRUTH, adapted={}))
     assert math.isnan(evaluation.lead.days)
     assert "before the downstream adapted" not in format_touch_table(evaluation)
 
 
+@pytest.mark.slow
 def test_without_hits_the_shares_are_undefined() -> None:
     evaluation = _evaluate((TouchCase(1, DATES.until, 1),))
     assert math.isnan(evaluation.changed.hits.value)

@@ -75,6 +75,7 @@ def _find_all_among_others(text: str) -> None:
         find(index)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [

@@ -34,6 +34,7 @@ def test_no_pair_is_found_that_is_none() -> None:
     assert pack().repairs.false_positives == ()
 
 
+@pytest.mark.slow
 def test_of_87_as_many_are_found_as_titles_tell() -> None:
     reverts, repairs = pack().reverts, pack().repairs
     assert len({number for number, _ in reverts.expected}) == 87

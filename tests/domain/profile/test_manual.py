@@ -43,6 +43,7 @@ def test_an_empty_file_changes_nothing() -> None:
     assert apply_manual(profile, parse_manual("")) == profile
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "clause"),
     [

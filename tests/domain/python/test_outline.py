@@ -341,6 +341,7 @@ def test_nearly_python_never_raises(text: str) -> None:
     assert outline == build_outline("a/b.py", text)
 
 
+@pytest.mark.slow
 def test_the_longest_file_that_is_read_takes_no_recursion() -> None:
     text = "\n".join(f"def f{number}(a, b={number}): return a.b.c(d, e=[1, 2])" for number in range(2_000))
     assert len(outline_of(text).definitions) == 2_000

@@ -47,6 +47,7 @@ def locate(text: str, lines: range | None = None, **place: Any) -> tuple[str, in
     return (found.side.value, found.line) if found else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "place", "in_diff", "in_file"),
     [

@@ -161,6 +161,7 @@ DEEP = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["a.py", "a.cpp"])
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
 def test_what_somebody_made_to_hurt_ends(path: str, text: str) -> None:

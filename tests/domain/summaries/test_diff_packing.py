@@ -96,6 +96,7 @@ def test_a_file_without_text_lines_is_named_and_not_left_out() -> None:
     assert diff.left_out == ()
 
 
+@pytest.mark.slow
 def test_files_that_github_does_not_list_are_counted() -> None:
     diff = packed(*(changed_file(f"engine/m{n}.py") for n in range(3_000)), total=3_200)
     assert diff.coverage is Coverage.CLIPPED

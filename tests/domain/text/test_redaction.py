@@ -169,6 +169,7 @@ def test_doing_it_twice_changes_nothing_more(text: str) -> None:
     assert redact_text(redact_text(text)) == redact_text(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", ["sk-", "-", "ghp_a ", f"{DASHES}BEGIN ", "A", "xoxb-", f"{DASHES}BEGIN PRIVATE KEY"]
 )

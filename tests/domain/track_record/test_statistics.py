@@ -85,6 +85,7 @@ def test_doubled_odds_by_hand() -> None:
     assert compute_hit_distribution([HypergeometricDraw(1, 1, 4)], 2) == pytest.approx((0.6, 0.4))
 
 
+@pytest.mark.slow
 def test_large_draws_neither_overflow_nor_lose_a_part() -> None:
     found = compute_hit_distribution([HypergeometricDraw(900, 700, 3_000)] * 2, 2)
     assert sum(found) == pytest.approx(1)

@@ -81,6 +81,7 @@ def play(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
         yield Play(there, base, store, Person(there.slack, wire))
 
 
+@pytest.mark.slow
 def test_who_types_it_is_told_at_once_and_answered_in_the_channel(play: Play) -> None:
     assert play.person.send_command("/prtoy", "ball", CHANNEL).ack.text == "Fetching the ball…"
     assert play.posted() == [ROLLS]
@@ -92,6 +93,7 @@ def test_its_mistakes_and_its_help_are_told(play: Play) -> None:
     assert play.posted() == []
 
 
+@pytest.mark.slow
 def test_its_button_shares_what_was_private(play: Play) -> None:
     play.person.send_command("/prtoy", "ball private", CHANNEL)
     play.settle()
@@ -101,6 +103,7 @@ def test_its_button_shares_what_was_private(play: Play) -> None:
     assert play.posted() == [ROLLS]
 
 
+@pytest.mark.slow
 def test_it_is_understood_in_a_message_and_part_of_the_help(play: Play) -> None:
     thread = play.person.mention("toy ball", CHANNEL).payload["event"]["ts"]
     play.settle()
@@ -109,6 +112,7 @@ def test_it_is_understood_in_a_message_and_part_of_the_help(play: Play) -> None:
     assert "toy ball \u2013 a ball In a channel" in play.told("hello")
 
 
+@pytest.mark.slow
 def test_a_job_of_it_that_is_lost_is_told_and_named(play: Play) -> None:
     asked = slack_request(response_url=play.world.slack.make_response_url(CHANNEL, "U0ASKER"))
     payload = toy.TOY.encode(CommandPayload(asked, toy.ToyRequest(Repository("octo", "engine"), "ball")))

@@ -102,6 +102,7 @@ def test_a_long_list_fits_and_says_what_it_leaves_out(count: int) -> None:
     assert shown == count or f"{count - shown:,} rows left out" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_texts_stay_text(name: str) -> None:
     text = attack(name, 4_000)

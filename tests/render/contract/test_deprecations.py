@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bot.domain.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
 from bot.domain.contract.models import ContractClass
 from bot.domain.contract.releases import build_releases
@@ -55,6 +57,7 @@ def test_news_name_the_release() -> None:
     assert (text["text"], name["text"]) == ("may go with the next release since v1.1.0: ", "--old")
 
 
+@pytest.mark.slow
 def test_many_hostile_names_fit_into_a_message() -> None:
     name = "<!channel> `x`\n*y* " * 50
     post = render_deprecations(name, [(state, entry(name, uses=(USE,))) for state in S for _ in range(300)], URL)

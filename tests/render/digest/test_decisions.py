@@ -75,6 +75,7 @@ def test_without_a_decision_a_message_stays_as_it_is() -> None:
         assert add_decisions(message, decided(99)) == message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 def test_a_message_with_every_decision_is_still_taken(text: str) -> None:
     made = render_digest(fill(full_day(12, text), text, 0))

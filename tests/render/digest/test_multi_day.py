@@ -114,6 +114,7 @@ def test_overviews_full_of_numbers_are_taken(repository: Repository) -> None:
     assert_taken(render_catch_up(found), known(found))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 def test_claims_and_actions_full_of_numbers_are_taken(repository: Repository) -> None:
     found = longest(NUMBERS, repository)
@@ -187,6 +188,7 @@ def test_an_overview_links_the_numbers_of_its_own_day_alone() -> None:
     assert find_links(post.build_payload()) == [pull(2).url]
 
 
+@pytest.mark.slow
 def test_days_are_told_shorter_where_there_is_no_room_for_all() -> None:
     """A long day alone gets more words than one of many, and its numbers link."""
     short = render_catch_up(longest(NUMBERS[:60] + "longer " * 90, LONGEST))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from bot.domain.digest.since_page import SincePage
 from bot.domain.digest.stories import build_stories
 from bot.domain.time.date_range import Span
@@ -44,6 +46,7 @@ def test_what_was_reverted_is_counted_alone() -> None:
     assert "#1" not in said
 
 
+@pytest.mark.slow
 def test_many_long_titles_fit_into_a_message() -> None:
     titles = [f"[{at % 40}][{at % 3}/N] <!here> `router`{at % 40} {'very ' * 40}" for at in range(400)]
     titles += [f"Bump lib{at % 50} to {at}" for at in range(200)] + ["Long *title* " * 20] * 200

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from localslack.rules.messages import find_links, find_mentions
 
 from bot.domain.digest.models import Entry
@@ -120,6 +121,7 @@ def test_findings_beyond_the_most_are_counted() -> None:
     assert ("Second." in text, "Third." in text, "Not shown: 1 more finding." in text) == (True, False, True)
 
 
+@pytest.mark.slow
 @check_rows([*TOKENS, *WORST.values()])
 def test_texts_of_the_model_and_of_files_are_literal(text: str) -> None:
     proof = Evidence(f"a{text}"[:200], f"x{text}", DiffSide.NEW, 7)

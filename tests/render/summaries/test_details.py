@@ -152,6 +152,7 @@ def test_the_longest_texts_make_a_window_that_slack_opens(text: str, repository:
     assert_leads_home(view, made)
 
 
+@pytest.mark.slow
 @check_rows(WORST)
 def test_the_longest_review_makes_a_window_that_slack_opens(text: str) -> None:
     made = replace(longest(text, LONGEST), review=full_review(text))

@@ -184,6 +184,7 @@ def test_a_file_that_another_commit_changed_is_unread(github: ScriptedGitHub, st
     assert contract.unread == (UnreadFile("engine/elsewhere.py", "the file doesn't exist"),)
 
 
+@pytest.mark.slow
 def test_a_day_of_43_merges_takes_a_call_each(github: ScriptedGitHub, store: Redis) -> None:
     reader = build_reader(github, store, Extraction())
     for number in range(1, 44):

@@ -520,6 +520,7 @@ def with_model(pulls: ScriptedPulls, model: Model, cache: RedisCache, workers: i
     return daily.build(REPOSITORY, DAY, "Engine", nothing)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 4])
 def test_no_more_than_the_workers_ask_at_a_time(
     claude: ClaudeEmulator, model: Model, cache: RedisCache, workers: int

@@ -95,6 +95,7 @@ def test_a_day_without_merges_is_one_message(slack: SlackEmulator, records: Dige
     assert (standing(slack), empty.count) == (Standing(["Nothing"], [], []), 1)
 
 
+@pytest.mark.slow
 def test_days_repositories_and_channels_are_digests_of_their_own(ends: Ends) -> None:
     build, subject = Build(), poster_of(*ends)
     eve = DAY.date - timedelta(days=1)

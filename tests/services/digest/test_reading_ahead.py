@@ -146,6 +146,7 @@ def join_readers() -> None:
             assert not thread.is_alive()
 
 
+@pytest.mark.slow
 def test_the_next_are_loaded_while_the_model_works_and_no_more_than_these(house: House) -> None:
     house.answer_after(files=AT_MOST, questions=WORKERS)
     built = house.build()
@@ -154,6 +155,7 @@ def test_the_next_are_loaded_while_the_model_works_and_no_more_than_these(house:
     assert len(house.github.calls) == 1 + 2 * PULLS
 
 
+@pytest.mark.slow
 def test_a_second_digest_loads_only_the_list(house: House) -> None:
     house.build()
     asked = len(house.github.calls)
@@ -161,6 +163,7 @@ def test_a_second_digest_loads_only_the_list(house: House) -> None:
     assert (len(house.github.calls) - asked, len(house.claude.requests), again.cost) == (1, PULLS, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "facts_alone"),
     [pytest.param("/pulls/3/files", [3], id="patches"), pytest.param("/graphql", [], id="files")],
@@ -175,6 +178,7 @@ def test_what_can_not_be_loaded_ahead_concerns_one_pull_request(
     assert len(house.claude.requests) == PULLS - len(facts_alone)
 
 
+@pytest.mark.slow
 def test_a_refusal_of_the_model_concerns_one_pull_request(house: House) -> None:
     house.claude.script(Refusal())
     built = house.build()
@@ -182,6 +186,7 @@ def test_a_refusal_of_the_model_concerns_one_pull_request(house: House) -> None:
     assert len(house.github.calls) == 1 + 2 * PULLS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [nullcontext, hold_model_slot], ids=["ahead", "at-the-model"])
 def test_a_defect_concerns_one_pull_request(
     house: House, step: Callable[[], AbstractContextManager[None]]
@@ -199,6 +204,7 @@ def test_a_defect_concerns_one_pull_request(
     assert (len(built.entries), [entry.number for entry in built.unreadable_entries]) == (PULLS, [3])
 
 
+@pytest.mark.slow
 def test_after_an_error_of_one_that_is_loaded_the_waiting_do_not_ask_the_model(house: House) -> None:
     house.answer_after(failures=1)
 
@@ -233,6 +239,7 @@ def test_an_error_of_one_at_the_model_ends_the_digest_and_its_threads(house: Hou
     join_readers()
 
 
+@pytest.mark.slow
 def test_the_end_of_the_process_ends_those_at_the_model_and_the_waiting(house: House) -> None:
     shutdown = ShutdownSignal()
 
@@ -250,6 +257,7 @@ def test_the_end_of_the_process_ends_those_at_the_model_and_the_waiting(house: H
     assert len(house.claude.requests) == WORKERS
 
 
+@pytest.mark.slow
 def test_each_step_has_the_deadline_of_the_work(house: House) -> None:
     left: list[float] = []
 

@@ -289,6 +289,7 @@ def test_a_lost_answer_doubles_and_loses_nothing(
     assert standing(posted) == REVISED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["chat.update", "chat.postMessage", "files.completeUploadExternal"])
 @pytest.mark.parametrize("after_effect", [False, True])
 def test_a_server_error_is_mended_by_the_next_try(

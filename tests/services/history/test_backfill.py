@@ -383,6 +383,7 @@ class TestLimits:
         rig.fill()
         assert rig.clock.pauses == [1.0]
 
+    @pytest.mark.slow
     def test_it_looks_before_each_day_and_each_fifty_pull_requests(self, rig: Rig) -> None:
         looks: list[int] = []
 
@@ -473,6 +474,7 @@ class TestCost:
         assert len(rig.said.numbers) == 5
         assert is_one_sentence(str(caught.value))
 
+    @pytest.mark.slow
     def test_failures_in_between_are_no_end(self, rig: Rig) -> None:
         rig.pulls.pulls = tuple(merged(n) for n in range(1, 41))
         self._refuse(rig, *range(2, 41, 2))

@@ -50,6 +50,7 @@ def test_each_prompt_is_collected_once_whoever_asks_for_it() -> None:
     assert collector.take_prompts() == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dollars", "room"), [(0.0, 0), (0.9 * MOST, 0), (1.1 * MOST, 1), (2.1 * MOST, 2)])
 def test_what_could_cost_more_than_the_limit_is_not_collected(dollars: float, room: int) -> None:
     collector = BatchCollector(CLAUDE.prices, CostLimit(dollars))
@@ -60,6 +61,7 @@ def test_what_could_cost_more_than_the_limit_is_not_collected(dollars: float, ro
     assert len(collector.take_prompts()) == room
 
 
+@pytest.mark.slow
 def test_what_was_really_spent_counts_before_the_next_batch() -> None:
     limit = CostLimit(2.1 * MOST)
     collector = BatchCollector(CLAUDE.prices, limit)
@@ -72,6 +74,7 @@ def test_what_was_really_spent_counts_before_the_next_batch() -> None:
     collect(collector, [replace(PROMPT, version="c")])
 
 
+@pytest.mark.slow
 def test_a_batch_has_room_for_what_memory_can_hold() -> None:
     collector = BatchCollector(CLAUDE.prices, CostLimit(1_000.0))
     collect(collector, prompts(5_000))

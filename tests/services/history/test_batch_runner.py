@@ -96,6 +96,7 @@ def test_the_calls_are_those_that_the_crashes_below_are_about(desk: Desk) -> Non
     assert desk.kept == ALL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_effect", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("at", range(1, CALLS + 1))
 def test_wherever_it_dies_the_batch_is_paid_for_and_counted_once(

@@ -115,6 +115,7 @@ def test_what_upstream_removed_meanwhile_is_linked_too(
     assert {use.definitions for use in overrides} == {("engine.core.Core.step",), ("engine.core.Core.stop",)}
 
 
+@pytest.mark.slow
 def test_the_next_day_reads_what_changed_alone(
     github: ScriptedGitHub, store: Redis, registry: ProfileRegistry
 ) -> None:
@@ -132,6 +133,7 @@ def test_the_next_day_reads_what_changed_alone(
     assert len(github.calls) - asked == 8
 
 
+@pytest.mark.slow
 def test_earlier_merges_that_touch_since_the_tree_moved_are_kept_for_the_digest_of_that_day(
     github: ScriptedGitHub, store: Redis, registry: ProfileRegistry
 ) -> None:
@@ -173,6 +175,7 @@ def test_earlier_merges_that_touch_since_the_tree_moved_are_kept_for_the_digest_
     assert moves.list_day("", days[1]) == moves.list_day("nobody", days[1]) == ()
 
 
+@pytest.mark.slow
 def test_what_the_team_ignores_by_hand_is_left_out(
     github: ScriptedGitHub, store: Redis, registry: ProfileRegistry
 ) -> None:

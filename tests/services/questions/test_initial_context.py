@@ -211,6 +211,7 @@ def test_large_diffs_share_the_room() -> None:
     assert re.search(r"\d+ more$", toolbox.provenance.gaps)
 
 
+@pytest.mark.slow
 @needs_shared
 @pytest.mark.parametrize("date", REPLAYED)
 def test_a_real_day_is_whole(date: str) -> None:

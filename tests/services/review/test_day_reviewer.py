@@ -115,6 +115,7 @@ def test_what_is_risky_and_product_is_read_riskiest_first(day: Day) -> None:
     assert coverage.cost
 
 
+@pytest.mark.slow
 def test_a_second_run_makes_no_call_and_costs_nothing(day: Day, store: Redis) -> None:
     first = day.read(risky(1), risky(2))
     day.dollars = 0.0001
@@ -159,6 +160,7 @@ def test_two_workers_read_a_pull_request_once(day: Day) -> None:
 # what ends it
 
 
+@pytest.mark.slow
 def test_the_cap_holds_over_processes_and_channels(day: Day) -> None:
     reserved = day.desk.reviewer.model.start_cost(SEVEN).reserved
     day.dollars, day.desk.claude.latency = 4.5 * reserved, 0.05
@@ -199,6 +201,7 @@ def test_a_review_is_counted_in_both_budgets(day: Day) -> None:
     assert day.spending.get_spending(build_total_name(DAY.date)) == pytest.approx(day.spent, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_failure_is_counted_and_ends_nothing(day: Day) -> None:
     day.workers = 1
     day.desk.claude.script(Refusal(), *[Failure(529, "overloaded_error")] * 3, Text("no"), Text("no"))
@@ -209,6 +212,7 @@ def test_a_failure_is_counted_and_ends_nothing(day: Day) -> None:
     assert coverage.cost == pytest.approx(day.spent, abs=1e-5), "what failed is paid for"
 
 
+@pytest.mark.slow
 def test_a_model_that_is_away_is_not_asked_for_each(day: Day) -> None:
     day.workers = 2
     day.desk.claude.respond = lambda body: Failure(401, "authentication_error")
@@ -243,6 +247,7 @@ def test_the_end_of_the_process_ends_it(day: Day) -> None:
     timer.join()
 
 
+@pytest.mark.slow
 def test_without_the_store_a_digest_goes_on(desk: Desk) -> None:
     with connect_server(f"redis://127.0.0.1:{closed_port()}") as away:
         assert Day(desk, away).read(risky(1)) == ({}, ReviewCoverage(1, 0, STORE_AWAY, 0.0))

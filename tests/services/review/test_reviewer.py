@@ -68,6 +68,7 @@ def test_the_model_is_shown_the_function_and_the_motive_and_reports_what_code_fi
     assert request["tool_choice"] == {"type": "auto"}, "the large models refuse a forced tool"
 
 
+@pytest.mark.slow
 def test_a_large_diff_is_limited(desk: Desk) -> None:
     large = pull(7, files=[changed_file(f"engine/part_{n}.py", 1_000) for n in range(20)])
     desk.review(report(), of=large)
@@ -112,6 +113,7 @@ def test_a_quote_of_what_was_not_shown_proves_nothing(desk: Desk) -> None:
     assert (found.findings[0].status, found.findings[0].evidence) == (FindingStatus.POSSIBLE, None)
 
 
+@pytest.mark.slow
 @needs_git
 def test_with_a_mirror_every_file_is_searched_and_a_path_has_a_history(
     tmp_path: Path, desk: Desk, github: ScriptedGitHub
@@ -205,6 +207,7 @@ def test_what_is_read_is_limited_in_tokens_and_time(desk: Desk) -> None:
 # answers that are hostile or wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "status", "line"),
     [
@@ -231,6 +234,7 @@ def test_only_a_quote_that_was_shown_confirms(change: dict[str, Any], status: st
     assert (finding.status.value, side * place.line if place else 0) == (status, line)
 
 
+@pytest.mark.slow
 def test_texts_are_cleaned_and_cut(desk: Desk) -> None:
     secret = f"ghp_{'a1B2' * 9}"
     hostile = {

@@ -61,11 +61,13 @@ class TestFigures:
         assert found.verdict.signal is RankingSignal.CLEAR
         assert "but not clearly better than a list by lines added" in found.verdict.sentence
 
+    @pytest.mark.slow
     def test_one_that_foresees_the_contrary_is_none(self) -> None:
         found = measured(eventful(large=False))
         assert found.verdict.signal is RankingSignal.NONE
         assert "don't rely on it" in found.verdict.sentence
 
+    @pytest.mark.slow
     def test_few_are_too_few(self) -> None:
         assert measured(eventful(20)).verdict.signal is RankingSignal.TOO_FEW
 
@@ -76,6 +78,7 @@ class TestFigures:
         chance = [row for row in found.rows if row.ranking == "random"]
         assert all((row.auc.value, row.auc_all) == (0.5, 0.5) for row in chance)
 
+    @pytest.mark.slow
     def test_bands_hold_every_pull_request_once(self) -> None:
         found = usual()
         assert [each.band for each in found.bands] == [band.label for band in RiskBand]
@@ -89,6 +92,7 @@ class TestFigures:
         # any one of them can be left out: the others still tell large from small
         assert found["critical"].effect["H"].value == 0.0
 
+    @pytest.mark.slow
     def test_a_rule_that_alone_tells_adds_all_there_is(self) -> None:
         hot = [
             replace(each, files=(changed_file(),), message=each.message.replace("Change", "Compile"))
@@ -100,6 +104,7 @@ class TestFigures:
         # half of the others are reverts, which rank with the rest
         assert found["hot title"].effect["R"].value == pytest.approx(0.25)
 
+    @pytest.mark.slow
     def test_scores_are_those_of_the_list_in_the_order_of_merges(self) -> None:
         commits = eventful()
         found = measured(commits)
@@ -132,6 +137,7 @@ class TestLabels:
         assert labels(found)["R"] == (1, 1)
         assert found.pulls == 2
 
+    @pytest.mark.slow
     def test_the_revert_of_a_merge_counts(self) -> None:
         gone = commit("Merge pull request #1 from octo/one\n\nOne", 0)
         said = f"This reverts commit {gone.sha}, reversing\nchanges made to {'b' * 40}."
@@ -146,6 +152,7 @@ class TestLabels:
         later = commit('Revert "One" (#2)\n\nReverts octo/engine#1', 24 * 40)
         assert labels(measured([commit("One (#1)", 0), later], days=3))["R"] == (1, 1)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("origin", "given", "said"),
         [
@@ -171,11 +178,13 @@ class TestNotes:
     def notes(self, commits: list[Commit], **given: object) -> str:
         return "\n".join(measured(commits, **given).notes)  # type: ignore[arg-type]
 
+    @pytest.mark.slow
     def test_a_well_known_past_has_none(self) -> None:
         late = [replace(each, committed_at=each.committed_at + timedelta(days=100)) for each in eventful()]
         commits = [commit("Begin (#5000)", 0), *late, commit("End (#6000)", 24 * 200)]
         assert self.notes(commits, since=100, days=120) == ""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("commits", "said"),
         [
@@ -193,6 +202,7 @@ class TestNotes:
     def test_what_is_doubtful_is_told(self, commits: list[Commit], said: str) -> None:
         assert said in self.notes(commits)
 
+    @pytest.mark.slow
     def test_a_shallow_clone_is_told(self) -> None:
         facts = CloneFacts("main", REPOSITORY, is_shallow=True)
         assert "The clone is shallow" in self.notes([commit("One (#1)", 0)], facts=facts)

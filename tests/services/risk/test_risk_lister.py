@@ -377,6 +377,7 @@ def test_lists_that_found_no_more_than_chance_rank_the_others_below() -> None:
 # --- what it takes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 3])
 def test_no_more_than_the_workers_work_at_a_time(workers: int) -> None:
     pulls = KnownPulls(tuple(made(n) for n in range(1, 13)), latency=0.02)
@@ -385,6 +386,7 @@ def test_no_more_than_the_workers_work_at_a_time(workers: int) -> None:
     assert (pulls.busy.peak, said.busy.peak) == (workers, workers)
 
 
+@pytest.mark.slow
 def test_only_what_is_listed_is_read_by_a_model(claude: ClaudeEmulator, model: Model, cache: RedisCache) -> None:
     merges = [made(n, files=HEAVY if n % 4 == 0 else LIGHT) for n in range(1, 25)]
     pulls = KnownPulls((*merges, reverting(30, 4, 1)))

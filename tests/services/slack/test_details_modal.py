@@ -128,6 +128,7 @@ def test_the_window_names_the_pull_request_and_can_be_found_again(desk: Desk) ->
     assert (view["external_id"], view["title"]["text"], view["type"]) == (asked.key, "#7", "modal")
 
 
+@pytest.mark.slow
 def test_what_is_whole_and_large_is_taken_by_slack(desk: Desk) -> None:
     files = tuple(changed_file(f"engine/{n}/{'x' * 200}.py", 3, 1) for n in range(300))
     long = summary(**dict.fromkeys(("what_changed_and_why", "technical_impact", "key_insights"), "Wide. " * 1_300))

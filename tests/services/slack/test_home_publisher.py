@@ -115,6 +115,7 @@ def test_each_has_its_place_and_its_next_time(team: Team) -> None:
     assert any("set by the bot's admin" in part for part in shown)
 
 
+@pytest.mark.slow
 def test_ones_own_come_before_those_of_others(team: Team) -> None:
     team.many(60, OPEN, "U0BEN")
     team.subscribe("me acme/web.app")

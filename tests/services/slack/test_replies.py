@@ -283,6 +283,7 @@ ERRORS: list[tuple[Exception, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("audience", list(Audience))
 @pytest.mark.parametrize(("error", "hint"), ERRORS, ids=lambda value: type(value).__name__)
 def test_an_error_is_told_to_the_asker_with_the_reference_that_the_log_has(

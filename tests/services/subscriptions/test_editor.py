@@ -416,6 +416,7 @@ def test_it_is_in_no_list_of_another(team: Team) -> None:
 # --- whose channel it is
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", [HOME, OPEN, OTHERS, ""], ids=["channel", "open", "direct", "home"])
 @pytest.mark.parametrize("verb", VERBS)
 def test_one_of_a_private_channel_is_unknown_to_all_elsewhere(team: Team, verb: str, where: str) -> None:

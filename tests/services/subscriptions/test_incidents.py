@@ -182,6 +182,7 @@ def test_what_nobody_takes_is_tried_again_an_hour_later(desk: Desk) -> None:
 # --- many at once
 
 
+@pytest.mark.slow
 def test_a_hundred_at_once_are_one_message_whatever_channels_they_are_of(desk: Desk) -> None:
     for number in range(100):
         desk.watchdog.report(trouble(number, to=f"U0USER{number % 7}"))
@@ -235,6 +236,7 @@ def test_how_each_ended_is_edited_into_the_message(desk: Desk) -> None:
     assert key_of(reports(desk.slack, ADMIN)[0]) == key_of(before)
 
 
+@pytest.mark.slow
 def test_ends_of_the_same_moment_are_one_edit(desk: Desk) -> None:
     for number in range(40):
         desk.watchdog.report(trouble(number))
@@ -364,6 +366,7 @@ def test_the_number_of_steps_is_that_of_a_whole_run(desk: Desk) -> None:
     assert steps_of(desk) == STEPS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", range(1, STEPS + 1))
 def test_a_clock_that_dies_after_any_step_tells_nothing_twice(desk: Desk, step: int) -> None:
     fuse = Fuse(step, with_effect=True)
@@ -405,6 +408,7 @@ def test_slack_that_goes_away_in_the_middle_of_many_messages_gets_each_once(desk
 # --- texts of others
 
 
+@pytest.mark.slow
 def test_no_text_of_others_comes_alive(desk: Desk) -> None:
     for number, token in enumerate(TOKENS):
         hostile = replace(trouble(number), title=f"octo/engine {token} x", reason=f"GitHub said {token} x")

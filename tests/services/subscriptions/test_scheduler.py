@@ -460,6 +460,7 @@ def test_the_subscription_of_the_settings_is_never_paused(store: Redis) -> None:
     assert tower.tick(MINUTE) == [DeliveryPayload(FIXED.id, DUE + A_DAY)]
 
 
+@pytest.mark.slow
 def test_clocks_that_skip_at_the_same_moment_note_and_tell_each_once(tower: Tower, store_url: str) -> None:
     many = [replace(DAILY, channel=f"C{n:04}") for n in range(20)]
     tower.plan(*many)
@@ -543,6 +544,7 @@ def test_what_only_people_can_mend_is_told_at_once(tower: Tower) -> None:
 MENDED = key(DAILY, DUE)
 
 
+@pytest.mark.slow
 def test_what_was_posted_with_gaps_is_looked_at_four_times_at_growing_pauses(tower: Tower) -> None:
     tower.agenda.put(DigestRepair(MENDED), DUE)
     found = []

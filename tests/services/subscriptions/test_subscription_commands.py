@@ -163,6 +163,7 @@ def test_what_was_done_is_said_with_what_may_come_next(team: Team) -> None:
     assert read(gone).endswith("Posted digests stay.")
 
 
+@pytest.mark.slow
 def test_all_of_a_full_channel_fit_a_message(team: Team) -> None:
     team.many(20)
     for verb in ("list", "pause", "resume", "unsubscribe"):
@@ -176,6 +177,7 @@ def test_what_can_not_be_done_is_one_sentence(team: Team, verb: str) -> None:
     assert is_one_sentence(str(caught.value))
 
 
+@pytest.mark.slow
 def test_the_form_names_its_channel_and_what_it_replaces(team: Team) -> None:
     old = team.subscribe()
     regular(team).answer_command(
@@ -277,6 +279,7 @@ SHOWN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "expected"), SHOWN.items(), ids=map(repr, SHOWN))
 def test_it_holds_what_the_subscription_would_show(team: Team, text: str, expected: str) -> None:
     assert expected in preview(team, text)
@@ -328,6 +331,7 @@ def many(count: int) -> tuple[PullRequest, ...]:
     return tuple(pull(n, files=CORE, merged_at=at(1, 12) + timedelta(minutes=n)) for n in range(1, count + 1))
 
 
+@pytest.mark.slow
 def test_a_preview_of_a_busy_day_fits_a_message(team: Team) -> None:
     answer = regular(team, KnownPulls(many(60))).preview_digest(ask())
     assert check_message(answer.private.build_payload()) is None

@@ -41,6 +41,7 @@ def test_twenty_threads_that_ask_the_same_make_one_call(
     assert sum(each.usage.output > 0 for each in found) == 1
 
 
+@pytest.mark.slow
 def test_threads_that_ask_different_things_do_not_wait_for_each_other(
     claude: ClaudeEmulator, model: Model, cache: RedisCache
 ) -> None:
@@ -69,6 +70,7 @@ def test_two_processes_that_ask_the_same_make_one_call(
     assert len(claude.requests) == 1
 
 
+@pytest.mark.slow
 def test_those_who_waited_for_a_failure_ask_themselves(
     claude: ClaudeEmulator, model: Model, cache: RedisCache
 ) -> None:
@@ -131,6 +133,7 @@ def test_a_refused_key_is_asked_once_and_not_shown(
     assert "sk-ant" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_waiting_for_another_ones_answer_takes_no_longer_than_its_call(
     claude: ClaudeEmulator, model: Model, cache: RedisCache
 ) -> None:

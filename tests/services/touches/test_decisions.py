@@ -86,6 +86,7 @@ def test_removal_leaves_nothing(decisions: TouchDecisions) -> None:
     assert (decisions.list_hits("ascend"), decisions.list_decisions("ascend")) == ({}, {})
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_left_out(store: Redis, decisions: TouchDecisions) -> None:
     decisions.note_shown("ascend", REPOSITORY, [merge(1, ("a", TouchLevel.BREAKS))])
     store.hset("hits:ascend", "octo/engine#2 abc", b"zrubbish")

@@ -98,6 +98,7 @@ def test_a_merge_that_cannot_be_read_takes_one_call_for_a_digest(
     assert len(github.calls) == len(pulls)
 
 
+@pytest.mark.slow
 def test_a_long_way_is_read_in_steps_and_goes_on_where_it_ended(
     github: ScriptedGitHub, store: Redis, reports: TouchReports
 ) -> None:

@@ -229,6 +229,7 @@ def test_whoever_needs_lasting_records_has_them_migrated(
         getattr(base, name)
 
 
+@pytest.mark.slow
 def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
     with (
         connect_server(f"redis://127.0.0.1:{closed_port()}/0") as client,

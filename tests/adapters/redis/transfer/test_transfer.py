@@ -352,6 +352,7 @@ def test_a_file_that_is_no_good_export_is_refused_before_anything_is_written(
     assert expected in refused(store, file)
 
 
+@pytest.mark.slow
 def test_a_line_that_never_ends_is_not_read_to_its_end(store: Redis) -> None:
     file = BytesIO(GOOD[0].encode() + b"\n" + b" " * (MAX_LINE_BYTES + 9))
     assert refused(store, file) == "Line 2 is longer than 64 MB: prdigest did not write it."

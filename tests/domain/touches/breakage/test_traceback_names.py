@@ -141,6 +141,7 @@ def test_a_text_without_names_is_empty(text: str) -> None:
     assert parse_trace(text).is_empty
 
 
+@pytest.mark.slow
 def test_the_end_of_a_long_log_is_read() -> None:
     trace = parse_trace("noise\n" * MAX_TEXT + PYTHON)
     assert trace.errors[0].names == ("kind",)

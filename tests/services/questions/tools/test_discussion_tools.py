@@ -161,6 +161,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 def test_hostile_remarks_stay_material(github: ScriptedGitHub) -> None:
     for body in HOSTILE:
         found = over(github, comments=(said(1, body),)).run_tool(TALK, {"number": 7})
