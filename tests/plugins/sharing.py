@@ -47,9 +47,9 @@ class _TogetherByFolder(LoadScopeScheduling):  # type: ignore[misc]
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Start two processes for each core, as slow tests mostly wait, but one where only quick tests run."""
+    """Start two processes for each core, as slow tests mostly wait; for quick tests, one more than cores."""
     cores = os.cpu_count() or 1
-    return min(cores if is_quick(config) else 2 * cores, _MOST_PROCESSES)
+    return min(cores + 1 if is_quick(config) else 2 * cores, _MOST_PROCESSES)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
