@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from tests.helpers.command import OWN, ROOT, Files, Process, environment, forked
+from tests.helpers.command import OWN, ROOT, RUN, Files, Process, environment, forked
 from tests.helpers.fork_server import Request
 from tests.helpers.forks import Forks
 
@@ -35,7 +35,7 @@ def _shifting_forks() -> Forks:
     library = folder / "shifted_clock.so"
     line = ["cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(_SOURCE), "-ldl"]
     subprocess.run(line, check=True, timeout=60)
-    return Forks(ROOT, environment(dramatiq_restart_delay="200", LD_PRELOAD=str(library)))
+    return Forks(ROOT, environment(dramatiq_restart_delay="200", LD_PRELOAD=str(library)), RUN)
 
 
 def start_shifted(

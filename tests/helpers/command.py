@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Protocol
+from uuid import uuid4
 
 from tests.helpers.fork_server import Request
 from tests.helpers.forks import Forks
@@ -62,9 +63,12 @@ def command(*arguments: str, module: str = "bot") -> list[str]:
     return [sys.executable, "-m", module, *arguments]
 
 
+# what the processes that share the tests have in common
+RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID", uuid4().hex)
+
 # a worker that lost its store looks for it after that many milliseconds; three seconds if nothing is said.
 # Dramatiq reads it when it is imported, so that the forks have what their server was given
-_forks = Forks(ROOT, environment(dramatiq_restart_delay="200"))
+_forks = Forks(ROOT, environment(dramatiq_restart_delay="200"), RUN)
 
 
 def forked(

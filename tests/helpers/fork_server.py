@@ -1,4 +1,4 @@
-"""Forks ``python -m`` processes that have imported before they begin: ``python -m …fork_server SOCKET``.
+"""Forks ``python -m`` processes that have imported before they begin: ``python -m …fork_server LISTENER``.
 
 Most of the time of a short command goes into importing, and the tests run a hundred of them. This process imports
 once what the bot imports; each process that it is asked for is a fork of it that goes on as ``python -m`` would.
@@ -18,6 +18,7 @@ import runpy
 import selectors
 import signal
 import socket
+import struct
 import sys
 import threading
 import time
@@ -60,26 +61,56 @@ class Request:
         return cls(**json.loads(text))
 
 
-class _Server:
-    """Takes requests until nobody is left who could ask."""
+@dataclass(frozen=True)
+class _Fork:
+    """A process that runs, and the file in which to say how it ended."""
 
-    def __init__(self, asked: socket.socket) -> None:
-        self._asked = asked
+    pid: int
+    told: int
+
+
+class _Server:
+    """Takes requests of the processes that run tests, until the last one of them has left."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        self._listener = listener
+        self._clients: set[socket.socket] = set()
         self._selector = selectors.DefaultSelector()
-        self._selector.register(asked, selectors.EVENT_READ)
+        self._selector.register(listener, selectors.EVENT_READ)
 
     def serve(self) -> Request | None:
         """Returns in each fork, with what it is to be, and in the server at the end."""
         while True:
             for key, _ in self._selector.select():
-                if key.data:
-                    self._reap(key.fd, *key.data)
-                    continue
-                text, files, _, _ = socket.recv_fds(self._asked, MOST, 4)
-                if not text:
+                if isinstance(key.data, _Fork):
+                    self._reap(key.fd, key.data)
+                elif key.fileobj is self._listener:
+                    self._accept()
+                elif request := self._take(key.fileobj):
+                    return request
+                elif not self._clients:
                     return None
-                if self._fork(files):
-                    return Request.loaded(text)
+
+    def _accept(self) -> None:
+        client, _ = self._listener.accept()
+        # the name of the socket is open to everybody on this machine
+        peer = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        if struct.unpack("3i", peer)[1] != os.getuid():
+            client.close()
+            return
+        self._clients.add(client)
+        self._selector.register(client, selectors.EVENT_READ)
+
+    def _take(self, client: object) -> Request | None:
+        """What this process is to be, if it is a fork now; None in the server."""
+        assert isinstance(client, socket.socket)
+        text, files, _, _ = socket.recv_fds(client, MOST, 4)
+        if not text:
+            self._selector.unregister(client)
+            self._clients.remove(client)
+            client.close()
+            return None
+        return Request.loaded(text) if self._fork(files) else None
 
     def _fork(self, files: list[int]) -> bool:
         """Whether this is the fork. ``files``: its standard files, and where to say its pid and how it ended."""
@@ -94,22 +125,23 @@ class _Server:
             return True
         _close(*standard)
         _say(told, pid)
-        self._selector.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, told))
+        self._selector.register(os.pidfd_open(pid), selectors.EVENT_READ, _Fork(pid, told))
         return False
 
-    def _reap(self, ended: int, pid: int, told: int) -> None:
+    def _reap(self, ended: int, fork: _Fork) -> None:
         self._selector.unregister(ended)
-        _, status = os.waitpid(pid, 0)
-        _say(told, os.waitstatus_to_exitcode(status))
-        _close(ended, told)
+        _, status = os.waitpid(fork.pid, 0)
+        _say(fork.told, os.waitstatus_to_exitcode(status))
+        _close(ended, fork.told)
 
     def _let_go(self) -> None:
         """What is the server's is not the fork's."""
         for key in list(self._selector.get_map().values()):
-            if key.data:
-                _close(key.fd, key.data[1])
+            if isinstance(key.data, _Fork):
+                _close(key.fd, key.data.told)
         self._selector.close()
-        self._asked.close()
+        for each in (self._listener, *self._clients):
+            each.close()
 
 
 def _say(told: int, number: int) -> None:

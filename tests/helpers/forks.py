@@ -7,6 +7,9 @@ process. What it has in common with others of the same run of tests: the seed of
 from __future__ import annotations
 
 import atexit
+import errno
+import hashlib
+import json
 import os
 import select
 import signal
@@ -14,6 +17,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from weakref import finalize
@@ -78,11 +82,18 @@ def _number(told: int) -> int:
 
 
 class Forks:
-    """A server that starts when a first process is asked for, and ends with this process, however that ends."""
+    """A server that the processes of a run of tests share: it takes seconds to import what the bot imports.
 
-    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+    It starts when the first of them asks for a process, and ends when the last of them has, however that was.
+    Those with the same ``run``, folder and environment ask the same one.
+    """
+
+    def __init__(self, folder: Path, environment: Mapping[str, str], run: str) -> None:
         self._folder = folder
         self._environment = environment
+        described = json.dumps([run, str(folder), sorted(environment.items())])
+        # an abstract name, which is free again as soon as the server has ended
+        self._address = f"\0prdigest-forks-{hashlib.sha256(described.encode()).hexdigest()}"
         self._lock = threading.Lock()
         self._server: socket.socket | None = None
 
@@ -90,7 +101,7 @@ class Forks:
         """A process that ``request`` describes, with these as its standard files."""
         with self._lock:
             if self._server is None:
-                self._server = self._started()
+                self._server = self._connect()
         asked = request.dumped()
         assert len(asked) < MOST
         here, there = os.pipe()
@@ -100,21 +111,43 @@ class Forks:
             os.close(there)
         return Forked(_number(here), here)
 
-    def _started(self) -> socket.socket:
-        here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with there:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "tests.helpers.fork_server", str(there.fileno())],
-                cwd=self._folder,
-                env=self._environment,
-                pass_fds=[there.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-            )
-        atexit.register(_end, here, process)
-        return here
+    def _connect(self) -> socket.socket:
+        server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+            try:
+                listener.bind(self._address)
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise
+                _connect_soon(server, self._address)
+                return server
+            listener.listen()
+            server.connect(self._address)
+            self._run(listener, server)
+        return server
+
+    def _run(self, listener: socket.socket, server: socket.socket) -> None:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.helpers.fork_server", str(listener.fileno())],
+            cwd=self._folder,
+            env=self._environment,
+            pass_fds=[listener.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+        atexit.register(_end, server, process)
+
+
+def _connect_soon(server: socket.socket, address: str) -> None:
+    """Connect as soon as the process that has the name listens."""
+    end = time.monotonic() + 10
+    while (error := server.connect_ex(address)) == errno.ECONNREFUSED and time.monotonic() < end:
+        time.sleep(0.01)
+    if error:
+        raise OSError(error, "the server of forks does not listen")
 
 
 def _end(server: socket.socket, process: subprocess.Popen[bytes]) -> None:
+    """Wait until the other processes of the run have ended, too."""
     server.close()
     process.wait()

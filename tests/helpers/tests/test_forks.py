@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -159,9 +160,34 @@ def test_a_server_ends_when_its_tests_are_killed_and_what_runs_goes_on(tmp_path:
     os.kill(fork, signal.SIGKILL)
 
 
+def test_processes_of_one_run_share_a_server_until_the_last_one_ends(tmp_path: Path) -> None:
+    written(tmp_path, STAY)
+    line, pipe = [sys.executable, "-c", ASK], subprocess.PIPE
+    found = environment(PYTEST_XDIST_TESTRUNUID=tmp_path.name + str(os.getpid()))
+    with ExitStack() as stack:
+        tests = []
+        forks = []
+        servers = set()
+        for _ in range(3):
+            started = subprocess.Popen(line, env=found, cwd=tmp_path, stdout=pipe, text=True)
+            tests.append(stack.enter_context(started))
+        for each in tests:
+            assert each.stdout is not None
+            fork, server = map(int, each.stdout.readline().split())
+            forks.append(fork)
+            servers.add(server)
+        assert servers == {server}
+        for each, fork in zip(tests, forks, strict=True):
+            assert lives(server)
+            os.kill(fork, signal.SIGKILL)
+            each.kill()
+            each.wait()
+    eventually(lambda: not lives(server))
+
+
 def test_a_server_that_can_not_start_is_told(tmp_path: Path) -> None:
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "__init__.py").write_text("raise SystemExit('Too bad.')")
-    forks = Forks(tmp_path, {})
+    forks = Forks(tmp_path, {}, "run")
     with pytest.raises(RuntimeError, match="ended"):
         forks.start(Request("bot", [], {}, str(tmp_path)), (0, 1, 2))
