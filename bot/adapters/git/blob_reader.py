@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import select
+import selectors
 import subprocess
 from collections import OrderedDict
 from contextlib import suppress
@@ -139,11 +139,17 @@ class BlobReader:
     def _read_piece(self) -> bytes:
         """Return what the process writes next. Raises OSError at its end, and where it takes too long."""
         deadlines.get_limit().ending.raise_if_triggered()
-        output = _require_stream(self._start().stdout).fileno()
-        ready, _, _ = select.select([output], [], [], self._seconds)
-        if not ready or not (piece := os.read(output, _PIECE)):
+        output = _require_stream(self._start().stdout)
+        if not _wait_for_output(output, self._seconds) or not (piece := os.read(output.fileno(), _PIECE)):
             raise OSError
         return piece
+
+
+def _wait_for_output(stream: IO[bytes], seconds: float) -> bool:
+    # select.select refuses a descriptor above 1,023, which a busy web process reaches
+    with selectors.DefaultSelector() as selector:
+        selector.register(stream, selectors.EVENT_READ)
+        return bool(selector.select(seconds))
 
 
 def _require_stream(stream: IO[bytes] | None) -> IO[bytes]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import resource
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -101,6 +104,18 @@ class TestFiles:
             assert [each.message for each in commits] == [f"Part {number}" for number in range(4)]
             assert [each.lines for each in commits] == [11, 0, 0, 3]
             assert trees.read_file(BlobVersion("a.py", gone)).problem is SourceProblem.UNAVAILABLE
+
+    def test_a_process_with_a_thousand_files_open_reads_on(self, trees: GitCloneTrees) -> None:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard != resource.RLIM_INFINITY and hard < 4_096:
+            pytest.skip("a process may open too few files here")
+        path, blob = next(iter(trees.list_files(trees.list_line()[0].sha).items()))
+        with ExitStack() as stack:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 4_096), hard))
+            stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+            for _ in range(1_100):
+                stack.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+            assert trees.read_file(BlobVersion(path, blob)).text
 
 
 def test_what_is_no_clone_ends_in_a_sentence(tmp_path: Path) -> None:
