@@ -102,6 +102,8 @@ class Forks:
         with self._lock:
             if self._server is None:
                 self._server = self._connect()
+                # called before what was registered earlier
+                atexit.register(self._server.close)
         asked = request.dumped()
         assert len(asked) < MOST
         here, there = os.pipe()
@@ -123,10 +125,10 @@ class Forks:
                 return server
             listener.listen()
             server.connect(self._address)
-            self._run(listener, server)
+            self._run(listener)
         return server
 
-    def _run(self, listener: socket.socket, server: socket.socket) -> None:
+    def _run(self, listener: socket.socket) -> None:
         process = subprocess.Popen(
             [sys.executable, "-m", "tests.helpers.fork_server", str(listener.fileno())],
             cwd=self._folder,
@@ -135,7 +137,8 @@ class Forks:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
         )
-        atexit.register(_end, server, process)
+        # it ends when the other processes of the run have ended, too
+        atexit.register(process.wait)
 
 
 def _connect_soon(server: socket.socket, address: str) -> None:
@@ -145,9 +148,3 @@ def _connect_soon(server: socket.socket, address: str) -> None:
         time.sleep(0.01)
     if error:
         raise OSError(error, "the server of forks does not listen")
-
-
-def _end(server: socket.socket, process: subprocess.Popen[bytes]) -> None:
-    """Wait until the other processes of the run have ended, too."""
-    server.close()
-    process.wait()

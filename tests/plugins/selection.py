@@ -12,11 +12,14 @@ TESTS = Path(__file__).parent.parent
 # trials of the whole bot, by very many cases, in a browser or as a package, and tests of what tests stand on: CI
 # runs them (decision 84)
 APART = frozenset(
-    "attacks benchmarks browser crash demo deploy emulators evals faults helpers hostile release upgrade".split()
+    (
+        "attacks benchmarks browser crash demo deploy emulators evals faults helpers hostile release simulation "
+        "upgrade"
+    ).split()
 )
 
 # slow as a whole: they start processes and wait for them
-_SLOW = frozenset("browser crash demo mcp scenarios upgrade".split())
+_SLOW = frozenset("browser crash demo mcp scenarios simulation upgrade".split())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

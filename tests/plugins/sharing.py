@@ -23,7 +23,7 @@ _WAITING = tuple(
     "browser crash scenarios attacks hostile faults processes upgrade embedded http git redis".split()
 )
 # what mostly computes, the longest first; all else is short
-_COMPUTING = ("test_linear_time.py", "test_year.py", "cli", "demo")
+_COMPUTING = ("test_year.py", "test_linear_time.py", "cli", "demo")
 
 # what shares a demo, a browser or the bots of the scenarios, or runs at the same time (``crash/overlap.py``)
 _TOGETHER = (
@@ -47,9 +47,9 @@ class _TogetherByFolder(LoadScopeScheduling):  # type: ignore[misc]
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Start two processes for each core, as slow tests mostly wait; for quick tests, one more than cores."""
+    """Start one process more than there are cores for quick tests, and twice as many for all: slow ones wait."""
     cores = os.cpu_count() or 1
-    return min(cores + 1 if is_quick(config) else 2 * cores, _MOST_PROCESSES)
+    return min((1 if is_quick(config) else 2) * cores + 1, _MOST_PROCESSES)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:

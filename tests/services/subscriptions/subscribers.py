@@ -22,6 +22,7 @@ from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
 from bot.ports import Post
+from bot.ports.workspace_directory import ChannelInfo, UserInfo
 from bot.render.blocks import terminal
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords
@@ -58,6 +59,31 @@ def at(day: int, hour: int, minute: int = 0, zone: ZoneInfo = ANGELES, month: in
 # a Monday
 NOON = at(2, 12)
 EVERYBODY = AccessRules(frozenset({TEAM}))
+
+
+class Everywhere:
+    """``WorkspaceDirectory`` where every channel is open."""
+
+    def fetch_channel(self, channel: str) -> ChannelInfo:
+        return ChannelInfo(is_member=True, is_archived=False, is_open=True)
+
+    def open_direct_messages(self, user: str) -> str:
+        return f"D{user[1:]}"
+
+    def fetch_team(self, user: str) -> str:
+        return TEAM
+
+    def fetch_user(self, user: str) -> UserInfo:
+        return UserInfo(TEAM)
+
+    def is_channel_member(self, channel: str, user: str) -> bool:
+        return True
+
+    def list_channels(self, user: str) -> frozenset[str]:
+        raise AssertionError("every channel is open")
+
+    def fetch_time_zone(self, user: str) -> ZoneInfo:
+        raise AssertionError(f"nobody follows {user}")
 
 
 @dataclass

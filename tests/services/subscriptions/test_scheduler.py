@@ -40,7 +40,7 @@ from tests.helpers.records import digest_store, plant, report_store
 from tests.services.aging_cache import AgingCache
 from tests.services.digest.posting import Fragile, Fuse, MemoryMessenger
 from tests.services.doubles import CountingLimiter, Outbox, slack_request
-from tests.services.subscriptions.year import Everywhere
+from tests.services.subscriptions.subscribers import Everywhere
 
 TEAM, ADMIN = "T0TEAM", "C0ADMIN"
 MINUTE, HOUR, A_DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)

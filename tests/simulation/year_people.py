@@ -22,7 +22,7 @@ from bot.services.subscriptions.editor import SubscriptionEditor
 from tests.domain.time.wall_clocks import Walls
 from tests.helpers.builders import REPOSITORY
 from tests.services.doubles import slack_request
-from tests.services.subscriptions.year import AWAY, BACK, DAY, END, FIXED, HOUR, LENGTH, START, WINDOW, Year
+from tests.simulation.year import AWAY, BACK, DAY, END, FIXED, HOUR, START, WINDOW, Year
 
 # more of the same where there is time for it: with 48, each zone and time is there twice
 CHANNELS = 200 if settings.get_current_profile_name() == "search" else 48
@@ -41,9 +41,9 @@ TIMES = {
     "Pacific/Chatham": ("09:00", "03:00"),
     "Pacific/Apia": ("09:00", "00:00"),
 }
-BY_HAND = round(1.4 * (LENGTH / DAY))
+BY_HAND = 500
 VIEWS = ("", "", "", "only:risky", "not-author:bots path:csrc")
-_FIRST, _LAST = (START - 4 * DAY).date(), (END + 3 * DAY).date()
+_FIRST, _LAST = dt.date(2024, 12, 28), dt.date(2026, 1, 4)
 _DATES = tuple(_FIRST + n * DAY for n in range((_LAST - _FIRST).days + 1))
 _MONDAY, _SATURDAY = 0, 5
 
@@ -267,4 +267,4 @@ class People:
         self._year.people(when, tried)
 
     def _some_day(self) -> datetime:
-        return START + 5 * DAY + self._random.uniform(0, 0.85) * LENGTH
+        return START + self._random.uniform(5, 310) * DAY

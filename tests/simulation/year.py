@@ -21,9 +21,7 @@ from heapq import heappop, heappush
 from itertools import count
 from random import Random
 from typing import Any, cast
-from zoneinfo import ZoneInfo
 
-from hypothesis import settings
 from redis import Redis
 
 from bot.adapters.redis.connection import pack_value
@@ -34,7 +32,6 @@ from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import parse_zone
-from bot.ports.workspace_directory import ChannelInfo, UserInfo
 from bot.services.digest.records import DigestRecords
 from bot.services.jobs.declaration import JobType
 from bot.services.jobs.job_types import DELIVER_DIGEST
@@ -49,13 +46,10 @@ from tests.helpers.records import digest_store, report_store
 from tests.services.aging_cache import DatedCache
 from tests.services.digest.posting import Crash, Fragile, Fuse, MemoryMessenger
 from tests.services.doubles import CountingLimiter
+from tests.services.subscriptions.subscribers import Everywhere
 
 SECOND, MINUTE, HOUR, DAY = (timedelta(seconds=seconds) for seconds in (1, 60, 3_600, 86_400))
-# from September on, each kind of change of the clocks comes: forward in the south, back in the north, over
-# midnight and over times at which digests are due; the rest of a year has the same again
-START = datetime(2025, 1 if settings.get_current_profile_name() == "search" else 9, 1, tzinfo=UTC)
-END = datetime(2026, 1, 4, tzinfo=UTC)
-LENGTH = END - START
+START, END = datetime(2025, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)
 # two days in which nothing runs; in their night clocks go back from Alaska to Cuba
 AWAY, BACK = datetime(2025, 10, 31, 12, 20, tzinfo=UTC), datetime(2025, 11, 2, 12, 20, tzinfo=UTC)
 WINDOW = 24 * HOUR
@@ -109,31 +103,6 @@ class Queue:
     def take(self) -> list[Job]:
         jobs, self.jobs = self.jobs, []
         return jobs
-
-
-class Everywhere:
-    """``WorkspaceDirectory`` where every channel is open."""
-
-    def fetch_channel(self, channel: str) -> ChannelInfo:
-        return ChannelInfo(is_member=True, is_archived=False, is_open=True)
-
-    def open_direct_messages(self, user: str) -> str:
-        return f"D{user[1:]}"
-
-    def fetch_team(self, user: str) -> str:
-        return TEAM
-
-    def fetch_user(self, user: str) -> UserInfo:
-        return UserInfo(TEAM)
-
-    def is_channel_member(self, channel: str, user: str) -> bool:
-        return True
-
-    def list_channels(self, user: str) -> frozenset[str]:
-        raise AssertionError("every channel is open")
-
-    def fetch_time_zone(self, user: str) -> ZoneInfo:
-        raise AssertionError(f"nobody follows {user}")
 
 
 class Parts:
