@@ -65,12 +65,17 @@ def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture
-def store(store_url: str) -> Iterator[Redis]:
-    """An empty store."""
+@pytest.fixture(scope="session")
+def _store_client(store_url: str) -> Iterator[Redis]:
     with connect_server(store_url) as client:
-        client.flushall()
         yield client
+
+
+@pytest.fixture
+def store(_store_client: Redis) -> Redis:
+    """An empty store, over connections that tests share."""
+    _store_client.flushall()
+    return _store_client
 
 
 @pytest.fixture
