@@ -106,9 +106,3 @@ def test_each_merge_is_in_one_story_or_taken_back(titles: list[str]) -> None:
     assert sorted(shown) == sorted(each.number for each in pulls if each.number not in gone)
     for story in result.stories:
         assert [each.number for each in story.pulls] == sorted(story.numbers)
-
-
-@pytest.mark.slow
-def test_long_titles_cost_little() -> None:
-    pulls = [merged(at, "[1/N] " + "part 2 [" * 30_000, body="follow up " * 20_000) for at in range(1, 6)]
-    assert build_stories(pulls).stories

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import timedelta
 from typing import Any
 
@@ -15,8 +14,6 @@ from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import PullRequest, Repository
 from tests.helpers.builders import NOON, pull
 from tests.helpers.tables import check_rows
-
-BODY = 65_536  # GitHub's limit
 
 
 def merged(number: int, title: str = "Count requests once", body: str = "", **fields: Any) -> PullRequest:
@@ -177,37 +174,6 @@ def test_the_repository_of_the_repair_is_its_own() -> None:
     other = Repository("acme", "web")
     pulls = [merged(9, "Fix", "broken by acme/web#5", repository=other), merged(5, repository=other)]
     assert find_repairs(RevertIndex(pulls)) == (Repair(5, 9),)
-
-
-PIECES = [
-    *"bug|bug |bug in |bug in the |by |the |a|a.|a/|a/b|#|# |#1|#5 |<!--|-->".split("|"),
-    *"'|_|*|,| |\n|\t|\r\n|regression from ".split("|"),
-    "bug,in ",
-    "bug-in-",
-    "bug  by  pull request ",
-    "issue from octo/engine#5 ",
-    "https://github.com/",
-    "https://github.com/a/b/pull/",
-    "9",
-]
-
-
-@pytest.mark.slow
-@check_rows(PIECES, ["", "bug in ", "bug in the ", "bug in a/"])
-def test_a_description_of_one_piece_over_and_over_is_read_soon(piece: str, start: str) -> None:
-    found = [merged(9, "Fix", (start + piece * BODY)[:BODY]), CAUSE]
-    assert any(seconds(found) < 0.5 for _ in range(2))
-
-
-def seconds(pulls: list[PullRequest]) -> float:
-    began = time.process_time()
-    find_repairs(RevertIndex(pulls))
-    return time.process_time() - began
-
-
-def test_a_title_of_one_piece_over_and_over_is_read_soon() -> None:
-    found = [merged(9, ("fix bug in the " * 20)[:256]), CAUSE]
-    assert seconds(found) < 0.1
 
 
 words = st.sampled_from(

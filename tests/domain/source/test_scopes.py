@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.source.models import MAX_SOURCE_BYTES
 from bot.domain.source.scopes import has_scopes, list_scopes
 
 Lines = tuple[int, int, int]
@@ -146,26 +145,6 @@ def test_braces(path: str, text: str, scopes: list[Lines]) -> None:
 @pytest.mark.parametrize("path", ["README.md", "a.yaml", "Makefile", "run.sh", "a.py.txt", ""])
 def test_other_files_have_none(path: str) -> None:
     assert (has_scopes(path), scopes_of(path, "class A {\n}\n")) == (False, [])
-
-
-DEEP = {
-    "brackets": "(" * MAX_SOURCE_BYTES,
-    "signs": "-" * MAX_SOURCE_BYTES + "1",
-    "attributes": "a" + ".a" * (MAX_SOURCE_BYTES // 2),
-    "blocks": "".join(" " * n + "if x:\n" for n in range(900)),
-    "braces": "f() {" * (MAX_SOURCE_BYTES // 5),
-    "quotes": "\"'`" * (MAX_SOURCE_BYTES // 3),
-    "comments": "/*" * (MAX_SOURCE_BYTES // 2),
-    "directives": "#\\\n" * (MAX_SOURCE_BYTES // 3),
-    "strings": '"\\' * (MAX_SOURCE_BYTES // 2),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", ["a.py", "a.cpp"])
-@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
-def test_what_somebody_made_to_hurt_ends(path: str, text: str) -> None:
-    assert all(1 <= scope.start <= scope.head_end <= scope.end for scope in list_scopes(path, text))
 
 
 @given(st.text(alphabet="{}();\"'`/*#\\\n ab=", max_size=80))

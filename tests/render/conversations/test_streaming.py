@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from copy import copy
 
 import pytest
@@ -384,43 +383,3 @@ def test_what_was_cut_was_not_said() -> None:
 )
 def test_a_literal_text_is_shown_as_it_is_with_nothing_alive(text: str, expected: str) -> None:
     assert sanitize_text(text) == expected
-
-
-HOSTILE = [
-    "[",
-    "(",
-    "`",
-    "<",
-    "<cite ",
-    '<cite pr="7" path="a">',
-    "[a](",
-    "[a](b",
-    "]",
-    "@",
-    ":",
-    "w",
-    "#7 ",
-    "`a",
-]
-MORE = ["x", "\n", "a-b "]
-
-
-@pytest.mark.parametrize("piece", [*HOSTILE, *MORE[:2]])
-def test_an_answer_of_one_piece_over_and_over_is_read_soon(piece: str) -> None:
-    assert seconds(f"<answer>{piece * (30_000 // len(piece))}") < 1.5
-
-
-def test_an_answer_of_many_words_is_read_soon() -> None:
-    assert seconds("<answer>" + "ab " * 4_000) < 0.3
-
-
-@pytest.mark.parametrize("piece", [*HOSTILE, *MORE])
-def test_an_answer_that_comes_sign_by_sign_is_read_soon(piece: str) -> None:
-    assert seconds(*f"<answer>{piece * (5_000 // len(piece))}") < 1.5
-
-
-def seconds(*pieces: str) -> float:
-    """How long it takes to make an answer of them."""
-    began = time.process_time()
-    fed(AnswerMarkdown(LINKS), *pieces)
-    return time.process_time() - began
