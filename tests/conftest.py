@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from redis import Redis
 
 from bot.adapters.embedded.server import start_embedded_url
@@ -15,12 +16,13 @@ from bot.settings import Settings
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.slack.server import SlackEmulator
 
-pytest_plugins = [
-    "tests.plugins.selection",
-    "tests.plugins.examples",
-    "tests.plugins.sharing",
-    "tests.plugins.reports",
-]
+# a change is judged by the same examples each time; HYPOTHESIS_PROFILE=search looks for new ones. Machines that
+# run tests are small and shared: an example may be slow without being wrong.
+settings.register_profile("same", deadline=None, max_examples=20, database=None, derandomize=True)
+settings.register_profile("search", deadline=None, max_examples=1_500, database=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+pytest_plugins = ["tests.plugins.selection", "tests.plugins.sharing", "tests.plugins.reports"]
 
 _PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"})
 _FOREIGN = _PROXIES | {name.upper() for name in Settings.model_fields}
@@ -65,17 +67,12 @@ def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="session")
-def _store_client(store_url: str) -> Iterator[Redis]:
-    with connect_server(store_url) as client:
-        yield client
-
-
 @pytest.fixture
-def store(_store_client: Redis) -> Redis:
-    """An empty store, over connections that tests share."""
-    _store_client.flushall()
-    return _store_client
+def store(store_url: str) -> Iterator[Redis]:
+    """An empty store."""
+    with connect_server(store_url) as client:
+        client.flushall()
+        yield client
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Which tests run: all by ``--all``, those of the bot by default, the quick ones by ``-m "not slow"``."""
+"""Which tests run: all by ``--all``, those by examples by default, the quick ones by ``-m "not slow"``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _SLOW = frozenset("browser crash demo mcp scenarios simulation upgrade".split())
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the switch that ``.ci/run`` sets."""
-    parser.addoption("--all", action="store_true", help=f"collect these folders, too: {', '.join(sorted(APART))}")
+    folders = ", ".join(sorted(APART))
+    parser.addoption("--all", action="store_true", help=f"run properties and these folders, too: {folders}")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -42,9 +43,25 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark whole folders and properties; other modules and tests have the mark themselves."""
-    is_property = isinstance(item, pytest.Function) and is_hypothesis_test(item.obj)
-    if is_property or not _SLOW.isdisjoint(item.nodeid.partition("::")[0].split("/")):
+    if _is_property(item) or not _SLOW.isdisjoint(item.nodeid.partition("::")[0].split("/")):
         item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out properties, unless all is asked for or a path is named: they try very many cases.
+
+    Before others look at the items: Hypothesis reads the constants of all modules if there is a property.
+    """
+    if config.getoption("--all") or config.args != config.getini("testpaths"):
+        return
+    properties = [item for item in items if _is_property(item)]
+    config.hook.pytest_deselected(items=properties)
+    items[:] = [item for item in items if not _is_property(item)]
+
+
+def _is_property(item: pytest.Item) -> bool:
+    return isinstance(item, pytest.Function) and is_hypothesis_test(item.obj)
 
 
 def is_quick(config: pytest.Config) -> bool:
