@@ -79,18 +79,17 @@ class BugReview:
     @property
     def strongest_finding(self) -> BugFinding | None:
         """The finding that decides the verdict: the first confirmed one, else the first that is not to ignore."""
-        worth_it = [finding for finding in self.findings if finding.advice is not FindingAdvice.IGNORE]
-        return next((finding for finding in worth_it if finding.is_confirmed), worth_it[0] if worth_it else None)
+        first = min(self.findings, key=_get_sort_key, default=None)
+        return first if first and first.advice is not FindingAdvice.IGNORE else None
 
     @property
     def ranked_findings(self) -> tuple[BugFinding, ...]:
         """The findings: confirmed ones first, those to ignore last, otherwise in their order."""
+        return tuple(sorted(self.findings, key=_get_sort_key))
 
-        def get_sort_key(finding: BugFinding) -> tuple[bool, bool]:
-            """Return a key that orders findings."""
-            return finding.advice is FindingAdvice.IGNORE, not finding.is_confirmed
 
-        return tuple(sorted(self.findings, key=get_sort_key))
+def _get_sort_key(finding: BugFinding) -> tuple[bool, bool]:
+    return finding.advice is FindingAdvice.IGNORE, not finding.is_confirmed
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from bot.render.blocks.rich_text import Block, count_characters
+
+T = TypeVar("T")
 
 # Slack refuses messages above about 13,200 characters and has been seen to refuse 11,300 with many rich blocks
 MAX_CHARACTERS = 9_000
@@ -26,6 +29,27 @@ def choose_fitting_blocks(versions: Iterable[list[Block]]) -> list[Block]:
         if count_characters(blocks) <= MAX_CHARACTERS - _RESERVED_CHARACTERS:
             break
     return blocks
+
+
+def split_groups(
+    groups: Iterable[list[T]], most_characters: int, most_items: float = math.inf
+) -> Iterator[list[T]]:
+    """Yield the items of the groups in parts; those of a group stay together.
+
+    A part takes a further group while it has fewer than ``most_items`` and its characters stay within
+    ``most_characters``. A group that is too long by itself is a part of its own.
+    """
+    current: list[T] = []
+    count = 0
+    for group in groups:
+        own = count_characters(group)
+        if current and (count + own > most_characters or len(current) >= most_items):
+            yield current
+            current, count = [], 0
+        current += group
+        count += own
+    if current:
+        yield current
 
 
 def count_words(blocks: Iterable[Mapping[str, Any]]) -> int:

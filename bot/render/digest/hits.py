@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from bot.domain.digest.models import Digest
 from bot.domain.digest.touches import sort_hits
@@ -14,12 +14,11 @@ from bot.domain.touches.models import MergeTouches, Touch, TouchReport
 from bot.ports import Post
 from bot.render.blocks.button_values import HitVote, write_hit_task, write_hit_vote
 from bot.render.blocks.buttons import AGENT_TASK, HIT_VERDICTS, make_button
-from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS
+from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS, split_groups
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.blocks.rich_text import (
     Block,
     Element,
-    count_characters,
     make_block,
     make_bullets,
     make_context,
@@ -50,6 +49,8 @@ _MAX_MOVED = 4
 _MAX_TITLE_LENGTH = 120
 # a block for the hit, its buttons, and what was decided
 _BLOCKS_OF_HIT = 3
+# with so many a message takes no further hit
+_MOST_BLOCKS = MAX_BLOCKS * 2 // _BLOCKS_OF_HIT - _BLOCKS_OF_HIT + 1
 # for what is decided later, and for outcomes
 _RESERVED_CHARACTERS = 1_500
 
@@ -72,24 +73,8 @@ def render_hits(digest: Digest) -> tuple[Post, ...]:
     if notes := list(_render_notes(report, len(hits) - MAX_HITS)):
         groups.append(notes)
     text = escape_mrkdwn(sentences.format_hits_part(report.profile))
-    return tuple(Post(text, blocks) for blocks in _split_groups(groups))
-
-
-def _split_groups(groups: Iterable[list[Block]]) -> Iterator[tuple[Block, ...]]:
-    """Yield the groups in parts that fit a message; a hit stays with its buttons."""
-    current: list[Block] = []
-    count = 0
-    room = MAX_CHARACTERS - _RESERVED_CHARACTERS
-    for group in groups:
-        is_full = len(current) + _BLOCKS_OF_HIT > MAX_BLOCKS * 2 // _BLOCKS_OF_HIT
-        own = count_characters(group)
-        if current and (is_full or count + own > room):
-            yield tuple(current)
-            current, count = [], 0
-        current += group
-        count += own
-    if current:
-        yield tuple(current)
+    parts = split_groups(groups, MAX_CHARACTERS - _RESERVED_CHARACTERS, _MOST_BLOCKS)
+    return tuple(Post(text, tuple(blocks)) for blocks in parts)
 
 
 def _render_hit(hit: MergeTouches, profile: str, context: HitContext) -> list[Block]:

@@ -121,7 +121,7 @@ class _LeadContent:
     urls: Mapping[int, str]
 
     @classmethod
-    def collect(cls, digest: Digest) -> _LeadContent:
+    def build(cls, digest: Digest) -> _LeadContent:
         """Collect it from a digest."""
         return cls(
             digest=digest,
@@ -139,7 +139,7 @@ class _LeadContent:
 def render_lead(digest: Digest) -> Post:
     """Render the message in the channel: at most 220 words and 10 blocks, however busy the day was."""
     # links in prose are left out where they would not fit; every pull request that is listed keeps its own
-    content = _LeadContent.collect(digest)
+    content = _LeadContent.build(digest)
     limits = _choose_limits(content)
     versions: tuple[Mapping[int, str], ...] = (content.urls, {})
     blocks = choose_fitting_blocks(_render_blocks(content, urls, limits) for urls in versions)

@@ -9,12 +9,11 @@ from bot.domain.pull_requests.areas import OTHER_AREA
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.ports import Post
-from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS
+from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS, split_groups
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.blocks.rich_text import (
     Block,
     Element,
-    count_characters,
     make_block,
     make_bullets,
     make_header,
@@ -37,7 +36,8 @@ _BLOCK_CHARACTERS = 3_000
 def render_thread(digest: Digest) -> tuple[Post, ...]:
     """Render the messages of the thread, in order: what touches the profile, all merges, what they change."""
     blocks = [part for label, entries in digest.group_entries() for part in _render_group(label, entries, digest)]
-    parts = enumerate(_split_blocks((*blocks, *render_contract_table(digest))), 1)
+    groups = ([block] for block in (*blocks, *render_contract_table(digest)))
+    parts = enumerate(split_groups(groups, MAX_CHARACTERS, MAX_BLOCKS), 1)
     return (*render_hits(digest), *(_build_post(part, sentences.format_part(place)) for place, part in parts))
 
 
@@ -52,42 +52,18 @@ def _add_date(post: Post, digest: Digest) -> Post:
     return Post(escape_mrkdwn(f"{day}, ") + post.text, (make_header(day), *post.blocks))
 
 
-def _build_post(blocks: tuple[Block, ...], name: str) -> Post:
+def _build_post(blocks: list[Block], name: str) -> Post:
     """Build a message from its blocks; its fallback text has the labels of the groups."""
     labels = [str(part["elements"][0]["elements"][0]["text"]) for part in blocks]
-    return Post(escape_mrkdwn(f"{name}: {', '.join(dict.fromkeys(labels))}"), blocks)
-
-
-def _split_blocks(blocks: Iterable[Block]) -> Iterator[tuple[Block, ...]]:
-    """Yield the blocks in parts that fit a message."""
-    current: list[Block] = []
-    count = 0
-    for part in blocks:
-        own = count_characters(part)
-        if current and (count + own > MAX_CHARACTERS or len(current) == MAX_BLOCKS):
-            yield tuple(current)
-            current, count = [], 0
-        current.append(part)
-        count += own
-    if current:
-        yield tuple(current)
+    return Post(escape_mrkdwn(f"{name}: {', '.join(dict.fromkeys(labels))}"), tuple(blocks))
 
 
 def _render_group(label: str, entries: Iterable[Entry], digest: Digest) -> Iterator[Block]:
     """Yield the blocks of a group, each short enough to fit a message beside others."""
-    items: list[list[Element]] = []
-    count = 0
     urls = collect_urls(digest)
-    for entry in entries:
-        item = _render_entry(entry, digest, urls)
-        own = count_characters(item)
-        if items and count + own > _BLOCK_CHARACTERS:
-            yield _render_titled_list(label, items)
-            items, count = [], 0
-        items.append(item)
-        count += own
-    if items:
-        yield _render_titled_list(label, items)
+    items = ([_render_entry(entry, digest, urls)] for entry in entries)
+    for part in split_groups(items, _BLOCK_CHARACTERS):
+        yield _render_titled_list(label, part)
 
 
 def _render_titled_list(label: str, items: list[list[Element]]) -> Block:
