@@ -15,7 +15,6 @@ from zoneinfo import ZoneInfo
 
 from localslack.page.about import About
 from pydantic import SecretStr
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
 from bot.adapters.embedded import claim_state, is_platform_supported
 from bot.adapters.redis import reset_store
@@ -67,16 +66,7 @@ class Stage:
 class _FixedSettings(Settings):
     """Settings that ignore the environment, so that the demo is the same everywhere."""
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        *_: PydanticBaseSettingsSource,
-        **__: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read only the arguments of the constructor."""
-        return (init_settings,)
+    reads_environment = False
 
 
 def build_sample_stage(clock: Callable[[], float] = time.monotonic, *, with_profile: bool = False) -> Stage:

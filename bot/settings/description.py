@@ -68,14 +68,16 @@ class FileSource(DotEnvSettingsSource):
 
 
 def _pick_texts(source: EnvSettingsSource) -> dict[str, Any]:
-    texts = {name: source.env_vars.get(name) for name in source.settings_cls.model_fields}
-    return {name: text for name, text in texts.items() if text is not None}
+    fields, texts = source.settings_cls.model_fields, source.env_vars
+    return {name: text for name in fields if (text := texts.get(name)) is not None}
 
 
 class SettingsGroup(BaseSettings):
     """Settings that belong together, with the heading that they have in documents."""
 
     heading: ClassVar[str]
+    # false where the arguments of the constructor are all that counts
+    reads_environment: ClassVar[bool] = True
 
     model_config = SettingsConfigDict(
         env_file=DOTENV, env_ignore_empty=True, extra="ignore", frozen=True, arbitrary_types_allowed=True
@@ -90,6 +92,8 @@ class SettingsGroup(BaseSettings):
         **__: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Read the arguments of the constructor, then the environment, then the file."""
+        if not cls.reads_environment:
+            return (init_settings,)
         return init_settings, EnvironmentSource(settings_cls), FileSource(settings_cls)
 
 

@@ -16,7 +16,6 @@ from localslack.state.workspace import Json
 from localslack.users.person import Delivery, Person
 from localslack.users.transport import HttpTransport
 from pydantic import SecretStr
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 from redis import Redis
 
 from bot.adapters.redis.connection import connect_server
@@ -40,15 +39,7 @@ _PATIENCE = 60.0
 class _Given(Settings):
     """Settings that nothing in the environment changes: the fixture lives longer than a test's clean one."""
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        *_: PydanticBaseSettingsSource,
-        **__: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings,)
+    reads_environment = False
 
 
 @dataclass
