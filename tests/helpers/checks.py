@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import socket
 import time
 from collections.abc import Callable
@@ -27,6 +28,21 @@ def closed_port() -> int:
             found.bind(("127.0.0.1", port))
             return port
     raise AssertionError("no port is left")
+
+
+def is_readable(file: int, timeout: float | None) -> bool:
+    """Whether a file can be read, or has ended, within ``timeout`` seconds, or at some time if that is None."""
+    # not select.select: a process of the tests may have more files open than that can name
+    poller = select.poll()
+    poller.register(file, select.POLLIN)
+    return bool(poller.poll(None if timeout is None else timeout * 1_000))
+
+
+def measure_seconds(work: Callable[[], object]) -> float:
+    """Return the seconds of the processor that this process needs for work."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
 
 
 def waiting_jobs(store: Redis) -> int:

@@ -11,7 +11,6 @@ import errno
 import hashlib
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -22,6 +21,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from weakref import finalize
 
+from tests.helpers.checks import is_readable
 from tests.helpers.fork_server import MOST, Request
 
 
@@ -57,17 +57,11 @@ class Forked:
 
     def _ended(self, timeout: float | None) -> int | None:
         """How it ended, minus the number of a signal that ended it; None if it runs on. Any thread may ask."""
-        if self.returncode is None and _is_readable(self._told, timeout):
+        if self.returncode is None and is_readable(self._told, timeout):
             with self._lock:
                 if self.returncode is None:
                     self.returncode = _number(self._told)
         return self.returncode
-
-
-def _is_readable(file: int, timeout: float | None) -> bool:
-    looked = select.poll()
-    looked.register(file, select.POLLIN)
-    return bool(looked.poll(None if timeout is None else timeout * 1_000))
 
 
 def _number(told: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -18,6 +17,7 @@ from bot.domain.summaries.models import build_fallback_summary
 from bot.domain.text.issue_numbers import remove_unknown_numbers
 from bot.domain.text.strings import collapse_lines, remove_comments
 from tests.helpers.builders import NOON, pull
+from tests.helpers.checks import measure_seconds
 from tests.helpers.tables import check_rows
 
 TITLE, BODY = 256, 65_536  # GitHub's limits
@@ -25,13 +25,7 @@ TITLE, BODY = 256, 65_536  # GitHub's limits
 
 def takes_less(limit: float, work: Callable[[], object]) -> bool:
     """Of the processor's time, at one of three times: others may be in the way even so."""
-    return any(_seconds(work) < limit for _ in range(3))
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    before = time.process_time()
-    work()
-    return time.process_time() - before
+    return any(measure_seconds(work) < limit for _ in range(3))
 
 
 @pytest.mark.parametrize("work", [is_revert, assess_pull_request], ids=["is_revert", "assess"])

@@ -5,7 +5,6 @@ The bounds are several times what each takes. That time grows as the text does i
 
 from __future__ import annotations
 
-import time
 from datetime import timedelta
 
 import pytest
@@ -18,6 +17,7 @@ from bot.domain.source.models import MAX_SOURCE_BYTES
 from bot.domain.source.scopes import list_scopes
 from bot.render.conversations.streaming import AnswerMarkdown, Links
 from tests.helpers.builders import NOON, pull
+from tests.helpers.checks import measure_seconds
 from tests.helpers.tables import check_rows
 
 pytestmark = pytest.mark.slow
@@ -69,11 +69,7 @@ def test_an_answer_that_comes_sign_by_sign_is_read_soon(piece: str) -> None:
 def measure_answer(*pieces: str) -> float:
     """Return the seconds of the processor in which an answer is made of them."""
     markdown = AnswerMarkdown(Links(lambda _: None, lambda _: None))
-    began = time.process_time()
-    for piece in pieces:
-        markdown.feed(piece)
-    markdown.end_answer()
-    return time.process_time() - began
+    return measure_seconds(lambda: [*map(markdown.feed, pieces), markdown.end_answer()])
 
 
 DEEP = {
@@ -116,9 +112,7 @@ def test_repairs_are_found_soon_in_one_piece_over_and_over(piece: str, start: st
 
 def measure_repairs(pulls: list[PullRequest]) -> float:
     """Return the seconds of the processor in which repairs are found."""
-    began = time.process_time()
-    find_repairs(RevertIndex(pulls))
-    return time.process_time() - began
+    return measure_seconds(lambda: find_repairs(RevertIndex(pulls)))
 
 
 def test_repairs_are_found_soon_in_a_title_of_one_piece() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import select
 import socket
 import time
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ import pytest
 from flask import Flask, request
 
 from bot.http_server import ConnectionLimits, serve_app
-from tests.helpers.checks import eventually
+from tests.helpers.checks import eventually, is_readable
 from tests.hostile.tables.framings import FRAMINGS
 
 pytestmark = pytest.mark.slow
@@ -43,10 +42,7 @@ def open_socket(port: int, source: str = LOCAL) -> socket.socket:
 
 def is_closed(connection: socket.socket) -> bool:
     """Whether the server has let go of a connection on which nothing came."""
-    # poll, since a process of the tests may have more descriptors open than select can name
-    poller = select.poll()
-    poller.register(connection, select.POLLIN)
-    if not poller.poll(0):
+    if not is_readable(connection.fileno(), 0):
         return False
     try:
         return connection.recv(65_536) == b""

@@ -55,9 +55,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     if config.getoption("--all") or config.args != config.getini("testpaths"):
         return
-    properties = [item for item in items if _is_property(item)]
+    by_examples: list[pytest.Item] = []
+    properties: list[pytest.Item] = []
+    for item in items:
+        (properties if _is_property(item) else by_examples).append(item)
     config.hook.pytest_deselected(items=properties)
-    items[:] = [item for item in items if not _is_property(item)]
+    items[:] = by_examples
 
 
 def _is_property(item: pytest.Item) -> bool:

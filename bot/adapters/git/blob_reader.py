@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import selectors
+import select
 import subprocess
 from collections import OrderedDict
 from contextlib import suppress
@@ -147,9 +147,9 @@ class BlobReader:
 
 def _wait_for_output(stream: IO[bytes], seconds: float) -> bool:
     # select.select refuses a descriptor above 1,023, which a busy web process reaches
-    with selectors.DefaultSelector() as selector:
-        selector.register(stream, selectors.EVENT_READ)
-        return bool(selector.select(seconds))
+    poller = select.poll()
+    poller.register(stream, select.POLLIN)
+    return bool(poller.poll(seconds * 1_000))
 
 
 def _require_stream(stream: IO[bytes] | None) -> IO[bytes]:
