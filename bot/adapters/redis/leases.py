@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from uuid import uuid4
 
 from redis import Redis
 from redis.exceptions import LockNotOwnedError, RedisError
@@ -26,6 +27,17 @@ _POLL_SECONDS = 0.1
 _SHUTDOWN_CHECK_SECONDS = 1.0
 
 
+class _Lease(Lock):
+    """A lock that knows itself as the holder when the answer to its request was lost.
+
+    The client of the store repeats the request then, and hears that the lock is held.
+    """
+
+    def do_acquire(self, token: str) -> bool:
+        # encoded by ``acquire``, whatever its annotation says
+        return super().do_acquire(token) or self.redis.get(self.name) == token
+
+
 @contextmanager
 def hold_lease(client: Redis, keys: Keyspace, name: str, *, timeout: float | None = None) -> Iterator[bool]:
     """Hold the lease ``name`` while the block runs; yield whether it is held.
@@ -37,7 +49,7 @@ def hold_lease(client: Redis, keys: Keyspace, name: str, *, timeout: float | Non
         ProcessShutdown: the process ends.
     """
     # the renewing thread needs the token too: it belongs to this lease, not to a thread
-    lock = Lock(
+    lock = _Lease(
         client,
         keys.add_prefix(LEASE.build_key(name)),
         timeout=LEASE_SECONDS,
@@ -57,9 +69,10 @@ def hold_lease(client: Redis, keys: Keyspace, name: str, *, timeout: float | Non
 
 def _acquire_lock(lock: Lock, timeout: float) -> bool:
     """Wait for a lock, and return whether it was acquired within ``timeout`` seconds."""
-    end = time.monotonic() + timeout
+    end, token = time.monotonic() + timeout, uuid4().hex
     while True:
-        if lock.acquire(blocking_timeout=max(0.0, min(_SHUTDOWN_CHECK_SECONDS, end - time.monotonic()))):
+        seconds = max(0.0, min(_SHUTDOWN_CHECK_SECONDS, end - time.monotonic()))
+        if lock.acquire(blocking_timeout=seconds, token=token):
             return True
         deadlines.get_limit().ending.raise_if_triggered()
         if time.monotonic() >= end:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from time import sleep
+from typing import Any, cast
 
 import pytest
 from dramatiq import Message
@@ -12,6 +13,7 @@ from dramatiq.brokers.redis import RedisBroker
 from redis import Redis
 
 from bot.adapters.redis.jobs.broker import make_broker
+from tests.helpers.checks import eventually
 
 
 @pytest.fixture
@@ -44,6 +46,24 @@ def test_what_a_consumer_had_is_not_acknowledged_by_the_one_that_replaces_it(
     assert message is not None
     broker.consume("jobs").ack(message)
     assert store.hlen("dramatiq:jobs.msgs") == 1
+
+
+def test_a_job_whose_fetch_was_not_answered_is_taken_by_the_next_fetch(
+    broker: RedisBroker, store: Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is listed under the id of a consumer that lives: nobody else would ever take it over."""
+    consumer = cast("Any", broker.consume("jobs", prefetch=2, timeout=1))
+    broker.enqueue(Message("jobs", "work", (), {}, {}))
+    running = next(consumer)
+    broker.enqueue(Message("jobs", "work", (), {}, {}))
+    # what the first try of a client leaves that hears nothing and asks again
+    assert len(consumer.broker.do_fetch("jobs", 1)) == 1
+    lost = eventually(lambda: next(consumer))
+    assert "jobs whose fetch was not answered go back to their queue: 1" in caplog.text
+    for message in (running, lost):
+        consumer.ack(message)
+    assert next(consumer) is None
+    assert not store.keys("dramatiq:jobs*")
 
 
 def test_a_consumer_that_may_take_no_more_jobs_still_shows_that_it_is_alive(

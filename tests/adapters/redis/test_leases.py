@@ -6,6 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from redis import Redis
@@ -95,6 +96,23 @@ def test_who_waits_only_so_long_goes_on_without_the_lease(store: Redis) -> None:
         assert (first, second) == (True, False)
     with hold_lease(store, UNPREFIXED, "name", timeout=0.2) as third:
         assert third
+
+
+def test_a_lease_whose_request_was_not_answered_is_held_at_once(store: Redis, store_url: str) -> None:
+    """The client asks again, and hears that the lease is held: by itself."""
+    with _DeafClient.from_url(store_url) as client, hold_lease(client, UNPREFIXED, "name", timeout=0) as is_held:
+        assert is_held
+        with hold_lease(client, UNPREFIXED, "name", timeout=0) as is_held_twice:
+            assert not is_held_twice
+    assert not store.exists("lease:name")
+
+
+class _DeafClient(Redis):
+    """A client that never hears the first answer to SET, and asks again."""
+
+    def set(self, *arguments: Any, **options: Any) -> Any:
+        super().set(*arguments, **options)
+        return super().set(*arguments, **options)
 
 
 def test_what_runs_under_a_lost_lease_ends_as_it_would(store: Redis, caplog: pytest.LogCaptureFixture) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,8 @@ from bot.adapters.redis.jobs.attempts import AttemptCounter
 from bot.adapters.redis.jobs.retries import LossHandler, PersistentRetries
 from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
 from bot.domain.keyspace.keys import JOBS_NAMESPACE
+
+log = logging.getLogger(__name__)
 
 
 def make_broker(
@@ -67,6 +70,9 @@ class _Consumer(_RedisConsumer):
     A consumer forgets its jobs when its connection breaks, while they stay listed under its id. The consumer that
     replaces it has another id; the old one, without a heartbeat, counts as dead, and a worker takes over its jobs.
     The other consumers of the broker keep their ids: only under the id that took a job is it acknowledged.
+
+    A fetch whose answer was lost is repeated by the client of the store, and the first one has taken jobs that
+    nobody runs, under the id of a living consumer. They are returned to the queue.
     """
 
     def __init__(self, broker: RedisBroker, queue_name: str, prefetch: int, timeout: int) -> None:
@@ -75,6 +81,8 @@ class _Consumer(_RedisConsumer):
         # without a pause after a fetch that found nothing
         super().__init__(identity, queue_name, prefetch, timeout=0)  # type: ignore[no-untyped-call]
         self._pause = timeout / 1_000
+        # the jobs that this consumer got and that are not acknowledged, by their ids in the store
+        self._unfinished: set[str] = set()
         self._wait = ArrivalWait(broker.client, f"{broker.namespace}:{queue_name}")
 
     def __next__(self) -> MessageProxy | None:
@@ -85,6 +93,10 @@ class _Consumer(_RedisConsumer):
             return None
         with _translate_store_faults():
             message = cast("MessageProxy | None", super().__next__())  # type: ignore[no-untyped-call]
+            if message is None:
+                self._return_lost_jobs()
+            else:
+                self._unfinished.add(message.options["redis_message_id"])
             if message is None and self._is_full:
                 # it fetches nothing, so this is the only sign of life under its id
                 self.broker.do_qsize(self.queue_name)
@@ -97,16 +109,27 @@ class _Consumer(_RedisConsumer):
     def _is_full(self) -> bool:
         return bool(self.outstanding_message_count >= self.prefetch)
 
+    def _return_lost_jobs(self) -> None:
+        """Put back on the queue the jobs that are listed under the id of this consumer and never reached it."""
+        key = f"{self.broker.namespace}:__acks__.{self.broker.broker_id}.{self.queue_name}"
+        listed = {each.decode() for each in cast("set[bytes]", self.broker.client.smembers(key))}
+        if lost := listed - self._unfinished:
+            log.warning("jobs whose fetch was not answered go back to their queue: %d", len(lost))
+            # one that was acknowledged meanwhile is no longer listed, and stays off the queue
+            self.broker.do_requeue(self.queue_name, *lost)
+
     def close(self) -> None:
         self._wait.stop()
 
     def ack(self, message: MessageProxy) -> None:
         with _translate_store_faults():
             super().ack(message)  # type: ignore[no-untyped-call]
+        self._unfinished.discard(message.options["redis_message_id"])
 
     def nack(self, message: MessageProxy) -> None:
         with _translate_store_faults():
             super().nack(message)  # type: ignore[no-untyped-call]
+        self._unfinished.discard(message.options["redis_message_id"])
 
     def requeue(self, messages: Iterable[MessageProxy]) -> None:
         with _translate_store_faults():
