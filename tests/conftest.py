@@ -22,7 +22,12 @@ settings.register_profile("same", deadline=None, max_examples=20, database=None,
 settings.register_profile("search", deadline=None, max_examples=1_500, database=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
-pytest_plugins = ["tests.plugins.selection", "tests.plugins.sharing", "tests.plugins.reports"]
+pytest_plugins = [
+    "tests.plugins.selection",
+    "tests.plugins.prefork",
+    "tests.plugins.sharing",
+    "tests.plugins.reports",
+]
 
 _PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"})
 _FOREIGN = _PROXIES | {name.upper() for name in Settings.model_fields}

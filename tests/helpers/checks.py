@@ -6,8 +6,9 @@ import os
 import select
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 from itertools import cycle
 from typing import Any
 
@@ -15,15 +16,20 @@ from redis import Redis
 
 from bot.domain.operations.lane import QueueName
 
-# below the ports that the system gives to connections, and a part for each process of the tests: what is closed
-# now would otherwise be taken before a test uses it
-_FIRST = 10_000 + os.getpid() % 200 * 100
-_PORTS = cycle(range(_FIRST, _FIRST + 100))
+
+@cache
+def _list_ports(process: int) -> Iterator[int]:
+    """Ports below those that the system gives to connections, a part of them for each process of the tests.
+
+    What is closed now would otherwise be taken before a test uses it.
+    """
+    first = 10_000 + process % 200 * 100
+    return cycle(range(first, first + 100))
 
 
 def closed_port() -> int:
     """A port on which nobody listens."""
-    for port in _PORTS:
+    for port in _list_ports(os.getpid()):
         with socket.socket() as found, suppress(OSError):
             found.bind(("127.0.0.1", port))
             return port

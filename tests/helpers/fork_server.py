@@ -69,7 +69,7 @@ class _Fork:
     told: int
 
 
-class _Server:
+class ForkServer:
     """Takes requests of the processes that run tests, until the last one of them has left."""
 
     def __init__(self, listener: socket.socket) -> None:
@@ -170,8 +170,7 @@ def _preload() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
-    # a fork has only the thread that forks: a lock that another one holds would stay locked in it
-    assert threading.active_count() == len(list(Path("/proc/self/task").iterdir())) == 1
+    assert count_threads() == 1
 
 
 def _spare_libraries() -> None:
@@ -192,19 +191,33 @@ def _become(request: Request) -> None:
     time.tzset()
     sys.path[0] = request.folder
     sys.argv[1:] = request.arguments
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    unblock_interrupts()
     runpy.run_module(request.module, run_name="__main__", alter_sys=True)
 
 
-def main() -> None:
-    # Ctrl-C is meant for the tests; it is blocked, not ignored: forks shall have the handler of a new process
+def block_interrupts() -> None:
+    """Ctrl-C is meant for the tests; it is blocked, not ignored: forks shall have the handler of a new process."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
+def unblock_interrupts() -> None:
+    """In a fork."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def count_threads() -> int:
+    """A fork has only the thread that forks: a lock that another one holds would stay locked in it."""
+    return max(threading.active_count(), len(list(Path("/proc/self/task").iterdir())))
+
+
+def main() -> None:
+    block_interrupts()
     # ``nohup`` is meant for the tests, too: a process that ignores this signal at its start goes on doing so
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     # the first one that is registered is the last one that is called
     atexit.register(_spare_libraries)
     _preload()
-    request = _Server(socket.socket(fileno=int(sys.argv[1]))).serve()
+    request = ForkServer(socket.socket(fileno=int(sys.argv[1]))).serve()
     if request is None:
         # nothing here needs the interpreter's own end
         os._exit(0)

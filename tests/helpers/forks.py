@@ -79,13 +79,21 @@ class Forks:
     """A server that the processes of a run of tests share: it takes seconds to import what the bot imports.
 
     It starts when the first of them asks for a process, and ends when the last of them has, however that was.
-    Those with the same ``run``, folder and environment ask the same one.
+    Those with the same ``run``, folder, environment and module ask the same one.
     """
 
-    def __init__(self, folder: Path, environment: Mapping[str, str], run: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        environment: Mapping[str, str],
+        run: str,
+        module: str = "tests.helpers.fork_server",
+    ) -> None:
+        """``module`` is the main one of the server. It gets the number of the socket at which it is asked."""
         self._folder = folder
         self._environment = environment
-        described = json.dumps([run, str(folder), sorted(environment.items())])
+        self._module = module
+        described = json.dumps([run, str(folder), sorted(environment.items()), module])
         # an abstract name, which is free again as soon as the server has ended
         self._address = f"\0prdigest-forks-{hashlib.sha256(described.encode()).hexdigest()}"
         self._lock = threading.Lock()
@@ -124,7 +132,7 @@ class Forks:
 
     def _run(self, listener: socket.socket) -> None:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.helpers.fork_server", str(listener.fileno())],
+            [sys.executable, "-m", self._module, str(listener.fileno())],
             cwd=self._folder,
             env=self._environment,
             pass_fds=[listener.fileno()],

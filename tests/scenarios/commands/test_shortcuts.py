@@ -163,7 +163,8 @@ def test_the_form_says_what_is_wrong_and_answers_by_direct_message(bot: Bot) -> 
         assert list(errors) == ["reference"]
         assert errors["reference"].startswith(sentence)
     assert ada.submit(form, reference=f" {WEB}/{REPO}/pull/{number} ").errors == {}
-    assert bot.windows(TITLE) == []
+    bot.settle()
+    assert bot.world.slack.get_modal(ada.user) is None
     (answer,) = bot.posted(direct(ada))
     assert numbers_of([answer]) == [f"#{number}"]
     assert "Details" in labels(answer)

@@ -1,0 +1,1 @@
+"""Collects the tests once: the processes that share them are forks of one that has collected."""

@@ -1,0 +1,27 @@
+"""Stands for a process of pytest-xdist: asks for a fork with its own standard files, and ends as that one does."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from tests.helpers.fork_server import Request
+from tests.helpers.forks import Forks
+from tests.helpers.prefork.run import RUN, Run
+
+
+def main() -> int:
+    """Ask with the arguments that xdist's library gives a Python: ``-c`` and a line of code."""
+    run = Run(**json.loads(os.environ[RUN]))
+    forks = Forks(Path.cwd(), os.environ, run.workerinput["testrunuid"], module="tests.helpers.prefork.server")
+    worker = forks.start(Request("", sys.argv[1:], {}, ""), (0, 1, 2))
+    # the other end sees the end of the fork only where nobody else has its files
+    for number in (0, 1):
+        os.close(number)
+    return worker.wait()
+
+
+if __name__ == "__main__":
+    os._exit(main())
