@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import sys
 from dataclasses import dataclass
@@ -43,10 +44,14 @@ class CollectedTests:
         interactor.pytest_sessionstart(self.session)
         interactor.pytest_collection()
         interactor.pytest_collection_finish(self.session)
-        hook = self.config.hook
-        hook.pytest_runtestloop(session=self.session)
-        hook.pytest_sessionfinish(session=self.session, exitstatus=self.session.exitstatus)
-        self.config._ensure_unconfigure()
+        try:
+            self.config.hook.pytest_runtestloop(session=self.session)
+        except (KeyboardInterrupt, pytest.exit.Exception):
+            self.session.exitstatus = pytest.ExitCode.INTERRUPTED
+        finally:
+            # ends what the tests have started, too
+            self.config.hook.pytest_sessionfinish(session=self.session, exitstatus=self.session.exitstatus)
+            self.config._ensure_unconfigure()
 
 
 # None in a process that has collected nothing
@@ -103,13 +108,16 @@ def collect(run: Run) -> CollectedTests:
 
 def main() -> None:
     global collected  # noqa: PLW0603 - the text that xdist sends looks for it here
-    block_interrupts()
+    # Ctrl-C ends a collection without a word
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     run = Run(**json.loads(os.environ.pop(RUN)))
     try:
         collected = collect(run)
     except (Exception, pytest.exit.Exception) as error:
         # reported by those that collect again
         os.write(2, f"Each process collects the tests by itself: {error}\n".encode())
+    block_interrupts()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     request = ForkServer(socket.socket(fileno=int(sys.argv[1]))).serve()
     if request is None:
         os._exit(0)

@@ -93,17 +93,17 @@ class _Consumer(_RedisConsumer):
             return None
         with _translate_store_faults():
             message = cast("MessageProxy | None", super().__next__())  # type: ignore[no-untyped-call]
-            if message is None:
-                self._return_lost_jobs()
-            else:
+            if message is not None:
                 self._unfinished.add(message.options["redis_message_id"])
-            if message is None and self._is_full:
+                return message
+            self._return_lost_jobs()
+            if self._is_full:
                 # it fetches nothing, so this is the only sign of life under its id
                 self.broker.do_qsize(self.queue_name)
         # a job that this consumer may not take yet would end the wait at once
-        if message is None and (self._is_full or not self._wait.begin()):
+        if self._is_full or not self._wait.begin():
             time.sleep(self._pause)
-        return message
+        return None
 
     @property
     def _is_full(self) -> bool:
