@@ -66,6 +66,39 @@ def test_a_job_whose_fetch_was_not_answered_is_taken_by_the_next_fetch(
     assert not store.keys("dramatiq:jobs*")
 
 
+def test_a_job_that_is_acknowledged_while_the_store_answers_is_not_lost(
+    broker: RedisBroker, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    consumer = cast("Any", broker.consume("jobs", prefetch=2, timeout=1))
+    broker.enqueue(Message("jobs", "work", (), {}, {}))
+    message = next(consumer)
+    list_jobs = consumer.broker.client.smembers
+
+    def acknowledge(key: str) -> set[bytes]:
+        listed: set[bytes] = list_jobs(key)
+        consumer.ack(message)
+        return listed
+
+    monkeypatch.setattr(consumer.broker.client, "smembers", acknowledge)
+    assert next(consumer) is None
+    assert caplog.text == ""
+
+
+def test_what_was_fetched_with_the_last_job_goes_back_when_the_consumer_ends(
+    broker: RedisBroker, store: Redis
+) -> None:
+    """Else it would wait until the id of the consumer counts as dead."""
+    for number in (1, 2, 3):
+        broker.enqueue(Message("jobs", "work", (number,), {}, {}))
+    consumer = broker.consume("jobs", prefetch=3)
+    message = next(consumer)
+    assert message is not None
+    consumer.close()
+    assert store.llen("dramatiq:jobs") == 2
+    consumer.ack(message)
+    assert not store.keys("dramatiq:__acks__*")
+
+
 def test_a_consumer_that_may_take_no_more_jobs_still_shows_that_it_is_alive(
     broker: RedisBroker, store: Redis
 ) -> None:

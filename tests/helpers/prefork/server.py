@@ -18,6 +18,8 @@ from _pytest.config import _prepareconfig
 from tests.helpers.fork_server import ForkServer, block_interrupts, count_threads, unblock_interrupts
 from tests.helpers.prefork.run import RUN, Run
 
+_SHARED_CAPTURE = pytest.StashKey[object]()
+
 
 @dataclass(frozen=True)
 class CollectedTests:
@@ -37,7 +39,7 @@ class CollectedTests:
         self.config.option.basetemp = options.get("basetemp")
         # its folder is that of the process
         _get_plugin(self.config, "tmpdir").pytest_configure(self.config)
-        _get_plugin(self.config, "capturemanager").start_global_capturing()
+        self._restart_capture()
         interactor = self.remote.WorkerInteractor(self.config, channel)
         # where xdist looks for it when an error of pytest is to be reported
         self.remote.interactor = interactor
@@ -52,6 +54,16 @@ class CollectedTests:
             # ends what the tests have started, too
             self.config.hook.pytest_sessionfinish(session=self.session, exitstatus=self.session.exitstatus)
             self.config._ensure_unconfigure()
+
+    def _restart_capture(self) -> None:
+        """Capture to files of its own: forks share the open ones.
+
+        Those stay open, as a module may have kept ``sys.stderr`` when it was imported.
+        """
+        capture = _get_plugin(self.config, "capturemanager")
+        self.config.stash[_SHARED_CAPTURE] = capture._global_capturing
+        capture._global_capturing = None
+        capture.start_global_capturing()
 
 
 # None in a process that has collected nothing
@@ -98,7 +110,7 @@ def collect(run: Run) -> CollectedTests:
     session.exitstatus = pytest.ExitCode.OK
     config.hook.pytest_sessionstart(session=session)
     config.hook.pytest_collection(session=session)
-    _get_plugin(config, "capturemanager").stop_global_capturing()
+    _get_plugin(config, "capturemanager").suspend_global_capture(in_=True)
     if problems.are_there:
         raise _NotSharedError("there is an error")
     if count_threads() > 1:

@@ -16,14 +16,17 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reas
 
 # two modules, so that two processes have something to do; each waits a while for the other
 SHARED = """
-import json, os, time
+import json, os, sys, time
 from pathlib import Path
+
+kept = sys.stderr
 
 with open("collected", "a") as file:
     print(os.getpid(), file=file)
 
 def test_{name}(tmp_path, request):
     print("said by {name}")
+    kept.fileno()
     seen = [os.getpid(), os.environ["PYTEST_XDIST_WORKER"], request.config.workerinput["workerid"], str(tmp_path)]
     Path("{name}.json").write_text(json.dumps(seen))
     end = time.monotonic() + 3

@@ -10,7 +10,7 @@ from copy import copy
 from typing import Any, cast
 from uuid import uuid4
 
-from dramatiq import Consumer, MessageProxy
+from dramatiq import Consumer, Message, MessageProxy
 from dramatiq.brokers.redis import RedisBroker, _RedisConsumer
 from dramatiq.errors import ConnectionClosed
 from dramatiq.middleware import Middleware, Retries, default_middleware
@@ -111,15 +111,19 @@ class _Consumer(_RedisConsumer):
 
     def _return_lost_jobs(self) -> None:
         """Put back on the queue the jobs that are listed under the id of this consumer and never reached it."""
+        # read first: a job may be acknowledged while the store answers, and only this thread adds one
+        unfinished = set(self._unfinished)
         key = f"{self.broker.namespace}:__acks__.{self.broker.broker_id}.{self.queue_name}"
         listed = {each.decode() for each in cast("set[bytes]", self.broker.client.smembers(key))}
-        if lost := listed - self._unfinished:
+        if lost := listed - unfinished:
             log.warning("jobs whose fetch was not answered go back to their queue: %d", len(lost))
-            # one that was acknowledged meanwhile is no longer listed, and stays off the queue
             self.broker.do_requeue(self.queue_name, *lost)
 
     def close(self) -> None:
+        """End the wait, and put back on the queue what was fetched together with the last job."""
         self._wait.stop()
+        cached, self.message_cache = self.message_cache, []
+        self.requeue([MessageProxy(Message.decode(data)) for data in cached])
 
     def ack(self, message: MessageProxy) -> None:
         with _translate_store_faults():
