@@ -196,17 +196,20 @@ def _become(request: Request) -> None:
 
 
 def block_interrupts() -> None:
-    """Ctrl-C is meant for the tests; it is blocked, not ignored: forks shall have the handler of a new process."""
+    """Keep Ctrl-C from this process: it is for the tests. A signal that is blocked keeps its handler in forks."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 def unblock_interrupts() -> None:
-    """In a fork."""
+    """Let Ctrl-C reach a fork, as it reaches a new process."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def count_threads() -> int:
-    """A fork has only the thread that forks: a lock that another one holds would stay locked in it."""
+    """Count the threads of this process, those of libraries in C too.
+
+    A fork has only the thread that forks: a lock that another one holds would stay locked in it.
+    """
     return max(threading.active_count(), len(list(Path("/proc/self/task").iterdir())))
 
 

@@ -75,7 +75,7 @@ def _get_plugin(config: pytest.Config, name: str) -> Any:
 
 
 class _Problems:
-    """Notes what whoever runs the tests has to see of a collection."""
+    """Tells whether a collection had errors, skipped modules or warnings, which only xdist's own way reports."""
 
     def __init__(self) -> None:
         self.are_there = False
