@@ -28,6 +28,16 @@ def bot(bots: Bots, layout: str) -> Iterator[Bot]:
 
 
 @pytest.fixture
+def http_bot(bots: Bots) -> Iterator[Bot]:
+    yield from unharmed(bots.bot("http"))
+
+
+@pytest.fixture
+def socket_bot(bots: Bots) -> Iterator[Bot]:
+    yield from unharmed(bots.bot("socket"))
+
+
+@pytest.fixture
 def partner_bot(bots: Bots, layout: str) -> Iterator[Bot]:
     """A bot that also answers people of a partner's workspace."""
     yield from unharmed(bots.bot(layout, "partner", PRDIGEST_ALLOWED_WORKSPACES="T0PARTNER"))

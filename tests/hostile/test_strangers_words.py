@@ -12,6 +12,8 @@ from tests.emulators.github.store import changed_file
 from tests.scenarios import Bot
 from tests.scenarios.conversations.asking import LONG, Thread, answer, answering, small_print, summary, text_of
 
+pytestmark = pytest.mark.slow
+
 TOKENS = (
     "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8",
     "sk-ant-api03-" + "Zz9" * 20,

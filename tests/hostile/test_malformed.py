@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.hostile.tables.payloads import BODIES, CHANGES, changed
-from tests.scenarios import Bot, both_transports
+from tests.scenarios import Bot
+
+pytestmark = pytest.mark.slow
 
 REFUSED = "WARNING bot.web: a request that can't be used: "
 # Both transports check a payload by the same function. Over Socket Mode are tried one of each kind, and those that
@@ -64,9 +66,9 @@ def test_in_socket_mode_it_is_acknowledged_and_dropped(name: str, socket_bot: Bo
     assert len(socket_bot.log()[before:].splitlines()) == 1
 
 
-@both_transports
-def test_what_was_not_changed_is_taken(bot: Bot) -> None:
+def test_what_was_not_changed_is_taken(http_bot: Bot, socket_bot: Bot) -> None:
     """The requests of the table are good ones but for the change."""
-    for make in dict.fromkeys(make for make, _ in CHANGES.values()):
-        kind, payload = make(bot.person())
-        assert bot.wire.send(kind, payload).status == 200
+    for bot in (http_bot, socket_bot):
+        for make in dict.fromkeys(make for make, _ in CHANGES.values()):
+            kind, payload = make(bot.person())
+            assert bot.wire.send(kind, payload).status == 200
