@@ -66,9 +66,16 @@ def command(*arguments: str, module: str = "bot") -> list[str]:
 # what the processes that share the tests have in common
 RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID", uuid4().hex)
 
-# a worker that lost its store looks for it after that many milliseconds; three seconds if nothing is said.
-# Dramatiq reads it when it is imported, so that the forks have what their server was given
-_forks = Forks(ROOT, environment(dramatiq_restart_delay="200"), RUN)
+
+
+def forks_of(run: str) -> Forks:
+    """The server of forks that the processes of a run share."""
+    # a worker that lost its store looks for it after that many milliseconds; three seconds if nothing is said.
+    # Dramatiq reads it when it is imported, so that the forks have what their server was given
+    return Forks(ROOT, environment(dramatiq_restart_delay="200"), run)
+
+
+_forks = forks_of(RUN)
 
 
 def forked(

@@ -99,18 +99,23 @@ class Forks:
         self._lock = threading.Lock()
         self._server: socket.socket | None = None
 
-    def start(self, request: Request, standard: tuple[int, int, int]) -> Forked:
-        """A process that ``request`` describes, with these as its standard files."""
+    def prepare(self) -> socket.socket:
+        """Return the connection to the server; start the server if nobody has."""
         with self._lock:
             if self._server is None:
                 self._server = self._connect()
                 # called before what was registered earlier
                 atexit.register(self._server.close)
+            return self._server
+
+    def start(self, request: Request, standard: tuple[int, int, int]) -> Forked:
+        """A process that ``request`` describes, with these as its standard files."""
+        server = self.prepare()
         asked = request.dumped()
         assert len(asked) < MOST
         here, there = os.pipe()
         try:
-            socket.send_fds(self._server, [asked], [*standard, there])
+            socket.send_fds(server, [asked], [*standard, there])
         finally:
             os.close(there)
         return Forked(_number(here), here)

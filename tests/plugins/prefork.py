@@ -17,8 +17,10 @@ from uuid import uuid4
 
 import pytest
 
+from tests.helpers import command
 from tests.helpers.prefork import remote
 from tests.helpers.prefork.run import RUN, Run
+from tests.plugins.selection import is_quick, names_no_path
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -35,6 +37,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     client = shlex.join([sys.executable, "-m", "tests.helpers.prefork.client"])
     config.option.tx = [f"popen//python={client}" for _ in config.option.tx]
     config.pluginmanager.register(_ForkedWorkers())
+    if names_no_path(config) and not is_quick(config):
+        # it imports the bot while the other one collects; all would wait for that later, for some seconds
+        command.forks_of(config.option.testrunuid).prepare()
 
 
 def _can_fork(config: pytest.Config) -> bool:

@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Before others look at the items: Hypothesis reads the constants of all modules if there is a property.
     """
-    if config.getoption("--all") or config.args != config.getini("testpaths"):
+    if config.getoption("--all") or not names_no_path(config):
         return
     by_examples: list[pytest.Item] = []
     properties: list[pytest.Item] = []
@@ -70,3 +70,8 @@ def _is_property(item: pytest.Item) -> bool:
 def is_quick(config: pytest.Config) -> bool:
     """Tell whether only quick tests run."""
     return bool(config.option.markexpr == "not slow")
+
+
+def names_no_path(config: pytest.Config) -> bool:
+    """Tell whether pytest is called for all of the tests, not for some folder or module."""
+    return bool(config.args == config.getini("testpaths"))
