@@ -67,7 +67,6 @@ def command(*arguments: str, module: str = "bot") -> list[str]:
 RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID", uuid4().hex)
 
 
-
 def forks_of(run: str) -> Forks:
     """The server of forks that the processes of a run share."""
     # a worker that lost its store looks for it after that many milliseconds; three seconds if nothing is said.

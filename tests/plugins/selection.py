@@ -13,8 +13,8 @@ TESTS = Path(__file__).parent.parent
 # runs them (decision 84)
 APART = frozenset(
     (
-        "attacks benchmarks browser crash demo deploy emulators evals faults helpers hostile release simulation "
-        "upgrade"
+        "attacks benchmarks browser crash demo deploy emulators evals faults helpers hostile release replay "
+        "simulation upgrade"
     ).split()
 )
 

@@ -18,18 +18,16 @@ from bot.adapters.records.cleaning import (
     parse_account,
     parse_count,
     parse_file,
-    parse_files,
     parse_instant,
 )
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.diff import MAX_PATCH_CHARACTERS, MAX_PATCH_LINES, split_hunks
 from bot.domain.pull_requests.models import Account
 from bot.domain.summaries.diff_packing import Coverage, pack_diff
-from bot.services.summaries.summarizer import Summariser
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import changed_file
 from tests.emulators.github.server import pull as record
-from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
+from tests.helpers.builders import DAY, NOON, REPOSITORY
 
 MEGABYTE = 1_000_000
 json = st.recursive(
@@ -122,27 +120,6 @@ class TestPatch:
         packed = pack_diff([found], 90_000, 1)
         assert f"[the rest of this file is not shown: {2 * MAX_PATCH_LINES + 1} changed lines]" in packed.text
         assert (packed.coverage, packed.left_out) == (Coverage.CLIPPED, ("engine/core.py",))
-
-    @pytest.mark.slow
-    def test_of_many_large_ones_only_so_many_are_kept(self) -> None:
-        kept = list(parse_files([item(999, "+" + "x" * 500)] * 44))
-        sizes = [len(file.patch or "") for file in kept]
-        assert sum(sizes) <= 20 * MEGABYTE < len(kept) * sizes[0]
-
-    @pytest.mark.slow
-    def test_very_many_lines_take_little_memory(self) -> None:
-        # as a list they would be thirty megabytes
-        sent = item(400_000)
-        tracemalloc.start()
-        try:
-            found = parse_file(sent)
-            read, _ = tracemalloc.get_traced_memory()
-            Summariser(None, "none", 30_000).summarise_pull_request(pull(files=[found]))
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
-        assert read < 1 * MEGABYTE
-        assert peak < 20 * MEGABYTE
 
 
 class TestClone:

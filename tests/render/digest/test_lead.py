@@ -121,7 +121,7 @@ def test_a_hostile_day_makes_a_lead_that_slack_takes(found: Digest) -> None:
     assert_short(post, found)
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 43, 67, 120, 300])
+@pytest.mark.parametrize("count", [0, 1, 2, 67, 300])
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 @pytest.mark.parametrize("is_reviewed", [False, True], ids=["not reviewed", "reviewed"])
 @pytest.mark.slow

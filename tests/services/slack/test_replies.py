@@ -40,7 +40,7 @@ from bot.services.slack.replies import ReplySender
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.checks import eventually, is_one_sentence
 from tests.helpers.records import answer_store, memory_answers
-from tests.services.digest.posting import HOME, MemoryMessenger, post
+from tests.services.digest.posting import HOME, Crash, Fragile, Fuse, MemoryMessenger, post
 from tests.services.doubles import MemoryWhispers, slack_request
 
 NOW = datetime.fromtimestamp(START, UTC)
@@ -68,10 +68,14 @@ class Office:
     slack: SlackEmulator
     store: Redis
 
-    def replies(self, now: datetime = NOW) -> ReplySender:
+    def replies(self, now: datetime = NOW, fuse: Fuse | None = None) -> ReplySender:
+        """``fuse`` burns at what is posted for everybody."""
         client = make_slack_client(self.slack.token, self.slack.url)
+        messenger: Any = SlackMessenger(client)
         records = answer_store(self.store)
-        return ReplySender(SlackMessenger(client), SlackEphemeralMessenger(client), records, lambda: now)
+        return ReplySender(
+            Fragile(messenger, fuse) if fuse else messenger, SlackEphemeralMessenger(client), records, lambda: now
+        )
 
     def asked(self, channel: str = HOME, **fields: Any) -> SlackRequest:
         """A visit with a ``response_url``."""
@@ -204,6 +208,15 @@ def test_a_second_run_does_nothing(office: Office, audience: Audience, channel: 
     for hours in (0, 1, 20):
         office.replies(NOW + timedelta(hours=hours)).give_answer(asked, "summary", audience, make)
     assert (len(office.slack.calls), make.count) == (calls, 1)
+
+
+@pytest.mark.parametrize("with_effect", [False, True], ids=["before it posted", "after it posted"])
+def test_a_process_that_dies_leaves_one_answer_to_the_next(office: Office, with_effect: bool) -> None:
+    asked = office.asked()
+    with pytest.raises(Crash):
+        office.replies(fuse=Fuse(1, with_effect)).give_answer(asked, "summary", Audience.CHANNEL, Make())
+    office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make())
+    assert (office.said(), office.whispered()) == (["For everybody"], [])
 
 
 def test_other_parts_and_other_visits_are_answers_of_their_own(office: Office) -> None:

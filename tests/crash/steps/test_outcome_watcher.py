@@ -23,8 +23,6 @@ from tests.services.digest.posting import Crash, Fuse
 from tests.services.history.posted_worlds import AGAIN, BEHIND, REVERT, Desk, ended
 from tests.services.subscriptions.scheduled import DUE, KEY
 
-pytestmark = pytest.mark.slow
-
 TOLD = ["#2 Faster attention, reverted after 22.0 h by #9. It was listed above as worth a second look."]
 UNDONE = f"{BEHIND}, which was itself reverted"
 # the calls to every port: three days are asked for, for the one that was looked at last may not have been over

@@ -25,8 +25,6 @@ from tests.helpers.records import answer_store, memory_answers
 from tests.services.digest.posting import HOME, Crash, Fragile, Fuse, MemoryMessenger, post
 from tests.services.doubles import MemoryWhispers, slack_request
 
-pytestmark = pytest.mark.slow
-
 NOW = datetime.fromtimestamp(START, UTC)
 PUBLIC = [Audience.CHANNEL, Audience.SHARED]
 EITHER = (False, True)

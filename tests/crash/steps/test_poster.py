@@ -29,8 +29,6 @@ from tests.services.digest.posting import (
 )
 from tests.services.doubles import Sleeps
 
-pytestmark = pytest.mark.slow
-
 # the calls of a whole run: to Slack over HTTP, and to the ports of the publisher
 CALLS = [
     *("auth.test", "conversations.history", "chat.postMessage"),

@@ -1,0 +1,35 @@
+"""Patches of very many lines: what is kept of them is bounded, and so is the memory that reading them takes."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+
+from bot.adapters.records.cleaning import parse_file, parse_files
+from bot.services.summaries.summarizer import Summariser
+from tests.adapters.records.test_cleaning import MEGABYTE, item
+from tests.helpers.builders import pull
+
+pytestmark = pytest.mark.slow
+
+
+def test_of_many_large_ones_only_so_many_are_kept() -> None:
+    kept = list(parse_files([item(999, "+" + "x" * 500)] * 44))
+    sizes = [len(file.patch or "") for file in kept]
+    assert sum(sizes) <= 20 * MEGABYTE < len(kept) * sizes[0]
+
+
+def test_very_many_lines_take_little_memory() -> None:
+    # as a list they would be thirty megabytes
+    sent = item(400_000)
+    tracemalloc.start()
+    try:
+        file = parse_file(sent)
+        read, _ = tracemalloc.get_traced_memory()
+        Summariser(None, "none", 30_000).summarise_pull_request(pull(files=[file]))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert read < 1 * MEGABYTE
+    assert peak < 20 * MEGABYTE
