@@ -185,7 +185,10 @@ class Workers:
         self.refused = 0
 
     def work(self, jobs: Sequence[Job]) -> None:
-        """As the delivery does: leave what is paused or due no more, refuse what is not over; one claim posts."""
+        """As the delivery does: leave what is paused or due no more, refuse what is not over; one claim posts.
+
+        Who posted plans the next one: a change of the zone from then on begins with the next day.
+        """
         names = [job.name for job in jobs]
         known = self._parts.directory.get_many(names)
         planned = self._parts.agenda.get_times([NextDigest(name) for name in names])
@@ -197,12 +200,15 @@ class Workers:
         editions = {job: known[job.name].build_digest_spec(job.due) for job in wanted}
         ready = {job: edition for job, edition in editions.items() if self._is_over(edition)}
         self.open.difference_update(ready, set(jobs).difference(wanted))
+        moves = []
         for (job, edition), is_first in zip(ready.items(), self._claimed(ready.values()), strict=True):
             key = edition.build_key(TEAM)
             if is_first:
                 self.posted.append(Posted(job.name, job.due, key, edition.span, self._now()))
+                moves.append((NextDigest(job.name), job.due, known[job.name].timing.find_next_after(job.due)))
             if self._now() - job.due > 10 * MINUTE:
                 self._parts.watchdog.resolve(key, IncidentKind.MISSING, "posted after all", self._now())
+        self._parts.agenda.move_all(moves)
 
     def post_by_hand(self, edition: DigestSpec) -> None:
         """As the job of a command does: the first to ask for a digest posts it."""
