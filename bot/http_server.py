@@ -23,6 +23,7 @@ from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
+from waitress.trigger import trigger
 
 from bot.domain.errors import ConfigurationError
 
@@ -215,9 +216,24 @@ def serve_app(
     finally:
         _finish_requests(server.task_dispatcher)
         server.task_dispatcher.shutdown(timeout=_THREAD_GRACE)
-        # closed by the thread that waits for them: a running select would find bad file descriptors
-        server.trigger.pull_trigger(lambda: wasyncore.close_all(sockets))
+        close_sockets(server.trigger, sockets)
         loop.join()
+
+
+def close_sockets(wakeup: trigger, sockets: dict[int, wasyncore.dispatcher]) -> None:
+    """Close the sockets in the thread that waits for them: a running select would find bad file descriptors.
+
+    ``wakeup`` is the pipe that wakes this thread. It is one of the sockets.
+    """
+    is_awake = threading.Event()
+
+    def close() -> None:
+        # the end of a request wakes the loop too: it could close the pipe that is about to be written to
+        is_awake.wait()
+        wasyncore.close_all(sockets)
+
+    wakeup.pull_trigger(close)
+    is_awake.set()
 
 
 def _create_server(

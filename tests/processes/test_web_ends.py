@@ -5,13 +5,16 @@ from __future__ import annotations
 import http.client
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 import pytest
 from flask import Flask
+from waitress import wasyncore
+from waitress.trigger import trigger
 
-from bot.http_server import serve_app
+from bot.http_server import close_sockets, serve_app
 from bot.web import MAX_REQUEST_BYTES
 
 pytestmark = pytest.mark.slow
@@ -58,6 +61,27 @@ def test_the_sockets_are_closed_by_the_thread_that_waits_for_them(is_asked: bool
         if connection:
             connection.close()
     assert heard == []
+
+
+class BusyTrigger(trigger):  # type: ignore[misc]
+    """A pipe that wakes the loop just before it is written to, as the end of a request in another thread does."""
+
+    def _physical_pull(self) -> None:
+        super()._physical_pull()
+        time.sleep(0.2)
+        super()._physical_pull()
+
+
+def test_a_request_that_ends_meanwhile_does_not_close_what_is_about_to_be_written_to() -> None:
+    with complaints() as heard:
+        sockets: dict[int, wasyncore.dispatcher] = {}
+        wakeup = BusyTrigger(sockets)
+        loop = threading.Thread(target=wasyncore.loop, kwargs={"map": sockets})
+        loop.start()
+        close_sockets(wakeup, sockets)
+        loop.join(10)
+        assert not loop.is_alive()
+    assert (heard, sockets) == ([], {})
 
 
 def test_at_the_end_its_port_is_free_and_no_thread_is_left() -> None:
