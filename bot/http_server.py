@@ -225,15 +225,15 @@ def close_sockets(wakeup: trigger, sockets: dict[int, wasyncore.dispatcher]) -> 
 
     ``wakeup`` is the pipe that wakes this thread. It is one of the sockets.
     """
-    is_awake = threading.Event()
+    # the end of a request wakes the loop too: it could close the pipe that is about to be written to
+    lock = threading.Lock()
 
     def close() -> None:
-        # the end of a request wakes the loop too: it could close the pipe that is about to be written to
-        is_awake.wait()
-        wasyncore.close_all(sockets)
+        with lock:
+            wasyncore.close_all(sockets)
 
-    wakeup.pull_trigger(close)
-    is_awake.set()
+    with lock:
+        wakeup.pull_trigger(close)
 
 
 def _create_server(
