@@ -87,7 +87,10 @@ class Overlap:
         self._free_databases: SimpleQueue[tuple[str, Redis]] = SimpleQueue()
         for number in range(2 * PARALLEL_CHECKS):
             own = f"{url}?db={number}"
-            self._free_databases.put((own, stack.enter_context(connect_server(own))))
+            store = stack.enter_context(connect_server(own))
+            # a server without clients stops, and the first folder may have nothing that uses it
+            store.ping()
+            self._free_databases.put((own, store))
         # what has not begun when the tests end never begins
         self._pool = ThreadPoolExecutor(PARALLEL_CHECKS)
         stack.callback(self._pool.shutdown, cancel_futures=True)
