@@ -38,6 +38,7 @@ class Bots:
         self._started: dict[tuple[str, str], Bot] = {}
         self._worlds: dict[str, World] = {}
         self._processes: list[Process] = []
+        self._told_to_end: list[Process] = []
         self._supply = Supply()
         self._stack = ExitStack()
 
@@ -53,7 +54,9 @@ class Bots:
     def end(self, kind: str) -> None:
         """Tell those of a kind to end, as nobody asks them any more: who waits looks for work all the time."""
         for key in [key for key in self._started if key[1] == kind]:
-            self._started.pop(key).process.terminate()
+            process = self._started.pop(key).process
+            process.terminate()
+            self._told_to_end.append(process)
 
     def _world(self, kind: str) -> World:
         if kind not in self._worlds:
@@ -92,7 +95,9 @@ class Bots:
     def close(self) -> None:
         """End them by SIGTERM, all at once; each must end cleanly."""
         for process in self._processes:
-            process.terminate()
+            # not twice: an interpreter that ends handles no signal, so that the second one would kill it
+            if process not in self._told_to_end:
+                process.terminate()
         codes = [process.wait(timeout=40) for process in self._processes]
         self._stack.close()
         assert codes == [0] * len(codes)
