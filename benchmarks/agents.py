@@ -19,7 +19,7 @@ from mcp import Client
 from benchmarks.day import add_large_day, measure_command, open_empty_world
 from benchmarks.table import Table
 from bot.adapters.redis import RedisProfileStore
-from bot.container.agents import build_agent_sources
+from bot.container.processes.agents import build_agent_sources
 from bot.domain.conversations.thread_subject import get_default_subject
 from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.models import Profile, Use, UseKind

@@ -13,7 +13,7 @@ from prometheus_client.exposition import choose_encoder
 
 from bot.adapters.tracing import EXTRA_HINT, has_exporter, trace_process
 from bot.container import Foundation
-from bot.container.monitoring import build_state_collector
+from bot.container.processes.monitoring import build_state_collector
 from bot.http_server import serve_app
 from bot.settings import ListenAddress, Process
 

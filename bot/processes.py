@@ -16,9 +16,9 @@ from bot.clock import Clock
 from bot.container import Foundation, require_secret
 from bot.container.access import build_allowed_repositories
 from bot.container.foundation import build_ownership
+from bot.container.processes.web import WebServices, build_web_services
+from bot.container.processes.worker import build_worker_services
 from bot.container.schedule import build_schedule_services, build_scheduler
-from bot.container.web import WebServices, build_web_services
-from bot.container.worker import build_worker_services
 from bot.domain.errors import SlackUnavailable
 from bot.http_server import serve_app
 from bot.jobs import DramatiqJobQueue, JobMetrics, JobTimeLimits

@@ -21,8 +21,8 @@ import click
 
 from bot.container import open_foundation
 from bot.container.access import build_allowed_repositories
-from bot.container.digests import build_digest_builder, build_digest_services
-from bot.container.providers import choose_provider, get_model_access
+from bot.container.connections.providers import choose_provider, get_model_access
+from bot.container.digests.services import build_digest_builder, build_digest_services
 from bot.container.questions import build_answer_writer
 from bot.domain.errors import ConfigurationError, PrdigestError
 from bot.settings import Settings, load_settings

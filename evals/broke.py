@@ -19,7 +19,7 @@ from bot.domain.touches.breakage.kinship import Kinship
 from bot.domain.touches.breakage.relevance import RelevanceFilter
 from bot.domain.touches.breakage.suspects import LEAST_SCORE, SuspectRange, rank_suspects
 from bot.domain.touches.breakage.traceback_names import parse_trace
-from bot.ports.clone_trees import CloneTrees
+from bot.ports.source.clone_trees import CloneTrees
 from bot.render.risk.evaluation import align_columns
 from bot.services.touches.clones.clone_range import read_contracts
 

@@ -12,7 +12,7 @@ from typing import Any
 from slack_bolt import App
 
 from bot.domain.conversations.preview_links import parse_preview_link
-from bot.ports.link_previews import MessagePlace
+from bot.ports.slack.link_previews import MessagePlace
 from bot.services.jobs.job_types import SHOW_LINK_PREVIEWS
 from bot.services.jobs.payloads import LinksPayload
 from handlers import requests

@@ -11,7 +11,7 @@ from hypothesis import settings
 from redis import Redis
 
 from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.connection import connect_server
+from bot.adapters.redis.server.connection import connect_server
 from bot.settings import Settings
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.slack.server import SlackEmulator

@@ -62,9 +62,9 @@ def backfill_command(
     # without a terminal there is no bar, and each day is a line of the log
     with open_command_foundation("WARNING" if sys.stderr.isatty() else "INFO") as base:
         # they import the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.batches import build_batch_backfill  # noqa: PLC0415
-        from bot.container.digests import build_digest_services  # noqa: PLC0415
-        from bot.container.history import build_backfill  # noqa: PLC0415
+        from bot.container.digests.batches import build_batch_backfill  # noqa: PLC0415
+        from bot.container.digests.history import build_backfill  # noqa: PLC0415
+        from bot.container.digests.services import build_digest_services  # noqa: PLC0415
 
         _check_batch(facts=facts, batch=batch)
         repository, span = _parse_request(base.settings, repo, since, until, timezone)

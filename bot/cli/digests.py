@@ -40,7 +40,7 @@ from bot.settings.values import check_channel_id
 
 if TYPE_CHECKING:
     from bot.container import Foundation
-    from bot.container.digests import DigestServices
+    from bot.container.digests.services import DigestServices
     from bot.services.digest.builder import DigestBuilder
     from bot.services.digest.poster import PostingResult
 
@@ -62,7 +62,7 @@ def report_command(repo: str | None, date: str, timezone: str | None, name: str 
     check_writable(out)
     with open_command_foundation() as base:
         # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.digests import build_digest_services, build_report_builder  # noqa: PLC0415
+        from bot.container.digests.services import build_digest_services, build_report_builder  # noqa: PLC0415
 
         selection = _parse_selection(base.settings, repo, date, timezone, name)
         builder = build_report_builder(base, build_digest_services(base))
@@ -102,7 +102,7 @@ def digest_command(
         target = _choose_channel(base.settings, channel)
         if dry_run:
             # it imports the SDKs, which takes most of a second; help must not wait for them
-            from bot.container.digests import build_digest_services  # noqa: PLC0415
+            from bot.container.digests.services import build_digest_services  # noqa: PLC0415
 
             names_zone = selection.day.zone != base.settings.prdigest_timezone
             messages = _render_messages(base, build_digest_services(base), selection, names_zone=names_zone)
@@ -128,7 +128,7 @@ def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> No
     """Summarize one pull request."""
     with open_command_foundation() as base:
         # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.digests import build_digest_services  # noqa: PLC0415
+        from bot.container.digests.services import build_digest_services  # noqa: PLC0415
 
         default = find_repository(base.settings, repo)
         reference = parse_reference(pull_request, default, base.settings.github_web_url)
@@ -173,7 +173,7 @@ def _post_digest(base: Foundation, channel: str, selection: _DigestSelection) ->
     """Post the digest to a channel, unless it stands there. Raises what claiming the store and posting raise."""
     # they import the SDKs, which takes most of a second; help must not wait for them
     from bot.container.delivery import build_delivery_services  # noqa: PLC0415
-    from bot.container.digests import build_digest_services  # noqa: PLC0415
+    from bot.container.digests.services import build_digest_services  # noqa: PLC0415
     from bot.container.foundation import build_ownership  # noqa: PLC0415
     from bot.container.schedule import build_schedule_services  # noqa: PLC0415
     from bot.container.touches.services import build_touch_services  # noqa: PLC0415
@@ -195,7 +195,7 @@ def _render_messages(
 ) -> RenderedDigest:
     """Render the messages of a digest; its heading names the zone if readers would expect another."""
     # it imports the SDKs, which takes most of a second; help must not wait for them
-    from bot.container.digests import build_digest_builder  # noqa: PLC0415
+    from bot.container.digests.services import build_digest_builder  # noqa: PLC0415
 
     builder = build_digest_builder(base, digests, digests.pulls)
     return render_digest(replace(_build_digest(base, builder, selection), shows_zone=names_zone))

@@ -38,7 +38,7 @@ def mcp_command(*, over_http: bool) -> None:
         settings = base.settings
         token = require_secret(settings.prdigest_mcp_token, "PRDIGEST_MCP_TOKEN", _TOKEN_HINT) if over_http else ""
         # they import the SDKs, which takes most of a second; help and a missing token must not wait for them
-        from bot.container.agents import build_agent_sources  # noqa: PLC0415
+        from bot.container.processes.agents import build_agent_sources  # noqa: PLC0415
         from bot.mcp.calls import AgentTools  # noqa: PLC0415
         from bot.mcp.http import HttpAddress, HttpServer  # noqa: PLC0415
         from bot.mcp.protocol import build_server  # noqa: PLC0415

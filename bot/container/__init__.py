@@ -6,7 +6,7 @@ by the ``build_…`` functions of this package's modules, in the order in which 
 
 from __future__ import annotations
 
-from bot.container.credentials import require_secret
+from bot.container.connections.credentials import require_secret
 from bot.container.foundation import Foundation, open_foundation
 
 __all__ = ["Foundation", "open_foundation", "require_secret"]

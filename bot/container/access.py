@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.adapters.redis import RedisRateLimiter
+from bot.container.connections.from_settings import list_repositories
 from bot.container.foundation import Foundation
-from bot.container.from_settings import list_repositories
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.errors import ConfigurationError
 from bot.services.slack.access_control import AccessControl, AccessRules

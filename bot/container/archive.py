@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from bot.container.digests import name_summary_version
+from bot.container.connections.from_settings import get_display_name, load_path_settings
+from bot.container.digests.history import build_merge_history
+from bot.container.digests.services import name_summary_version
 from bot.container.foundation import Foundation
-from bot.container.from_settings import get_display_name, load_path_settings
-from bot.container.history import build_merge_history
 from bot.container.touches.contracts import build_kept_ledgers, build_kept_reader
 from bot.domain.archive.models import ArchiveHeading
 from bot.domain.errors import ConfigurationError

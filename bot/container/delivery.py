@@ -7,10 +7,10 @@ from functools import partial
 
 from bot.adapters.redis import RedisPostedDigestIndex
 from bot.adapters.slack import SlackThreads
-from bot.container.digests import DigestServices, build_digest_builder, build_preview_builder
+from bot.container.connections.from_settings import get_display_name
+from bot.container.digests.history import build_merge_timeline
+from bot.container.digests.services import DigestServices, build_digest_builder, build_preview_builder
 from bot.container.foundation import Foundation
-from bot.container.from_settings import get_display_name
-from bot.container.history import build_merge_timeline
 from bot.container.records import get_channel_zone
 from bot.container.schedule import ScheduleServices
 from bot.services.digest.builder import DigestBuilder

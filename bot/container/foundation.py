@@ -24,14 +24,14 @@ from bot.adapters.redis import (
     require_durable,
 )
 from bot.adapters.slack import PostThrottle, SlackMessenger, make_slack_client
-from bot.container.credentials import require_secret
-from bot.container.from_settings import connect_store
-from bot.container.providers import PROVIDERS, choose_provider, get_model_access
-from bot.container.sources import LiveSources
+from bot.container.connections.credentials import require_secret
+from bot.container.connections.from_settings import connect_store
+from bot.container.connections.providers import PROVIDERS, choose_provider, get_model_access
+from bot.container.connections.sources import LiveSources
 from bot.domain.time.day import LocalDay, get_today
 from bot.ports import Cache, ModelProvider, Sources
 from bot.services.operations.ownership import StoreOwnership
-from bot.services.slack.asker_notices import ResponseTimes
+from bot.services.slack.answers.asker_notices import ResponseTimes
 from bot.settings import Settings
 
 

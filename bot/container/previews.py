@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.adapters.slack import SlackLinkCards
-from bot.container.digests import DigestServices
+from bot.container.digests.services import DigestServices
 from bot.container.foundation import Foundation
 from bot.container.records import (
     build_link_previews,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from bot.adapters.caching import BackgroundCache
 from bot.adapters.redis import RedisFeedbackStore, RedisQuestionQueue, RedisThreadStateStore
 from bot.adapters.slack import SlackAnswerDisplays, SlackThreads
-from bot.container.code import build_code_sources
-from bot.container.digests import DigestServices
+from bot.container.digests.code import build_code_sources
+from bot.container.digests.services import DigestServices
 from bot.container.foundation import Foundation
 from bot.container.records import build_answered_requests
 from bot.domain.conversations.commands import AllowedRepositories
@@ -22,8 +22,8 @@ from bot.services.questions.background import BackgroundSources
 from bot.services.questions.conversations import ConversationService
 from bot.services.questions.feedback import AnswerFeedback
 from bot.services.questions.thread_memory import ThreadMemories, describe_post
-from bot.services.slack.answer import Answer
-from bot.services.slack.replies import ReplySender
+from bot.services.slack.answers.answer import Answer
+from bot.services.slack.answers.replies import ReplySender
 from bot.services.slack.welcome_log import WelcomeLog
 
 

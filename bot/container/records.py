@@ -6,17 +6,17 @@ from zoneinfo import ZoneInfo
 
 from bot.adapters.redis import RedisPreviewSwitches, RedisRecordStore, RedisSubscriptionStore
 from bot.adapters.slack import SlackWorkspaceDirectory
+from bot.container.connections.from_settings import build_fixed_subscription
 from bot.container.foundation import Foundation
-from bot.container.from_settings import build_fixed_subscription
 from bot.domain.keyspace.keys import ANSWER_PROGRESS, EARLIER_ANSWER, INCIDENT_REPORT_RECORD, LINK_PREVIEW
 from bot.ports import RecordStore, SubscriptionStore
-from bot.ports.link_previews import PreviewSwitches
+from bot.ports.slack.link_previews import PreviewSwitches
 from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC
 from bot.services.digest.records import DigestRecords
 from bot.services.previews.link_preview import LINK_PREVIEW_CODEC, LinkPreview
 from bot.services.previews.switcher import PreviewSwitcher
-from bot.services.slack.answered_request import ANSWERED_REQUEST, AnsweredRequest
-from bot.services.slack.earlier_answer import EARLIER_ANSWER_CODEC, EarlierAnswer
+from bot.services.slack.answers.answered_request import ANSWERED_REQUEST, AnsweredRequest
+from bot.services.slack.answers.earlier_answer import EARLIER_ANSWER_CODEC, EarlierAnswer
 from bot.services.subscriptions.incident_report import INCIDENT_REPORT_CODEC, PostedIncidentReport
 from bot.services.subscriptions.repository import SubscriptionRepository
 

@@ -8,7 +8,7 @@ from functools import partial
 from bot.adapters.redis import RedisRecordStore
 from bot.adapters.slack import SlackStepReporter, make_slack_client
 from bot.container.delivery import DeliveryServices
-from bot.container.digests import DigestServices
+from bot.container.digests.services import DigestServices
 from bot.container.foundation import Foundation
 from bot.container.questions import build_answer_writer
 from bot.container.records import build_subscription_repository, get_channel_zone

@@ -12,16 +12,16 @@ from bot.adapters.slack import SlackHomePublisher, SlackViews, SlackWorkspaceDir
 from bot.container.access import build_access_control
 from bot.container.costs import CostServices
 from bot.container.delivery import DeliveryServices
-from bot.container.digests import DigestServices
+from bot.container.digests.services import DigestServices
 from bot.container.foundation import Foundation
 from bot.container.records import build_preview_switcher, build_subscription_store
 from bot.container.schedule import ScheduleServices
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.services.history.outcome_watcher import OutcomeWatcher
 from bot.services.operations.health import HealthReader
+from bot.services.slack.answers.replies import ReplySender
 from bot.services.slack.home_publisher import AppHome
-from bot.services.slack.replies import ReplySender
-from bot.services.slack.subscription_form import FormOpener
+from bot.services.slack.modals.subscription_form import FormOpener
 from bot.services.subscriptions.delivery import DigestDelivery
 from bot.services.subscriptions.editor import SubscriptionEditor
 from bot.services.subscriptions.permissions import SubscriptionPermissions

@@ -19,8 +19,8 @@ from pydantic import SecretStr
 from bot.adapters.embedded import claim_state, is_platform_supported
 from bot.adapters.redis import reset_store
 from bot.container import Foundation
-from bot.container.credentials import create_github_auth
-from bot.container.providers import choose_provider, get_model_access
+from bot.container.connections.credentials import create_github_auth
+from bot.container.connections.providers import choose_provider, get_model_access
 from bot.demo.page_text import SAMPLE_ABOUT, TEAM_ABOUT, build_live_about
 from bot.demo.sample.planting import plant_team
 from bot.demo.sample.sources import SampleSources

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from bot.container.worker import WorkerServices
+from bot.container.processes.worker import WorkerServices
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.reference import Reference
@@ -37,7 +37,7 @@ from bot.services.jobs.payloads import (
     ThreadPayload,
     VotePayload,
 )
-from bot.services.slack.answer import Answer
+from bot.services.slack.answers.answer import Answer
 
 _GOOD_VOTE_RECORDED = "Thanks, saved for the people who run this bot."
 _BAD_VOTE_RECORDED = f"{_GOOD_VOTE_RECORDED} What was wrong? Reply here, and I answer again."

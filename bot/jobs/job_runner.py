@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from bot.container.worker import WorkerServices
+from bot.container.processes.worker import WorkerServices
 from bot.domain.conversations.commands import ParseContext
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import UsageError
 from bot.domain.operations.budget import PERSONAL_EXHAUSTED
-from bot.ports.versioned_json import VersionedJson
+from bot.ports.codecs.versioned_json import VersionedJson
 from bot.services.costs.billing import bill_to, name_payer
 from bot.services.jobs.declaration import PAYLOAD_VERSION, JobType, is_versioned, read_part
 from bot.services.jobs.job_types import read_slack_request

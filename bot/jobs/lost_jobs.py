@@ -10,10 +10,10 @@ from typing import Any
 
 from dramatiq import MessageProxy
 
-from bot.container.worker import WorkerServices
+from bot.container.processes.worker import WorkerServices
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.jobs.job_runner import JobHandler, read_asker
-from bot.ports.versioned_json import VersionedJson
+from bot.ports.codecs.versioned_json import VersionedJson
 from bot.services.jobs.declaration import PAYLOAD_VERSION, JobQueue, read_part
 from bot.services.jobs.job_types import ANSWER_QUESTIONS, REPORT_LOSS
 from bot.services.jobs.payloads import LostJobPayload, ThreadPayload

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from bot.container.worker import WorkerServices
+from bot.container.processes.worker import WorkerServices
 from bot.domain.conversations.preview_request import PreviewAction
 from bot.domain.conversations.slack_request import Audience
 from bot.jobs.job_runner import JobHandler

@@ -13,7 +13,7 @@ from dramatiq.middleware import Middleware
 from redis import Redis
 
 from bot.adapters.redis import Keyspace, make_broker, translate_redis_errors, wrap_job
-from bot.container.worker import WorkerServices
+from bot.container.processes.worker import WorkerServices
 from bot.domain.errors import StoreUnavailable
 from bot.domain.operations.lane import QueueName
 from bot.domain.operations.lost_job import LossReason

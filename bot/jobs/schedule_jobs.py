@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from bot.container.worker import WorkerServices
+from bot.container.processes.worker import WorkerServices
 from bot.jobs.job_runner import JobHandler
 from bot.services.jobs.declaration import JobQueue
 from bot.services.jobs.job_types import (

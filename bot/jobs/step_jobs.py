@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bot.container.worker import WorkerServices
+from bot.container.processes.worker import WorkerServices
 from bot.domain.conversations.step_inputs import StepName
 from bot.domain.errors import UsageError
 from bot.jobs.job_runner import JobHandler

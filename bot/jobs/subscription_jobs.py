@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from bot.container.worker import WorkerServices
+from bot.container.processes.worker import WorkerServices
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.errors import PrdigestError, SlackUnavailable, StoreUnavailable, UsageError
 from bot.jobs.job_runner import JobHandler
@@ -13,7 +13,7 @@ from bot.render.conversations.notices import describe_error
 from bot.render.subscriptions import sentences
 from bot.services.jobs.job_types import CHANGE_SUBSCRIPTION, SHOW_FORM, SHOW_HOME, SHOW_PREVIEW
 from bot.services.jobs.payloads import AskerPayload, FormPayload, PreviewPayload, SubscriptionPayload
-from bot.services.slack.answer import Answer
+from bot.services.slack.answers.answer import Answer
 
 log = logging.getLogger(__name__)
 

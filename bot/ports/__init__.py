@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from bot.ports.batches import BatchResult, BatchStatus, BatchStore, ModelBatches
 from bot.ports.calls import CallWatch, watch_nothing
-from bot.ports.deprecations import DeprecationStore
-from bot.ports.eraser import Eraser, ErasureCount
 from bot.ports.github import DayMerges, PullRequestBackground, PullRequests
-from bot.ports.llm import (
+from bot.ports.model.batches import BatchResult, BatchStatus, ModelBatches
+from bot.ports.model.llm import (
     Chat,
     ChatEvent,
     ChatModel,
@@ -22,11 +20,10 @@ from bot.ports.llm import (
     TurnEnd,
     TurnUsage,
 )
-from bot.ports.profiles import ProfileStore
-from bot.ports.providers import ModelAccess, ModelConnection, ModelProvider
+from bot.ports.model.providers import ModelAccess, ModelConnection, ModelProvider
 from bot.ports.releases import Releases
 from bot.ports.site_folder import SiteFolder
-from bot.ports.slack import (
+from bot.ports.slack.messages import (
     AnswerDisplay,
     AnswerDisplays,
     Attachment,
@@ -37,27 +34,19 @@ from bot.ports.slack import (
     ThreadReader,
     Views,
 )
-from bot.ports.source_files import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
+from bot.ports.source.files import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
 from bot.ports.sources import Sources
-from bot.ports.store import (
-    BackfillLog,
-    Cache,
-    CostLedger,
-    DueQueue,
-    FeedbackStore,
-    HistoryStore,
-    LostJobStore,
-    PostedDigestIndex,
-    QuestionQueue,
-    RateLimiter,
-    RecordStore,
-    RunLog,
-    SpendingStore,
-    SubscriptionStore,
-    ThreadStateStore,
-    WorkspaceOwner,
-)
-from bot.ports.touches import TouchStore
+from bot.ports.store.batches import BatchStore
+from bot.ports.store.cache import Cache, RateLimiter
+from bot.ports.store.costs import CostLedger, SpendingStore
+from bot.ports.store.deprecations import DeprecationStore
+from bot.ports.store.eraser import Eraser, ErasureCount
+from bot.ports.store.history import BackfillLog, HistoryStore
+from bot.ports.store.profiles import ProfileStore
+from bot.ports.store.queues import DueQueue, LostJobStore, QuestionQueue, RunLog
+from bot.ports.store.records import FeedbackStore, PostedDigestIndex, RecordStore, ThreadStateStore, WorkspaceOwner
+from bot.ports.store.subscriptions import SubscriptionStore
+from bot.ports.store.touches import TouchStore
 
 __all__ = [
     "AnswerDisplay",

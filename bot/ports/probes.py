@@ -8,8 +8,10 @@ from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from bot.domain.pull_requests.models import Repository
-from bot.ports.link_previews import PreviewSwitches
-from bot.ports.store import Cache, DueQueue, LostJobStore, RunLog, SubscriptionStore
+from bot.ports.slack.link_previews import PreviewSwitches
+from bot.ports.store.cache import Cache
+from bot.ports.store.queues import DueQueue, LostJobStore, RunLog
+from bot.ports.store.subscriptions import SubscriptionStore
 
 
 @dataclass(frozen=True, slots=True)

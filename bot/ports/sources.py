@@ -9,9 +9,9 @@ from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.review.models import BugReview
 from bot.ports.github import PullRequestBackground, PullRequests
-from bot.ports.llm import ChatModel, Model
+from bot.ports.model.llm import ChatModel, Model
 from bot.ports.releases import Releases
-from bot.ports.source_files import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
+from bot.ports.source.files import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
 
 
 class Sources(Protocol):

@@ -24,8 +24,8 @@ from bot.domain.profile.upstream.index import UpstreamIndex
 from bot.domain.pull_requests.models import Repository
 from bot.domain.python.models import Signature
 from bot.domain.text.strings import truncate_text
-from bot.ports.clone_trees import CloneTrees
-from bot.ports.profile_json import dump_profile
+from bot.ports.codecs.profile_json import dump_profile
+from bot.ports.source.clone_trees import CloneTrees
 from bot.services.contract.reader import CONTRACT_JSON
 from bot.services.touches.clones.clone_contracts import ContractExtractor
 from bot.services.touches.clones.replay_cache import UpstreamTree

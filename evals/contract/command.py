@@ -15,7 +15,7 @@ from bot.domain.errors import PrdigestError
 from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.source.trees import BlobVersion
 from bot.domain.time.day import parse_date, parse_zone
-from bot.ports.clone_trees import CloneTrees
+from bot.ports.source.clone_trees import CloneTrees
 from bot.services.touches.clones.replay_cache import UpstreamTree
 from bot.services.touches.clones.upstream_line import CloneMerge, read_upstream, read_versions, select_dates
 from evals.contract.facts import PYTHON, Fact, MergeScore, format_scores, read_facts, score_merge, sum_scores

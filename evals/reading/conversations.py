@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from bot.container.clone_reviews import build_clone_reviewer
-from bot.container.providers import choose_provider
+from bot.container.connections.providers import choose_provider
+from bot.container.digests.clone_reviews import build_clone_reviewer
 from bot.domain.errors import UsageError
 from bot.domain.evaluation.readings import Reading
 from bot.domain.pull_requests.models import PullRequest

@@ -11,10 +11,10 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from bot.container import open_foundation
-from bot.container.digests import build_digest_services, build_report_builder
-from bot.container.mirror import add_mirror_files
-from bot.container.providers import choose_provider
-from bot.container.sources import LiveSources
+from bot.container.connections.mirror import add_mirror_files
+from bot.container.connections.providers import choose_provider
+from bot.container.connections.sources import LiveSources
+from bot.container.digests.services import build_digest_services, build_report_builder
 from bot.domain.digest.models import Digest
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import LocalDay, parse_date

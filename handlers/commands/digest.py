@@ -30,7 +30,7 @@ from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_o
 from bot.services.jobs.declaration import MINUTE, JobRetries, JobType
 from bot.services.jobs.job_types import LONG_RETRIES, read_slack_request
 from bot.services.jobs.payloads import CommandPayload
-from bot.services.slack.answer import Answer
+from bot.services.slack.answers.answer import Answer
 from handlers.commands import broke, contract, plans, previews, subscriptions, touches, usage
 from handlers.commands.declaration import Command, choose_audience, enqueue_request
 from handlers.intake import RequestIntake

@@ -23,7 +23,7 @@ from bot.render.blocks.buttons import SHARE_RISKS
 from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
 from bot.services.jobs.job_types import LONG_RETRIES
-from bot.services.slack.answer import Answer
+from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import Command, enqueue_request
 from handlers.intake import RequestIntake
 

@@ -19,7 +19,7 @@ from bot.services.jobs.command_jobs import CommandJob, CommandServices, make_com
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.operations import deadlines
 from bot.services.operations.worker_threads import DeadlineExecutor, wait_for_result
-from bot.services.slack.answer import Answer
+from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import Command, enqueue_request
 from handlers.intake import RequestIntake
 

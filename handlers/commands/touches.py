@@ -17,7 +17,7 @@ from bot.domain.operations.lane import QueueName
 from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
 from bot.services.jobs.job_types import LONG_RETRIES
-from bot.services.slack.answer import Answer
+from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import enqueue_request
 from handlers.intake import RequestIntake
 

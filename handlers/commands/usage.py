@@ -7,8 +7,8 @@ from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.conversations.usage_request import USAGE_WORD, UsageRequest
 from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
-from bot.services.slack.answer import Answer
-from bot.services.slack.answers import build_usage
+from bot.services.slack.answers.answer import Answer
+from bot.services.slack.answers.answer_builder import build_usage
 from handlers.commands.declaration import enqueue_request
 from handlers.intake import RequestIntake
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.connection import connect_server
+from bot.adapters.redis.server.connection import connect_server
 from tests.emulators.claude.server import Failure, Step, ToolUse, default_answer
 from tests.emulators.github.faults import FailureKind
 from tests.emulators.github.store import IssueRecord, RemarkRecord, changed_file

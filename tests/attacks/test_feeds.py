@@ -16,7 +16,7 @@ from redis import Redis
 
 from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis import RedisHistoryStore, RedisProfileStore
-from bot.adapters.redis.connection import connect_server
+from bot.adapters.redis.server.connection import connect_server
 from bot.domain.keyspace import keys
 from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.models import Profile, Use, UseKind

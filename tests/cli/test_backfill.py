@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.history import RedisBackfillLog, RedisHistoryStore
+from bot.adapters.redis.records.history import RedisBackfillLog, RedisHistoryStore
 from bot.cli import run_cli
 from bot.container import open_foundation
-from bot.container.digests import build_digest_builder, build_digest_services
-from bot.container.history import build_backfill
+from bot.container.digests.history import build_backfill
+from bot.container.digests.services import build_digest_builder, build_digest_services
 from bot.domain.errors import GitHubAccessDenied, PrdigestError, RepositoryNotFound, UsageError
 from bot.domain.history.backfill import BackfillOutcome
 from bot.domain.pull_requests.models import PullRequest, Repository

@@ -14,9 +14,9 @@ import pytest
 from localslack.rules.messages import find_links, find_mentions
 from redis import Redis
 
-from bot.adapters.redis.feedback import RedisFeedbackStore
+from bot.adapters.redis.records.feedback import RedisFeedbackStore
 from bot.cli import cli
-from bot.cli.risks import risks_group
+from bot.cli.risks.evaluation import risks_group
 from tests.cli.conftest import Call
 from tests.emulators.claude.server import Failure, Json, Refusal, Step, overview_answer, schema_of, summary_answer
 from tests.emulators.github.store import changed_file, pull

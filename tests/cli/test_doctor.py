@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.keyspace.keys import LAST_TICK
 from tests.helpers.command import prdigest
 from tests.helpers.world import CHANNEL, World, world

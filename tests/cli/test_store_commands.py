@@ -14,13 +14,13 @@ from typing import Any, cast
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import connect_server
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
+from bot.adapters.redis.server.connection import connect_server
 from bot.adapters.redis.transfer.schema import SCHEMA_KEY, find_exported_family
 from bot.adapters.redis.transfer.transfer import StoreTransfer
 from bot.container import open_foundation
-from bot.container.web import build_web_services
-from bot.container.worker import build_worker_services
+from bot.container.processes.web import build_web_services
+from bot.container.processes.worker import build_worker_services
 from bot.domain.conversations.thread import Question
 from bot.domain.keyspace.keys import QUESTION_QUEUE
 from bot.domain.operations.run import Run, RunOutcome

@@ -15,20 +15,20 @@ from redis import Redis
 
 from bot.adapters.embedded.keeper import LINGER_SECONDS
 from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.connection import RedisCache, connect_server
+from bot.adapters.redis.server.connection import RedisCache, connect_server
 from bot.container import Foundation, open_foundation
 from bot.container.access import build_access_control, build_allowed_repositories
+from bot.container.connections.from_settings import get_display_name
 from bot.container.delivery import build_composer
-from bot.container.digests import (
+from bot.container.digests.services import (
     build_digest_builder,
     build_digest_services,
     build_pull_requests,
 )
-from bot.container.from_settings import get_display_name
+from bot.container.processes.worker import build_answers, build_replies, build_worker_services
 from bot.container.questions import build_archive, build_thread_memories
 from bot.container.records import build_subscription_repository
 from bot.container.schedule import build_schedule_services
-from bot.container.worker import build_answers, build_replies, build_worker_services
 from bot.domain.conversations.commands import AllowedRepositories, RisksRequest
 from bot.domain.errors import ConfigurationError, PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
 from bot.domain.pull_requests.models import Repository

@@ -19,7 +19,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.connection import connect_server
+from bot.adapters.redis.server.connection import connect_server
 
 # so many run at once: each has a handful of processes, and other tests run beside them
 PARALLEL_CHECKS = 6

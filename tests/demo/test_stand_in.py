@@ -11,7 +11,7 @@ from redis import Redis
 
 from bot.container import open_foundation
 from bot.container.access import build_allowed_repositories
-from bot.container.digests import build_digest_builder, build_digest_services
+from bot.container.digests.services import build_digest_builder, build_digest_services
 from bot.container.questions import build_answer_writer
 from bot.demo.sample.sources import SampleSources
 from bot.demo.stand_in import RuleChatModel

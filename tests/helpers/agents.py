@@ -24,7 +24,7 @@ from mcp.types import CallToolResult, TextContent
 
 from bot.adapters.redis import connect_server
 from bot.container import Foundation, open_foundation
-from bot.container.agents import build_agent_sources
+from bot.container.processes.agents import build_agent_sources
 from bot.container.touches.profiles import build_profile_registry
 from bot.domain.pull_requests.models import Repository
 from bot.mcp.calls import AgentTools

@@ -18,7 +18,7 @@ from bot.jobs import JobTimeLimits
 from bot.processes import run_all
 from bot.services.costs import billing
 from bot.services.operations import deadlines
-from bot.services.slack.asker_notices import ResponseTimes
+from bot.services.slack.answers.asker_notices import ResponseTimes
 from bot.settings import list_secret_values, load_settings
 
 _TIMES = 50.0

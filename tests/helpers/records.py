@@ -10,13 +10,13 @@ from typing import Any, Generic, TypeVar
 
 from redis import Redis
 
-from bot.adapters.redis.connection import pack_value, unpack_value
-from bot.adapters.redis.record_store import RedisRecordStore
+from bot.adapters.redis.records.record_store import RedisRecordStore
+from bot.adapters.redis.server.connection import pack_value, unpack_value
 from bot.domain.errors import PostingInProgress
 from bot.ports import RecordStore
-from bot.ports.record_codec import Record, RecordCodec
+from bot.ports.codecs.record_codec import Record, RecordCodec
 from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC, PostedDigest
-from bot.services.slack.answered_request import ANSWERED_REQUEST, AnsweredRequest
+from bot.services.slack.answers.answered_request import ANSWERED_REQUEST, AnsweredRequest
 from bot.services.subscriptions.incident_report import INCIDENT_REPORT_CODEC, PostedIncidentReport
 
 R = TypeVar("R", bound=Record)

@@ -18,7 +18,7 @@ from localslack.users.transport import HttpTransport
 from pydantic import SecretStr
 from redis import Redis
 
-from bot.adapters.redis.connection import connect_server
+from bot.adapters.redis.server.connection import connect_server
 from bot.container import Foundation, open_foundation
 from bot.container.schedule import build_schedule_services, build_scheduler
 from bot.demo.sample.sources import SampleSources

@@ -17,7 +17,7 @@ import pytest
 from bot.adapters.git.clone import parse_github_url
 from bot.adapters.git.diff_tree import parse_commits
 from bot.adapters.records.source_files import build_source_file
-from bot.adapters.redis.history import trim_pull_request
+from bot.adapters.redis.records.history import trim_pull_request
 from bot.domain.contract.extraction import MergeFacts, extract_contract
 from bot.domain.contract.models import FileVersions
 from bot.domain.contract.surfaces import list_surface_changes

@@ -14,8 +14,8 @@ from redis import Redis
 
 from bot.adapters.caching.changed_files import FileCache
 from bot.adapters.caching.day_lists import DayListCache
-from bot.adapters.redis.connection import RedisCache
-from bot.adapters.redis.history import RedisHistoryStore
+from bot.adapters.redis.records.history import RedisHistoryStore
+from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.conversations.commands import RisksRequest
 from bot.domain.digest.models import Digest
 from bot.domain.pull_requests.models import PullRequest

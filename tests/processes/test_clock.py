@@ -15,8 +15,8 @@ import pytest
 from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_EXECUTED, EVENT_JOB_MAX_INSTANCES
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache, connect_server
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
+from bot.adapters.redis.server.connection import RedisCache, connect_server
 from bot.clock import Clock
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.domain.subscriptions.models import Subscription, Timing

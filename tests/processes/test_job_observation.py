@@ -15,7 +15,7 @@ from redis import Redis
 
 from bot.adapters.metrics import Instruments
 from bot.adapters.redis import make_broker, wrap_job
-from bot.adapters.redis.keyspace import UNPREFIXED
+from bot.adapters.redis.server.keyspace import UNPREFIXED
 from bot.adapters.tracing import JobTracing
 from bot.domain.errors import GitHubUnavailable, RateLimited
 from bot.jobs import JobMetrics

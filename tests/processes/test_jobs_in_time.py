@@ -14,7 +14,7 @@ from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisSubscriptionStore
 from bot.container import Foundation, open_foundation
-from bot.container.worker import WorkerServices, build_worker_services
+from bot.container.processes.worker import WorkerServices, build_worker_services
 from bot.domain.conversations.commands import DigestRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.conversations.thread import Question
@@ -27,7 +27,7 @@ from bot.services.jobs.job_types import ANSWER_QUESTIONS, DELIVER_DIGEST
 from bot.services.jobs.payloads import CommandPayload, DeliveryPayload, ThreadPayload
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import ShutdownSignal
-from bot.services.slack.asker_notices import ResponseTimes
+from bot.services.slack.answers.asker_notices import ResponseTimes
 from bot.settings import load_settings
 from handlers import COMMANDS
 from handlers.commands.digest import DIGEST_JOB, OVERVIEW_JOB

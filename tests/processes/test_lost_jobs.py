@@ -15,14 +15,14 @@ import pytest
 from dramatiq import Message, MessageProxy, Retry, Worker
 from redis import Redis
 
-from bot.adapters.redis.connection import connect_server
 from bot.adapters.redis.jobs.attempts import MAX_ATTEMPTS, AttemptCounter
 from bot.adapters.redis.jobs.broker import make_broker
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.jobs.retries import AttemptLimitError, JobInterruption, TurnWait
-from bot.adapters.redis.keyspace import UNPREFIXED
+from bot.adapters.redis.server.connection import connect_server
+from bot.adapters.redis.server.keyspace import UNPREFIXED
 from bot.container import open_foundation
-from bot.container.worker import WorkerServices, build_worker_services
+from bot.container.processes.worker import WorkerServices, build_worker_services
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.keyspace.keys import LEASE, QUESTION_QUEUE
@@ -33,7 +33,7 @@ from bot.services.jobs.job_types import SEND_PRIVATE_NOTICE
 from bot.services.jobs.payloads import NoticePayload
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import ShutdownSignal
-from bot.services.slack.asker_notices import ResponseTimes
+from bot.services.slack.answers.asker_notices import ResponseTimes
 from bot.settings import load_settings
 from handlers import COMMANDS
 from handlers.commands.summary import SUMMARY_JOB

@@ -17,7 +17,7 @@ import pytest
 from redis import Redis
 
 from bot.container import open_foundation
-from bot.container.worker import WorkerServices, build_worker_services
+from bot.container.processes.worker import WorkerServices, build_worker_services
 from bot.domain.operations.lane import QueueName
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription

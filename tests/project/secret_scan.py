@@ -19,9 +19,10 @@ _SKIPPED = (".gz", ".png", ".webp", ".lock")
 # what these hold is made up, and opens nothing
 MADE_UP = frozenset(
     """
-    tests/adapters/git/test_clone.py tests/adapters/redis/test_connection.py tests/container/test_container.py
-    tests/doctor/checks/test_settings.py tests/doctor/checks/test_store.py tests/doctor/test_probe_openers.py
-    tests/domain/text/test_redaction.py tests/helpers/attacks.py tests/hostile/tables/addresses.py
+    tests/adapters/git/test_clone.py tests/adapters/redis/server/test_connection.py
+    tests/container/test_container.py tests/doctor/checks/test_settings.py tests/doctor/checks/test_store.py
+    tests/doctor/test_probe_openers.py tests/domain/text/test_redaction.py tests/helpers/attacks.py
+    tests/hostile/tables/addresses.py
     tests/hostile/tables/credentials.py tests/hostile/tables/store_faults.py
     tests/services/questions/tools/test_source_tools.py tests/services/questions/tools/test_toolbox.py
     tests/settings/test_secret_values.py

@@ -46,7 +46,7 @@ BOUNDS = (
     "bot/services/operations/deadlines.py",
     "bot/services/operations/worker_threads.py",
     "bot/adapters/http/bounded_calls.py",
-    "bot/adapters/redis/leases.py",
+    "bot/adapters/redis/server/leases.py",
 )
 WALL = {
     # the SDK says in its log how long a listener took

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.connection import connect_server
+from bot.adapters.redis.server.connection import connect_server
 from tests.helpers.checks import closed_port
 from tests.helpers.command import Process, started
 from tests.helpers.world import USUAL, Tokens, World, world

@@ -14,11 +14,11 @@ from redis import Redis
 
 from bot import processes
 from bot.container import Foundation, open_foundation
+from bot.container.connections.from_settings import get_display_name
 from bot.container.foundation import build_ownership
-from bot.container.from_settings import get_display_name
+from bot.container.processes.web import build_web_services
+from bot.container.processes.worker import build_worker_services
 from bot.container.schedule import build_schedule_services
-from bot.container.web import build_web_services
-from bot.container.worker import build_worker_services
 from bot.monitoring import monitor_process
 from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import Process, Settings, get_setting_use

@@ -17,19 +17,19 @@ from redis import Redis
 
 from bot.adapters.caching import BackgroundCache, SourceFileCache
 from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.batches import RedisBatchStore
-from bot.adapters.redis.connection import RedisCache, connect_server
-from bot.adapters.redis.deprecations import RedisDeprecationStore
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
-from bot.adapters.redis.preview_switches import RedisPreviewSwitches
-from bot.adapters.redis.probe import RedisProbe
-from bot.adapters.redis.profiles import RedisProfileStore
-from bot.adapters.redis.record_store import RedisRecordStore
+from bot.adapters.redis.records.batches import RedisBatchStore
+from bot.adapters.redis.records.deprecations import RedisDeprecationStore
+from bot.adapters.redis.records.preview_switches import RedisPreviewSwitches
+from bot.adapters.redis.records.profiles import RedisProfileStore
+from bot.adapters.redis.records.record_store import RedisRecordStore
+from bot.adapters.redis.records.touches import RedisTouchStore
+from bot.adapters.redis.server.connection import RedisCache, connect_server
+from bot.adapters.redis.server.probe import RedisProbe
 from bot.adapters.redis.spending import RedisSpendingStore
-from bot.adapters.redis.touches import RedisTouchStore
-from bot.container.digests import build_digest_services
+from bot.container.digests.history import build_backfill
+from bot.container.digests.services import build_digest_services
 from bot.container.foundation import build_ownership
-from bot.container.history import build_backfill
 from bot.domain.contract.deprecations import DeprecationLedger
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
 from bot.domain.conversations.preview_request import PreviewSwitch

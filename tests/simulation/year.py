@@ -24,8 +24,8 @@ from typing import Any, cast
 
 from redis import Redis
 
-from bot.adapters.redis.connection import pack_value
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
+from bot.adapters.redis.server.connection import pack_value
 from bot.domain.keyspace.keys import DUE_QUEUE
 from bot.domain.operations.incident import IncidentKind
 from bot.domain.subscriptions.due_items import NextDigest

@@ -10,7 +10,7 @@ from bot.domain.keyspace.keys import COMMIT_MERGE, DISCUSSION
 from bot.domain.pull_requests.discussion import Discussion
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.ports import Cache, PullRequestBackground
-from bot.ports.cached_json import load_or_none
+from bot.ports.codecs.cached_json import load_or_none
 
 _DISCUSSION = TypeAdapter(Discussion)
 _PULL_REQUEST = TypeAdapter(PullRequest)

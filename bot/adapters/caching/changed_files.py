@@ -10,7 +10,7 @@ from bot.domain.keyspace.keys import CHANGED_FILES
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.ports import Cache, DayMerges, PullRequests
-from bot.ports.cached_json import load_or_none
+from bot.ports.codecs.cached_json import load_or_none
 
 _FILES = TypeAdapter(tuple[ChangedFile, ...])
 

@@ -14,7 +14,7 @@ from bot.domain.keyspace.keys import DAY_LIST, UNSETTLED_DAY_LIST
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.ports import Cache, DayMerges, PullRequests
-from bot.ports.cached_json import load_or_none
+from bot.ports.codecs.cached_json import load_or_none
 
 _DAY_MERGES = TypeAdapter(DayMerges)
 # GitHub's search index lags behind by minutes

@@ -12,7 +12,7 @@ from bot.domain.contract.releases import Release
 from bot.domain.keyspace.keys import RELEASES, TAG_COMMIT
 from bot.domain.pull_requests.models import Repository
 from bot.ports import Cache, Releases
-from bot.ports.cached_json import load_or_none
+from bot.ports.codecs.cached_json import load_or_none
 
 
 @dataclass(frozen=True, slots=True)

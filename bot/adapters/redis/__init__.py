@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
-from bot.adapters.redis.batches import RedisBatchStore
-from bot.adapters.redis.connection import (
+from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
+from bot.adapters.redis.jobs.broker import make_broker
+from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
+from bot.adapters.redis.jobs.retries import JobInterruption, JobPostponement, wrap_job
+from bot.adapters.redis.question_queue import RedisQuestionQueue
+from bot.adapters.redis.rate_limiter import RedisRateLimiter
+from bot.adapters.redis.records.batches import RedisBatchStore
+from bot.adapters.redis.records.deprecations import RedisDeprecationStore
+from bot.adapters.redis.records.feedback import RedisFeedbackStore
+from bot.adapters.redis.records.history import RedisBackfillLog, RedisHistoryStore
+from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
+from bot.adapters.redis.records.preview_switches import RedisPreviewSwitches
+from bot.adapters.redis.records.profiles import RedisProfileStore
+from bot.adapters.redis.records.record_store import RedisRecordStore
+from bot.adapters.redis.records.thread_states import RedisThreadStateStore
+from bot.adapters.redis.records.touches import RedisTouchStore
+from bot.adapters.redis.server.connection import (
     SHORT_TIMEOUTS,
     RedisCache,
     RedisTimeouts,
@@ -11,26 +26,11 @@ from bot.adapters.redis.connection import (
     connect_server,
     require_durable,
 )
-from bot.adapters.redis.deprecations import RedisDeprecationStore
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
-from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.feedback import RedisFeedbackStore
-from bot.adapters.redis.history import RedisBackfillLog, RedisHistoryStore
-from bot.adapters.redis.jobs.broker import make_broker
-from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
-from bot.adapters.redis.jobs.retries import JobInterruption, JobPostponement, wrap_job
-from bot.adapters.redis.keyspace import Keyspace
-from bot.adapters.redis.owner import RedisWorkspaceOwner
-from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
-from bot.adapters.redis.preview_switches import RedisPreviewSwitches
-from bot.adapters.redis.probe import RedisProbe, redact_address
-from bot.adapters.redis.profiles import RedisProfileStore
-from bot.adapters.redis.question_queue import RedisQuestionQueue
-from bot.adapters.redis.rate_limiter import RedisRateLimiter
-from bot.adapters.redis.record_store import RedisRecordStore
+from bot.adapters.redis.server.errors import translate_redis_errors
+from bot.adapters.redis.server.keyspace import Keyspace
+from bot.adapters.redis.server.owner import RedisWorkspaceOwner
+from bot.adapters.redis.server.probe import RedisProbe, redact_address
 from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
-from bot.adapters.redis.thread_states import RedisThreadStateStore
-from bot.adapters.redis.touches import RedisTouchStore
 from bot.adapters.redis.transfer.erasure import StoreEraser
 from bot.adapters.redis.transfer.reset import reset_store
 from bot.adapters.redis.transfer.schema import migrate_schema

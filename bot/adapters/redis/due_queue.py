@@ -12,15 +12,15 @@ from pydantic import TypeAdapter
 from pydantic_core import to_json
 from redis import Redis
 
-from bot.adapters.redis.connection import pack_value, unpack_value
-from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.adapters.redis.server.connection import pack_value, unpack_value
+from bot.adapters.redis.server.errors import translate_redis_errors
+from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.keyspace.keys import DUE_QUEUE, RUN_JOURNAL, SUBSCRIPTIONS
 from bot.domain.operations.run import Run
 from bot.domain.subscriptions.due_items import DueItem, format_item, parse_item
 from bot.domain.subscriptions.models import Subscription
 from bot.domain.text.strings import quote_input
-from bot.ports.cached_json import load_or_none
+from bot.ports.codecs.cached_json import load_or_none
 
 log = logging.getLogger(__name__)
 

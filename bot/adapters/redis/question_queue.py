@@ -12,9 +12,9 @@ from typing import cast
 
 from redis import Redis
 
-from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
-from bot.adapters.redis.leases import hold_lease
+from bot.adapters.redis.server.errors import translate_redis_errors
+from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
+from bot.adapters.redis.server.leases import hold_lease
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.keyspace.keys import QUESTION_QUEUE

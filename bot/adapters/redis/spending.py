@@ -9,8 +9,8 @@ from typing import cast
 
 from redis import Redis
 
-from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.adapters.redis.server.errors import translate_redis_errors
+from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.keyspace.family import ExpiringFamily
 from bot.domain.keyspace.keys import BUDGET_HOLDS, COST_LEDGER, MONTHLY_SPENDING, SPENDING
 from bot.domain.operations.budget import BudgetHold, is_month_name

@@ -9,7 +9,7 @@ from slack_sdk import WebClient
 
 from bot.adapters.slack.errors import translate_slack_errors
 from bot.adapters.slack.messenger import SlackMessenger
-from bot.ports.link_previews import CardBlocks, MessagePlace, ShownCard
+from bot.ports.slack.link_previews import CardBlocks, MessagePlace, ShownCard
 
 # of our cards, so that they are known even where Slack does not say whose an attachment is
 _OWN_BLOCK = "prdigest_preview"

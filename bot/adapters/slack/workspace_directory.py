@@ -13,7 +13,7 @@ from bot.adapters.slack.errors import translate_slack_errors
 from bot.adapters.slack.messenger import open_direct_messages
 from bot.domain.errors import UsageError
 from bot.domain.time.day import parse_zone
-from bot.ports.workspace_directory import ChannelInfo, UserInfo
+from bot.ports.slack.workspace_directory import ChannelInfo, UserInfo
 
 _UTC = ZoneInfo("UTC")
 # the most that Slack returns at once

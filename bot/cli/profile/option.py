@@ -11,7 +11,7 @@ from bot.domain.errors import UsageError
 from bot.domain.profile.models import Profile
 from bot.domain.profile.names import parse_profile_name
 from bot.domain.text.strings import quote_input
-from bot.ports.profile_json import parse_profile
+from bot.ports.codecs.profile_json import parse_profile
 from bot.services.touches.clones.clone_upgrade import scan_clone
 
 

@@ -13,7 +13,7 @@ from bot.cli.grouped_help import format_example
 from bot.cli.profile.store import profile_group
 from bot.domain.errors import UsageError
 from bot.domain.profile.manual import MAX_BYTES, ManualFile, parse_manual
-from bot.ports.profile_json import dump_profile
+from bot.ports.codecs.profile_json import dump_profile
 from bot.render.profile.overview import format_profile, format_profile_yaml
 from bot.services.profile.tree_scan import ScanSource, scan_tree
 

@@ -16,7 +16,7 @@ from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.models import Profile
 from bot.domain.profile.names import parse_profile_name
 from bot.domain.pull_requests.models import Repository
-from bot.ports.profile_json import dump_profile, parse_profile
+from bot.ports.codecs.profile_json import dump_profile, parse_profile
 from bot.render.profile import sentences as render
 
 if TYPE_CHECKING:

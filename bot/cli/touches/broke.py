@@ -21,7 +21,7 @@ from bot.domain.touches.breakage.kinship import Kinship
 from bot.domain.touches.breakage.relevance import RelevanceFilter
 from bot.domain.touches.breakage.suspects import build_report
 from bot.domain.touches.breakage.traceback_names import MAX_TEXT, parse_trace
-from bot.ports.clone_trees import CloneTrees
+from bot.ports.source.clone_trees import CloneTrees
 from bot.render.touches.suspects import format_suspects, format_suspects_json
 from bot.services.touches.clones.clone_range import HEAD, read_clone_range, select_line
 from bot.services.touches.clones.clone_upgrade import CloneUpgradeReader

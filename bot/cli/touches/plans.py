@@ -38,7 +38,7 @@ def since_command(day: str, repo: str | None, timezone: str | None, profile: str
     """Print one page on all that was merged since DAY, from what was read before. No model is asked."""
     with open_command_foundation() as base:
         # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.digests import build_digest_services  # noqa: PLC0415
+        from bot.container.digests.services import build_digest_services  # noqa: PLC0415
         from bot.container.touches.services import build_touch_services  # noqa: PLC0415
 
         repository, zone = require_repository(base.settings, repo), choose_zone(base.settings, timezone)

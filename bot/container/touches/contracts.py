@@ -8,9 +8,9 @@ from functools import partial
 
 from bot.adapters.caching import ReleaseCache, list_kept_releases
 from bot.adapters.redis import RedisDeprecationStore
-from bot.container.digests import DigestServices
+from bot.container.connections.from_settings import get_display_name
+from bot.container.digests.services import DigestServices
 from bot.container.foundation import Foundation
-from bot.container.from_settings import get_display_name
 from bot.domain.contract.releases import Release
 from bot.domain.pull_requests.models import Repository
 from bot.services.contract.deprecations import DeprecationLedgers

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from bot.adapters.redis import RedisDueQueue, RedisProfileStore, RedisTouchStore
+from bot.container.digests.history import build_merge_history
 from bot.container.foundation import Foundation
-from bot.container.history import build_merge_history
 from bot.container.touches.contracts import build_kept_reader
 from bot.ports import ProfileStore
 from bot.services.profile.refresher import ProfileRefresher, ProfileSources

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bot.container.digests import DigestServices
+from bot.container.connections.from_settings import get_display_name
+from bot.container.digests.services import DigestServices
 from bot.container.foundation import Foundation
-from bot.container.from_settings import get_display_name
 from bot.container.touches.contracts import (
     build_contract_lister,
     build_contract_reader,
@@ -23,8 +23,8 @@ from bot.services.digest.since import KeptWork, SincePageBuilder
 from bot.services.digest.touched_day import MoveReader, StepReader, TouchedDayReader
 from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.profile.refresher import ProfileRefresher
-from bot.services.slack.plan_answers import PlanAnswerBuilder
-from bot.services.slack.touch_answers import TouchAnswerBuilder
+from bot.services.slack.answers.plan_answers import PlanAnswerBuilder
+from bot.services.slack.answers.touch_answers import TouchAnswerBuilder
 from bot.services.touches.agent_tasks import AgentTasks
 from bot.services.touches.decisions import TouchDecisions
 from bot.services.touches.lister import TouchLister

@@ -18,7 +18,7 @@ from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.models import Repository
 from bot.domain.source.models import SourceFile
-from bot.ports.profile_json import parse_profile
+from bot.ports.codecs.profile_json import parse_profile
 from bot.services.contract.reader import CONTRACT_JSON
 
 PROFILE_NAME = "satellite"

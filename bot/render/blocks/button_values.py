@@ -18,7 +18,7 @@ from bot.domain.errors import UsageError
 from bot.domain.profile.names import parse_profile_name
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.touches.decisions import TouchVerdict
-from bot.ports.versioned_json import VersionedJson
+from bot.ports.codecs.versioned_json import VersionedJson
 from bot.render.blocks.sentences import UNKNOWN_BUTTON
 
 R = TypeVar("R", bound=CommandRequest)

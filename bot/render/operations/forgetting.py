@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from bot.domain.keyspace.forgotten_ids import ForgottenIds
 from bot.domain.text.strings import format_count
-from bot.ports.eraser import ErasureCount
+from bot.ports.store.eraser import ErasureCount
 
 
 def format_plan(name: str, ids: ForgottenIds, counts: Mapping[str, ErasureCount]) -> Iterator[str]:

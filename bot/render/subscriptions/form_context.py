@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from bot.ports.versioned_json import VERSION_FIELD, VersionedJson
+from bot.ports.codecs.versioned_json import VERSION_FIELD, VersionedJson
 
 _VERSION = 2
 

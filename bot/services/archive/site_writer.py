@@ -13,7 +13,7 @@ from itertools import groupby
 from bot.domain.archive.models import ArchivedDay, ArchiveHeading, RemovalDeadline
 from bot.domain.errors import UsageError
 from bot.ports import SiteFolder
-from bot.ports.versioned_json import VersionedJson
+from bot.ports.codecs.versioned_json import VersionedJson
 from bot.render.archive.atom import render_atom
 from bot.render.archive.calendar import render_calendar
 from bot.render.archive.pages import get_month, render_day, render_index

@@ -14,7 +14,7 @@ from bot.domain.keyspace.keys import MERGE_CONTRACT
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
 from bot.domain.source.models import SourceFile, SourceProblem, SourceVersions
 from bot.ports import Cache, SourceVersionReader
-from bot.ports.versioned_json import VersionedJson
+from bot.ports.codecs.versioned_json import VersionedJson
 
 log = logging.getLogger(__name__)
 

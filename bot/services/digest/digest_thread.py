@@ -11,7 +11,7 @@ from bot.domain.conversations.thread_subject import SubjectKind
 from bot.domain.digest.view import DigestView
 from bot.domain.errors import SlackCallRefused, SlackUnavailable
 from bot.ports import Attachment, Messenger, Post
-from bot.ports.slack import CLOCK_SKEW
+from bot.ports.slack.messages import CLOCK_SKEW
 from bot.render.conversations.notices import render_notice
 from bot.services.digest.posting_plan import PostingPlan
 from bot.services.digest.records import TrackedDigest

@@ -15,8 +15,18 @@ from bot.domain.operations.ledger import Expense, to_microdollars
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span, parse_exact_span
 from bot.domain.track_record.posted_ratings import PostedRatings, merge_ratings
-from bot.ports.cached_json import load_or_none
-from bot.ports.record_codec import COUNT, FLAG, INSTANT, NUMBER, TEXT, TEXTS, Record, RecordCodec, declare_field
+from bot.ports.codecs.cached_json import load_or_none
+from bot.ports.codecs.record_codec import (
+    COUNT,
+    FLAG,
+    INSTANT,
+    NUMBER,
+    TEXT,
+    TEXTS,
+    Record,
+    RecordCodec,
+    declare_field,
+)
 from bot.services.digest.posting_plan import RATINGS_ADAPTER, PostingPlan
 from bot.services.history.merge_timeline import LOOK_AHEAD
 

@@ -16,7 +16,7 @@ from bot.domain.history.revert_index import RevertIndex
 from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup, get_default_classes
-from bot.ports.git import Clone, CloneFacts
+from bot.ports.source.clone import Clone, CloneFacts
 from bot.services.history.merge_timeline import build_past
 from bot.services.risk.evaluation import MergeHistory
 

@@ -15,12 +15,12 @@ from bot.services.jobs.declaration import QUICK_RETRIES, JobRetries, JobType
 from bot.services.jobs.job_types import read_slack_request
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.profile.known_profiles import KnownProfiles
-from bot.services.slack.answer import Answer
-from bot.services.slack.answers import AnswerBuilder
+from bot.services.slack.answers.answer import Answer
+from bot.services.slack.answers.answer_builder import AnswerBuilder
+from bot.services.slack.answers.plan_answers import PlanAnswerBuilder
+from bot.services.slack.answers.replies import ReplySender
+from bot.services.slack.answers.touch_answers import TouchAnswerBuilder
 from bot.services.slack.destinations import AnswerDestinations
-from bot.services.slack.plan_answers import PlanAnswerBuilder
-from bot.services.slack.replies import ReplySender
-from bot.services.slack.touch_answers import TouchAnswerBuilder
 from bot.services.subscriptions.delivery import DigestDelivery
 from bot.services.subscriptions.permissions import SubscriptionPermissions
 

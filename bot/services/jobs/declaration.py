@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from bot.domain.conversations.commands import ParseContext
 from bot.domain.operations.lane import QueueName
-from bot.ports.versioned_json import VERSION_FIELD, VersionedJson
+from bot.ports.codecs.versioned_json import VERSION_FIELD, VersionedJson
 
 P = TypeVar("P")
 

@@ -14,7 +14,7 @@ from bot.domain.operations.lost_job import LostJob
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
-from bot.ports.link_previews import MessagePlace
+from bot.ports.slack.link_previews import MessagePlace
 from bot.render.blocks.button_values import HitVote
 from bot.render.conversations.greetings import Greeting
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from bot.domain.errors import SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.domain.keyspace.forgotten_ids import ForgottenIds
-from bot.ports.eraser import Eraser, ErasureCount
-from bot.ports.slack import Messenger, ThreadReader
+from bot.ports.slack.messages import Messenger, ThreadReader
+from bot.ports.store.eraser import Eraser, ErasureCount
 
 log = logging.getLogger(__name__)
 

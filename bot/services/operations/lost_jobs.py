@@ -11,7 +11,7 @@ from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.ports import LostJobStore
 from bot.render.conversations.sentences import GAVE_UP, SET_ASIDE
 from bot.services.questions.conversations import ConversationService
-from bot.services.slack.replies import ReplySender
+from bot.services.slack.answers.replies import ReplySender
 from bot.services.subscriptions.incidents import IncidentReporter
 
 log = logging.getLogger(__name__)

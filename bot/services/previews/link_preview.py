@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.ports.record_codec import INSTANT, TEXT, Record, RecordCodec, declare_field
+from bot.ports.codecs.record_codec import INSTANT, TEXT, Record, RecordCodec, declare_field
 
 
 @dataclass(frozen=True, slots=True)

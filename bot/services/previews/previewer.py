@@ -12,7 +12,7 @@ from bot.domain.conversations.preview_links import PreviewTarget, compute_link_f
 from bot.domain.errors import PostingInProgress, SlackCallRefused
 from bot.domain.keyspace.keys import LINK_PREVIEW, OTHER_PREVIEWER
 from bot.ports import Cache, RecordStore
-from bot.ports.link_previews import CardBlocks, LinkCards, MessagePlace, PreviewSwitches
+from bot.ports.slack.link_previews import CardBlocks, LinkCards, MessagePlace, PreviewSwitches
 from bot.render.previews.card import render_card
 from bot.services.previews.cards import PreviewCardBuilder
 from bot.services.previews.link_preview import LinkPreview

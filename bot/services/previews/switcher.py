@@ -8,11 +8,11 @@ from datetime import datetime
 from bot.domain.conversations.preview_request import PreviewAction, PreviewSwitch
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused, UsageError
-from bot.ports.link_previews import PreviewSwitches
-from bot.ports.workspace_directory import WorkspaceDirectory
+from bot.ports.slack.link_previews import PreviewSwitches
+from bot.ports.slack.workspace_directory import WorkspaceDirectory
 from bot.render.conversations.notices import render_notice
 from bot.render.previews import sentences
-from bot.services.slack.answer import Answer
+from bot.services.slack.answers.answer import Answer
 
 
 class PreviewSwitcher:

@@ -13,7 +13,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.source.listing import TreeFile
 from bot.domain.source.models import SourceFile
 from bot.ports import Cache, SourceFiles
-from bot.ports.versioned_json import VersionedJson
+from bot.ports.codecs.versioned_json import VersionedJson
 from bot.services.operations.worker_threads import DeadlineExecutor
 
 T = TypeVar("T")

@@ -23,7 +23,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.source.models import SourceFile
 from bot.domain.touches.moves import compare_profiles
 from bot.ports import Cache, ProfileStore, SourceFiles, SourceMirror, SourceTrees
-from bot.ports.versioned_json import VersionedJson
+from bot.ports.codecs.versioned_json import VersionedJson
 from bot.services.profile.content_cache import ContentCache
 from bot.services.profile.upstream_outlines import UpstreamOutlines
 from bot.services.source.mirror_updates import update_mirror

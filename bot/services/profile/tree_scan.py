@@ -14,7 +14,7 @@ from bot.domain.profile.models import Profile
 from bot.domain.profile.scan import build_profile
 from bot.domain.profile.upstream.index import UpstreamIndex
 from bot.domain.source.models import SourceFile, SourceProblem
-from bot.ports.clone_trees import CloneTrees
+from bot.ports.source.clone_trees import CloneTrees
 from bot.services.touches.clones.replay_cache import UpstreamTree
 
 # what a tree may hold beside its text, and uses nothing of upstream

@@ -17,7 +17,7 @@ from bot.domain.python.outline import build_outline
 from bot.domain.source.listing import RepositoryTree, TreeFile
 from bot.domain.source.models import SourceFile
 from bot.ports import Cache, SourceFiles, SourceTrees
-from bot.ports.versioned_json import VersionedJson
+from bot.ports.codecs.versioned_json import VersionedJson
 from bot.services.profile.content_cache import ContentCache
 
 # part of the keys of kept outlines: raise it when the reading of modules changes

@@ -23,9 +23,9 @@ from bot.services.operations.correlation import identify_request
 from bot.services.questions.answer_writer import AnswerDraft, AnswerWriter
 from bot.services.questions.feedback import AnswerFeedback
 from bot.services.questions.thread_memory import ThreadMemories
-from bot.services.slack.answer import Answer
-from bot.services.slack.answered_request import AnsweredRequest
-from bot.services.slack.replies import ReplySender, log_refusal
+from bot.services.slack.answers.answer import Answer
+from bot.services.slack.answers.answered_request import AnsweredRequest
+from bot.services.slack.answers.replies import ReplySender, log_refusal
 
 log = logging.getLogger(__name__)
 

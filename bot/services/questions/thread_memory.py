@@ -12,7 +12,7 @@ from bot.domain.errors import SlackCallRefused
 from bot.domain.keyspace.keys import DIGEST_RECORD, THREAD_MEMORY
 from bot.domain.text.strings import truncate_text
 from bot.ports import ThreadMessage, ThreadReader, ThreadStateStore
-from bot.ports.cached_json import load_or_none
+from bot.ports.codecs.cached_json import load_or_none
 
 log = logging.getLogger(__name__)
 

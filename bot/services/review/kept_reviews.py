@@ -12,7 +12,7 @@ from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.review.models import BugReview
 from bot.ports import Cache
-from bot.ports.versioned_json import VersionedJson
+from bot.ports.codecs.versioned_json import VersionedJson
 from bot.services.review.conversation import ReviewCost
 from bot.services.review.reviewer import BugReviewer, ReviewResult
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused
-from bot.ports.workspace_directory import WorkspaceDirectory
+from bot.ports.slack.workspace_directory import WorkspaceDirectory
 
 log = logging.getLogger(__name__)
 

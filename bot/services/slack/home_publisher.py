@@ -11,7 +11,7 @@ from bot.domain.errors import SlackCallRefused
 from bot.domain.operations.bot_health import LatestDigest
 from bot.domain.pull_requests.models import GITHUB_WEB
 from bot.domain.subscriptions.models import Subscription
-from bot.ports.workspace_directory import HomePublisher
+from bot.ports.slack.workspace_directory import HomePublisher
 from bot.render.subscriptions.home import render_home
 from bot.services.digest.records import DigestRecords
 from bot.services.operations.health import HealthReader

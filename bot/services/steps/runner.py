@@ -10,7 +10,7 @@ from datetime import datetime
 from bot.domain.errors import PostingInProgress, PrdigestError, RateLimited, SlackUnavailable, StoreUnavailable
 from bot.domain.keyspace.keys import STEP_RUN, STEP_TOKEN
 from bot.ports import Cache, RecordStore
-from bot.ports.workflow_steps import StepReporter
+from bot.ports.slack.workflow_steps import StepReporter
 from bot.render.conversations.notices import describe_error
 from bot.services.steps.step_run import StepRun
 

@@ -15,7 +15,7 @@ from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
 from bot.ports import DueQueue, SubscriptionStore
-from bot.ports.workspace_directory import ChannelInfo, WorkspaceDirectory
+from bot.ports.slack.workspace_directory import ChannelInfo, WorkspaceDirectory
 from bot.render.subscriptions import sentences
 from bot.services.slack.access_control import AccessControl
 from bot.services.subscriptions.permissions import SubscriptionPermissions

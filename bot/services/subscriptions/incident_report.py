@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.domain.operations.incident import Incident
-from bot.ports.record_codec import INSTANT, TEXT, TEXTS, Record, RecordCodec, declare_field
+from bot.ports.codecs.record_codec import INSTANT, TEXT, TEXTS, Record, RecordCodec, declare_field
 
 
 class ReportState(StrEnum):

@@ -22,8 +22,8 @@ from bot.domain.keyspace.keys import INCIDENT, INCIDENT_REPORT_LINK, INCIDENT_RE
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.subscriptions.due_items import IncidentReport, ReportUpdate
 from bot.ports import Cache, DueQueue, Messenger, RecordStore
-from bot.ports.cached_json import load_or_none
-from bot.ports.slack import CLOCK_SKEW
+from bot.ports.codecs.cached_json import load_or_none
+from bot.ports.slack.messages import CLOCK_SKEW
 from bot.render.subscriptions.incidents import render_incidents
 from bot.services.subscriptions.incident_report import PostedIncidentReport
 

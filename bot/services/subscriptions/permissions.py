@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused, UsageError
 from bot.domain.subscriptions.models import Subscription
-from bot.ports.workspace_directory import UserInfo, WorkspaceDirectory
+from bot.ports.slack.workspace_directory import UserInfo, WorkspaceDirectory
 from bot.render.subscriptions import sentences
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from bot.domain.subscriptions.request import AmbiguousSelection, SubscriptionReq
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import get_yesterday
 from bot.ports import Cache, Post
-from bot.ports.cached_json import load_or_none
+from bot.ports.codecs.cached_json import load_or_none
 from bot.render.blocks.buttons import add_buttons
 from bot.render.subscriptions import sentences, subscription_list
 from bot.render.subscriptions.subscription_list import (
@@ -32,8 +32,8 @@ from bot.render.subscriptions.subscription_list import (
 )
 from bot.services.digest.composer import DigestComposer
 from bot.services.profile.known_profiles import NO_PROFILES, KnownProfiles
-from bot.services.slack.answer import Answer
-from bot.services.slack.replies import ReplySender
+from bot.services.slack.answers.answer import Answer
+from bot.services.slack.answers.replies import ReplySender
 from bot.services.subscriptions.editor import SubscriptionChange, SubscriptionEditor
 
 SUBSCRIBE, UNSUBSCRIBE, PAUSE, RESUME, LIST = "subscribe", "unsubscribe", "pause", "resume", "list"

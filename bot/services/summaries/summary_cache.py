@@ -11,7 +11,7 @@ from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.ports import Cache
-from bot.ports.cached_json import load_or_none
+from bot.ports.codecs.cached_json import load_or_none
 
 _SUMMARISED_ADAPTER = TypeAdapter(SummarisedPullRequest)
 

@@ -8,7 +8,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.caching import BackgroundCache
-from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.keyspace.keys import COMMIT_MERGE, DISCUSSION
 from bot.domain.pull_requests.discussion import Discussion

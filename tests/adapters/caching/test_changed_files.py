@@ -9,7 +9,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.caching.changed_files import FileCache
-from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.digest.models import CountCheck
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository

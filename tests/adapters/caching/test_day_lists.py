@@ -11,7 +11,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.caching.day_lists import ONGOING_MINUTES, UNSETTLED_MINUTES, DayListCache, OngoingDayCache
-from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.digest.models import CountCheck
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.models import Account, LinkedIssue, PullRequest, Repository

@@ -9,7 +9,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.caching import ReleaseCache
-from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.contract.releases import Release
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.keyspace.keys import RELEASES

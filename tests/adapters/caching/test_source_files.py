@@ -9,7 +9,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.caching import SourceFileCache
-from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.errors import GitHubUnavailable, SourceUnavailable
 from bot.domain.keyspace.keys import SOURCE_FILES
 from bot.domain.pull_requests.diff import DiffSide

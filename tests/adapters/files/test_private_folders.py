@@ -13,7 +13,7 @@ import pytest
 from bot.__main__ import main
 from bot.adapters.embedded.server import stop_embedded
 from bot.adapters.files.private_folders import restrict_permissions
-from bot.adapters.redis.connection import connect_embedded
+from bot.adapters.redis.server.connection import connect_embedded
 from tests.helpers.command import prdigest
 
 pytestmark = pytest.mark.slow

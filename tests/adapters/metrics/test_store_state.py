@@ -11,11 +11,11 @@ from prometheus_client import CollectorRegistry
 from redis import Redis
 
 from bot.adapters.metrics import StoreStateCollector
-from bot.adapters.redis.connection import RedisCache, connect_server
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog
 from bot.adapters.redis.jobs.broker import make_broker
-from bot.adapters.redis.keyspace import Keyspace
-from bot.adapters.redis.probe import RedisProbe
+from bot.adapters.redis.server.connection import RedisCache, connect_server
+from bot.adapters.redis.server.keyspace import Keyspace
+from bot.adapters.redis.server.probe import RedisProbe
 from bot.adapters.redis.spending import RedisSpendingStore
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.budget import BudgetHold

@@ -13,8 +13,8 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisTimeouts, connect_server, pack_value, unpack_value
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
+from bot.adapters.redis.server.connection import RedisTimeouts, connect_server, pack_value, unpack_value
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import DUE_QUEUE, SUBSCRIPTIONS

@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisTimeouts, connect_server
 from bot.adapters.redis.question_queue import RedisQuestionQueue
+from bot.adapters.redis.server.connection import RedisTimeouts, connect_server
 from bot.adapters.redis.spending import RedisSpendingStore
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question

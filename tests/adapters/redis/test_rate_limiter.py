@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import SHORT_TIMEOUTS, connect_server
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
+from bot.adapters.redis.server.connection import SHORT_TIMEOUTS, connect_server
 from bot.domain.errors import StoreUnavailable
 from tests.helpers.checks import closed_port, is_one_sentence
 

@@ -11,7 +11,7 @@ import pytest
 from bot.adapters.slack.messenger import make_slack_client
 from bot.adapters.slack.workspace_directory import SlackHomePublisher, SlackWorkspaceDirectory
 from bot.domain.errors import SlackCallRefused, SlackUnavailable
-from bot.ports.workspace_directory import ChannelInfo, UserInfo
+from bot.ports.slack.workspace_directory import ChannelInfo, UserInfo
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.checks import is_one_sentence
 from tests.services.digest.posting import HOME

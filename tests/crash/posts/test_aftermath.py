@@ -14,7 +14,7 @@ from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue
 from bot.container import open_foundation
-from bot.container.worker import build_worker_services
+from bot.container.processes.worker import build_worker_services
 from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import Subscription
 from bot.services.history.outcome_checks import CHECK_INTERVAL

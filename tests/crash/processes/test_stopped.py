@@ -9,7 +9,7 @@ from typing import cast
 
 from bot.adapters.embedded.keeper import LINGER_SECONDS
 from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.connection import connect_server
+from bot.adapters.redis.server.connection import connect_server
 from tests.adapters.embedded.test_server import keeper_of, lives, server_of
 from tests.crash.conftest import Site, Web, site_in, site_on_own_server
 from tests.crash.overlap import overlapping

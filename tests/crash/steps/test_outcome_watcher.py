@@ -10,7 +10,7 @@ from localslack.loopback import HangUp
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue
-from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
+from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
 from bot.domain.errors import PostingInProgress, SlackUnavailable, StoreUnavailable
 from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import DigestSpec

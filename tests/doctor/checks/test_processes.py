@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache
 from bot.adapters.redis.due_queue import RedisRunLog
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
-from bot.adapters.redis.keyspace import UNPREFIXED
+from bot.adapters.redis.server.connection import RedisCache
+from bot.adapters.redis.server.keyspace import UNPREFIXED
 from bot.doctor.checks.processes import check_clock_skew, check_processes, format_duration
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.lost_job import LossReason, LostJob

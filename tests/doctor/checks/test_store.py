@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache, RedisTimeouts, connect_server
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
-from bot.adapters.redis.preview_switches import RedisPreviewSwitches
-from bot.adapters.redis.probe import RedisProbe, redact_address
+from bot.adapters.redis.records.preview_switches import RedisPreviewSwitches
+from bot.adapters.redis.server.connection import RedisCache, RedisTimeouts, connect_server
+from bot.adapters.redis.server.probe import RedisProbe, redact_address
 from bot.adapters.redis.transfer.schema import CURRENT_SCHEMA, SCHEMA_KEY
 from bot.doctor.checks.store import check_store
 from bot.domain.errors import StoreUnavailable

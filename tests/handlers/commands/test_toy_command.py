@@ -19,7 +19,7 @@ from redis import Redis
 from bot.adapters.redis.jobs.attempts import MAX_ATTEMPTS
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.container import Foundation, open_foundation
-from bot.container.worker import build_worker_services
+from bot.container.processes.worker import build_worker_services
 from bot.demo.page_text import list_commands
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.operations.lane import QueueName

@@ -15,7 +15,7 @@ from bot.render.blocks import buttons
 from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import render_notice
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
-from bot.services.slack.answer import Answer
+from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import Command, enqueue_request
 from handlers.intake import RequestIntake
 

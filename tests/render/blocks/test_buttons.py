@@ -34,8 +34,8 @@ from bot.render.digest.shared_parts import render_reference, render_second_look
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
 from bot.services.risk.risk_lister import RiskLister
-from bot.services.slack.answer import Answer
-from bot.services.slack.answers import AnswerBuilder
+from bot.services.slack.answers.answer import Answer
+from bot.services.slack.answers.answer_builder import AnswerBuilder
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.summarizer import SummaryResult

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from pydantic import TypeAdapter
 
-from bot.adapters.redis.history import RedisHistoryStore
-from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
+from bot.adapters.redis.records.history import RedisHistoryStore
+from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.domain.track_record.posted_ratings import PostedRatings, RatedPullRequest

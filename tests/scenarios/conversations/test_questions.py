@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from localslack.users.person import Delivery, Person
 
-from bot.adapters.redis.feedback import RedisFeedbackStore
+from bot.adapters.redis.records.feedback import RedisFeedbackStore
 from bot.domain.conversations.slack_request import SlackRequest
 from tests.emulators.claude.server import Step, ToolUse
 from tests.emulators.github.store import IssueRecord, RemarkRecord, changed_file, sha

@@ -14,8 +14,8 @@ import pytest
 from redis import Redis
 
 from bot.adapters.claude import CLAUDE
-from bot.adapters.redis.connection import connect_server
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
+from bot.adapters.redis.server.connection import connect_server
 from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
 from bot.domain.errors import BudgetExceeded, ModelBusy, SlackUnavailable
 from bot.domain.operations.budget import (

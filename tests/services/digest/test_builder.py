@@ -13,8 +13,8 @@ import pytest
 from redis import Redis
 
 from bot.adapters.claude import CLAUDE
-from bot.adapters.redis.connection import SHORT_TIMEOUTS, RedisCache, connect_server
-from bot.adapters.redis.history import RedisHistoryStore
+from bot.adapters.redis.records.history import RedisHistoryStore
+from bot.adapters.redis.server.connection import SHORT_TIMEOUTS, RedisCache, connect_server
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
 from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
 from bot.domain.errors import (

@@ -11,9 +11,9 @@ from bot.domain.conversations.slack_request import Audience
 from bot.domain.errors import PostingInProgress
 from bot.ports import RecordStore
 from bot.render.digest.post import RenderedDigest
-from bot.services.slack.answer import Answer
-from bot.services.slack.answered_request import AnsweredRequest
-from bot.services.slack.replies import ReplySender
+from bot.services.slack.answers.answer import Answer
+from bot.services.slack.answers.answered_request import AnsweredRequest
+from bot.services.slack.answers.replies import ReplySender
 from tests.helpers.records import answer_store, memory_answers, memory_digests
 from tests.services.digest.posting import (
     MORNING,

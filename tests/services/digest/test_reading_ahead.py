@@ -17,7 +17,7 @@ from localslack.loopback import Request, Response
 from bot.adapters.caching import FileCache, SourceFileCache
 from bot.adapters.claude import CLAUDE
 from bot.adapters.github import GitHubClient, GitHubPullRequests, GitHubSourceFiles
-from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.digest.models import Digest
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache
 from bot.adapters.redis.due_queue import RedisDueQueue
-from bot.adapters.redis.history import RedisHistoryStore
-from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
+from bot.adapters.redis.records.history import RedisHistoryStore
+from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
+from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.errors import StoreUnavailable
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest, OutcomeCheck
 from bot.domain.subscriptions.models import DigestSpec

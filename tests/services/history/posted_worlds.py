@@ -10,10 +10,10 @@ from typing import Any
 from localslack.state.workspace import Json
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache
 from bot.adapters.redis.due_queue import RedisDueQueue
-from bot.adapters.redis.history import RedisHistoryStore
-from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
+from bot.adapters.redis.records.history import RedisHistoryStore
+from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
+from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.operations.ledger import Expense
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.subscriptions.models import DigestSpec

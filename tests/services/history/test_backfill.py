@@ -14,8 +14,8 @@ import pytest
 from redis import Redis
 
 from bot.adapters.caching.changed_files import FileCache
-from bot.adapters.redis.connection import RedisCache
-from bot.adapters.redis.history import RedisBackfillLog, RedisHistoryStore
+from bot.adapters.redis.records.history import RedisBackfillLog, RedisHistoryStore
+from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.errors import (
     GitHubAccessDenied,
     GitHubUnavailable,

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import SHORT_TIMEOUTS, connect_server
-from bot.adapters.redis.history import RedisHistoryStore
+from bot.adapters.redis.records.history import RedisHistoryStore
+from bot.adapters.redis.server.connection import SHORT_TIMEOUTS, connect_server
 from bot.domain.errors import (
     GitHubAccessDenied,
     GitHubUnavailable,

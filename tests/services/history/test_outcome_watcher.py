@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache
 from bot.adapters.redis.due_queue import RedisSubscriptionStore
-from bot.adapters.redis.history import RedisHistoryStore
-from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
-from bot.adapters.redis.record_store import RedisRecordStore
+from bot.adapters.redis.records.history import RedisHistoryStore
+from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
+from bot.adapters.redis.records.record_store import RedisRecordStore
+from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.digest.view import FULL_VIEW, DigestView
 from bot.domain.errors import RateLimited, SlackUnavailable
 from bot.domain.pull_requests.filters import Filters

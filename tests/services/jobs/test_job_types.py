@@ -37,7 +37,7 @@ from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSe
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.domain.touches.decisions import TouchVerdict
-from bot.ports.link_previews import MessagePlace
+from bot.ports.slack.link_previews import MessagePlace
 from bot.render.blocks.button_values import HitVote
 from bot.render.conversations.greetings import Greeting
 from bot.services.jobs import job_types as kinds

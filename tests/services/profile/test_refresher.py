@@ -12,7 +12,7 @@ from redis import Redis
 
 from bot.adapters.github import GitHubClient, GitHubSourceFiles, GitHubTrees
 from bot.adapters.redis import RedisCache, RedisDueQueue, RedisProfileStore, RedisTouchStore
-from bot.adapters.redis.history import RedisHistoryStore
+from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from bot.domain.errors import UsageError
 from bot.domain.profile.entries import ProfileEntry

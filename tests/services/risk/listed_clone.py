@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.domain.history.commits import Commit
-from bot.ports.git import CloneFacts
+from bot.ports.source.clone import CloneFacts
 from tests.helpers.builders import REPOSITORY, changed_file
 from tests.helpers.clones import BEGIN
 

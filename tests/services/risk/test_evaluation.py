@@ -15,7 +15,7 @@ from bot.domain.evaluation.verdict import RankingSignal
 from bot.domain.history.commits import Commit
 from bot.domain.pull_requests.models import Repository
 from bot.domain.risk.assessment import RiskBand
-from bot.ports.git import CloneFacts
+from bot.ports.source.clone import CloneFacts
 from bot.services.history.clone_history import read_clone_history
 from bot.services.risk.evaluation import evaluate_history
 from tests.helpers.builders import REPOSITORY, changed_file

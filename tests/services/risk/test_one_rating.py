@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache
-from bot.adapters.redis.history import RedisHistoryStore
+from bot.adapters.redis.records.history import RedisHistoryStore
+from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.conversations.commands import RisksRequest
 from bot.domain.history.outcomes import find_outcomes
 from bot.domain.history.relands import find_relands

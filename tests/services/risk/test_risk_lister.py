@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.conversations.commands import RisksRequest
 from bot.domain.digest.risk_list import RiskList
 from bot.domain.errors import GitHubUnavailable, PrdigestError, RateLimited, RepositoryNotFound, StoreUnavailable

@@ -12,10 +12,10 @@ import pytest
 from pydantic import TypeAdapter
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache, RedisTimeouts, connect_server
-from bot.adapters.redis.history import RedisHistoryStore
-from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
-from bot.adapters.redis.record_store import RedisRecordStore
+from bot.adapters.redis.records.history import RedisHistoryStore
+from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
+from bot.adapters.redis.records.record_store import RedisRecordStore
+from bot.adapters.redis.server.connection import RedisCache, RedisTimeouts, connect_server
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span

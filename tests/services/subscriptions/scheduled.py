@@ -10,8 +10,8 @@ from typing import Any, cast
 from localslack.state.workspace import Json
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
+from bot.adapters.redis.server.connection import RedisCache
 from bot.adapters.redis.spending import RedisSpendingStore
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.operations.run import Run

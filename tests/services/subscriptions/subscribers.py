@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
+from bot.adapters.redis.server.connection import RedisCache
 from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.workspace_directory import SlackWorkspaceDirectory
@@ -22,14 +22,14 @@ from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
 from bot.ports import Post
-from bot.ports.workspace_directory import ChannelInfo, UserInfo
+from bot.ports.slack.workspace_directory import ChannelInfo, UserInfo
 from bot.render.blocks import terminal
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords
 from bot.services.jobs.declaration import JobType
 from bot.services.jobs.job_types import DELIVER_DIGEST
 from bot.services.slack.access_control import AccessControl, AccessRules
-from bot.services.slack.replies import ReplySender
+from bot.services.slack.answers.replies import ReplySender
 from bot.services.subscriptions.editor import SubscriptionEditor
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.permissions import SubscriptionPermissions

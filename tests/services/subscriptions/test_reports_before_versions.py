@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache
 from bot.adapters.redis.due_queue import RedisDueQueue
+from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.operations.incident import IncidentKind
 from bot.domain.subscriptions.due_items import IncidentReport
 from bot.render.subscriptions.incidents import render_incidents

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import connect_server
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
+from bot.adapters.redis.server.connection import connect_server
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import LAST_TICK, SUBSCRIPTIONS

@@ -21,7 +21,7 @@ from bot.render.blocks.button_values import write_id
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
 from bot.services.jobs.job_types import parse_preview
-from bot.services.slack.replies import ReplySender
+from bot.services.slack.answers.replies import ReplySender
 from bot.services.subscriptions.subscription_commands import SubscriptionCommands
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader

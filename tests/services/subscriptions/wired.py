@@ -12,8 +12,8 @@ from redis import Redis
 
 from bot.adapters.slack.post_throttle import PostThrottle
 from bot.container import Foundation, open_foundation
+from bot.container.processes.worker import WorkerServices, build_worker_services
 from bot.container.schedule import build_scheduler
-from bot.container.worker import WorkerServices, build_worker_services
 from bot.domain.operations.run import RunOutcome
 from bot.services.jobs.job_types import AMEND_DIGEST, DELIVER_DIGEST, REPAIR_DIGEST, WATCH_REPOSITORY
 from bot.settings import load_settings

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.digest.models import Entry
 from bot.domain.errors import GitHubUnavailable, PullRequestNotFound, UsageError
 from bot.domain.pull_requests.diff import DiffSide

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import SHORT_TIMEOUTS, RedisCache, connect_server
-from bot.adapters.redis.history import RedisHistoryStore
+from bot.adapters.redis.records.history import RedisHistoryStore
+from bot.adapters.redis.server.connection import SHORT_TIMEOUTS, RedisCache, connect_server
 from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger, SlackViews
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.pull_requests.models import PullRequest
@@ -26,8 +26,8 @@ from bot.services.digest.overview_writer import skip_overview
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.questions.archive import PullRequestArchive
 from bot.services.questions.tools.toolbox import Toolbox
-from bot.services.slack.details_modal import DetailsModal
-from bot.services.slack.replies import ReplySender
+from bot.services.slack.answers.replies import ReplySender
+from bot.services.slack.modals.details_modal import DetailsModal
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from tests.emulators.slack.server import SlackEmulator

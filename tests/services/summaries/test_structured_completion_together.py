@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.errors import ModelError, ModelRefusal
 from bot.ports import Model
 from bot.services.summaries.schemas import SummaryAnswer

@@ -12,8 +12,8 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from bot.adapters.redis.jobs.retries import AttemptLimitError, JobInterruption, TurnWait
-from bot.adapters.redis.keyspace import Keyspace
-from bot.adapters.redis.leases import hold_lease
+from bot.adapters.redis.server.keyspace import Keyspace
+from bot.adapters.redis.server.leases import hold_lease
 from bot.domain.keyspace.keys import JOB_ATTEMPTS
 
 log = logging.getLogger(__name__)

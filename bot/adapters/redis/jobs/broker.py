@@ -20,7 +20,7 @@ from redis.exceptions import RedisError
 from bot.adapters.redis.jobs.arrivals import ArrivalWait
 from bot.adapters.redis.jobs.attempts import AttemptCounter
 from bot.adapters.redis.jobs.retries import LossHandler, PersistentRetries
-from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.keyspace.keys import JOBS_NAMESPACE
 
 log = logging.getLogger(__name__)

@@ -9,11 +9,11 @@ from typing import cast
 from pydantic import TypeAdapter
 from redis import Redis
 
-from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.adapters.redis.server.errors import translate_redis_errors
+from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.keyspace.keys import DEAD_JOBS
 from bot.domain.operations.lost_job import LostJob
-from bot.ports.cached_json import load_or_none
+from bot.ports.codecs.cached_json import load_or_none
 
 _MAX_JOBS = 50
 _JOB_ADAPTER = TypeAdapter(LostJob)

@@ -12,9 +12,9 @@ from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import WatchError
 
-from bot.adapters.redis.connection import pack_value, unpack_value
-from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.adapters.redis.server.connection import pack_value, unpack_value
+from bot.adapters.redis.server.errors import translate_redis_errors
+from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.forgotten_ids import ForgottenIds
 from bot.domain.keyspace.keys import (
@@ -29,7 +29,7 @@ from bot.domain.keyspace.keys import (
     VOTES,
     find_family,
 )
-from bot.ports.eraser import ErasureCount
+from bot.ports.store.eraser import ErasureCount
 
 # a process that writes the same key meanwhile is rare; one that does so ten times in a row is broken
 _MAX_ATTEMPTS = 10

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from redis import Redis
 
-from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.adapters.redis.server.errors import translate_redis_errors
+from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.keyspace.keys import find_family
 
 _BATCH_SIZE = 500

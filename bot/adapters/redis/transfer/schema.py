@@ -13,9 +13,9 @@ from typing import cast
 
 from redis import Redis
 
-from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
-from bot.adapters.redis.leases import hold_lease
+from bot.adapters.redis.server.errors import translate_redis_errors
+from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
+from bot.adapters.redis.server.leases import hold_lease
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.family import DurableFamily
 from bot.domain.keyspace.keys import FAMILIES as ALL_FAMILIES

@@ -14,10 +14,10 @@ from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import ResponseError
 
-from bot.adapters.redis.connection import pack_value, unpack_value
-from bot.adapters.redis.errors import translate_redis_errors
-from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
-from bot.adapters.redis.leases import LEASE_SECONDS, hold_lease
+from bot.adapters.redis.server.connection import pack_value, unpack_value
+from bot.adapters.redis.server.errors import translate_redis_errors
+from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
+from bot.adapters.redis.server.leases import LEASE_SECONDS, hold_lease
 from bot.adapters.redis.transfer.export_lines import (
     ExportRecord,
     ExportSummary,

@@ -18,7 +18,7 @@ from bot.domain.python.models import ModuleOutline
 from bot.domain.python.module_names import is_python
 from bot.domain.python.outline import build_outline
 from bot.domain.source.trees import TreeCommit
-from bot.ports.clone_trees import CloneTrees
+from bot.ports.source.clone_trees import CloneTrees
 from bot.services.touches.clones.replay_cache import UpstreamTree
 from bot.services.touches.clones.upstream_line import (
     UNKNOWN_REPOSITORY,

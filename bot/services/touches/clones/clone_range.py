@@ -17,7 +17,7 @@ from bot.domain.text.strings import quote_input
 from bot.domain.time.day import parse_date
 from bot.domain.touches.breakage.relevance import RelevanceFilter
 from bot.domain.touches.breakage.suspects import SuspectRange
-from bot.ports.clone_trees import CloneTrees
+from bot.ports.source.clone_trees import CloneTrees
 from bot.services.touches.clones.replay_cache import UpstreamTree
 from bot.services.touches.clones.upstream_line import detect_upstream, read_versions
 

@@ -22,7 +22,7 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.source.trees import BlobVersion, LineCommit, TreeCommit
 from bot.domain.text.strings import quote_input
 from bot.domain.touches.upgrade import UpgradeRange
-from bot.ports.clone_trees import CloneTrees
+from bot.ports.source.clone_trees import CloneTrees
 from bot.services.touches.clones.clone_contracts import ContractExtractor
 from bot.services.touches.clones.upstream_line import CloneMerge, detect_upstream
 

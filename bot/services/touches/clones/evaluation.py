@@ -16,7 +16,7 @@ from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.evaluation.touch_cases import TouchTruth
 from bot.domain.evaluation.touch_evaluation import TouchEvaluation, evaluate_cases
 from bot.domain.pull_requests.models import Repository
-from bot.ports.clone_trees import CloneTrees, TreesOpener
+from bot.ports.source.clone_trees import CloneTrees, TreesOpener
 from bot.services.operations.worker_threads import iterate_results
 from bot.services.touches.clones.replay import Replay, WindowResult, WindowTask
 from bot.services.touches.clones.upstream_line import UpstreamLine, read_upstream

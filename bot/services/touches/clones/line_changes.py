@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from itertools import takewhile
 
 from bot.domain.source.trees import BlobVersion
-from bot.ports.clone_trees import CloneTrees
+from bot.ports.source.clone_trees import CloneTrees
 
 
 class LineChanges:

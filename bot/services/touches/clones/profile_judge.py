@@ -20,7 +20,7 @@ from bot.domain.text.strings import truncate_text
 from bot.domain.touches.judgement import judge_merge
 from bot.domain.touches.models import MergeTouches, Touch, TouchLevel
 from bot.domain.touches.profile_index import ProfileIndex
-from bot.ports.clone_trees import CloneTrees
+from bot.ports.source.clone_trees import CloneTrees
 from bot.services.touches.clones.clone_contracts import ContractExtractor
 from bot.services.touches.clones.replay_cache import FileCache
 from bot.services.touches.clones.upstream_line import CloneMerge, is_relevant

@@ -12,7 +12,7 @@ from bot.domain.profile.models import Use
 from bot.domain.source.models import SourceFile
 from bot.domain.source.trees import BlobVersion
 from bot.domain.touches.profile_index import ProfileIndex
-from bot.ports.clone_trees import CloneTrees
+from bot.ports.source.clone_trees import CloneTrees
 from bot.services.touches.clones.line_changes import LineChanges
 from bot.services.touches.clones.profile_judge import (
     DownstreamCommit,

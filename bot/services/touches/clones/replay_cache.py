@@ -11,7 +11,7 @@ from bot.domain.python.module_names import name_module
 from bot.domain.python.outline import build_outline
 from bot.domain.source.models import SourceFile
 from bot.domain.source.trees import BlobVersion, TreeCommit
-from bot.ports.clone_trees import CloneTrees
+from bot.ports.source.clone_trees import CloneTrees
 
 Value = TypeVar("Value")
 # a repository of 4,000 modules changes some 100 of them a day

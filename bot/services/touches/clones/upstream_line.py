@@ -14,7 +14,7 @@ from bot.domain.source.models import SourceFile
 from bot.domain.source.trees import BlobVersion, LineCommit, TreeCommit
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import collapse_lines
-from bot.ports.clone_trees import CloneTrees
+from bot.ports.source.clone_trees import CloneTrees
 
 # stands for the repository of a clone that does not say where it comes from
 UNKNOWN_REPOSITORY = Repository("local", "clone")

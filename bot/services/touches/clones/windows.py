@@ -16,7 +16,7 @@ from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.source.models import SourceFile
 from bot.domain.source.revisions import find_hashes
 from bot.domain.source.trees import LineCommit, TreeCommit
-from bot.ports.clone_trees import CloneTrees
+from bot.ports.source.clone_trees import CloneTrees
 from bot.services.touches.clones.upstream_line import select_dates, select_range
 
 _WEEK = timedelta(days=7)

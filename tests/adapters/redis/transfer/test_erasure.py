@@ -9,11 +9,11 @@ import pytest
 from redis import Redis
 from redis.client import Pipeline
 
-from bot.adapters.redis.connection import pack_value, unpack_value
-from bot.adapters.redis.keyspace import UNPREFIXED, Keyspace
+from bot.adapters.redis.server.connection import pack_value, unpack_value
+from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.adapters.redis.transfer.erasure import StoreEraser
 from bot.domain.keyspace.forgotten_ids import ForgottenIds
-from bot.ports.eraser import ErasureCount
+from bot.ports.store.eraser import ErasureCount
 
 ADA = ForgottenIds(frozenset({"U0ADA"}), frozenset({"D0ADA"}))
 LONG = "x" * 5_000

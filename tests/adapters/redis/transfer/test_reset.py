@@ -9,7 +9,7 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.server.connection import RedisCache
 from bot.adapters.redis.transfer.reset import reset_store
 from bot.adapters.redis.transfer.schema import EXPORTED_FAMILIES, SCHEMA_KEY, migrate_schema
 from bot.domain.errors import StoreUnavailable

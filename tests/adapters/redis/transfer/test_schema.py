@@ -13,9 +13,9 @@ from typing import Any, cast
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import connect_server
-from bot.adapters.redis.feedback import RedisFeedbackStore
-from bot.adapters.redis.thread_states import RedisThreadStateStore
+from bot.adapters.redis.records.feedback import RedisFeedbackStore
+from bot.adapters.redis.records.thread_states import RedisThreadStateStore
+from bot.adapters.redis.server.connection import connect_server
 from bot.adapters.redis.transfer.schema import (
     CURRENT_SCHEMA,
     EXPORTED_FAMILIES,

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache, connect_server, pack_value
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
-from bot.adapters.redis.feedback import RedisFeedbackStore
-from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
-from bot.adapters.redis.thread_states import RedisThreadStateStore
+from bot.adapters.redis.records.feedback import RedisFeedbackStore
+from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
+from bot.adapters.redis.records.thread_states import RedisThreadStateStore
+from bot.adapters.redis.server.connection import RedisCache, connect_server, pack_value
 from bot.adapters.redis.transfer.export_lines import MAX_LINE_BYTES
 from bot.adapters.redis.transfer.schema import CURRENT_SCHEMA, EXPORTED_FAMILIES, SCHEMA_KEY, migrate_schema
 from bot.adapters.redis.transfer.transfer import StoreTransfer

@@ -1,0 +1,1 @@
+"""What is kept, each kind by its key."""

@@ -1,0 +1,53 @@
+"""Ledgers of deprecations on Redis: a string for each repository, without expiry."""
+
+from __future__ import annotations
+
+import json
+import logging
+from contextlib import AbstractContextManager
+
+from redis import Redis
+
+from bot.adapters.redis.server.connection import RedisCache, pack_value
+from bot.adapters.redis.server.errors import translate_redis_errors
+from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
+from bot.domain.contract.deprecations import DeprecationLedger
+from bot.domain.keyspace.keys import DEPRECATIONS
+from bot.domain.pull_requests.models import Repository
+from bot.ports.codecs.versioned_json import VersionedJson
+
+log = logging.getLogger(__name__)
+
+_CODEC = VersionedJson(DeprecationLedger, 1)
+
+
+class RedisDeprecationStore:
+    """``DeprecationStore`` on Redis."""
+
+    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
+        self._client = client
+        self._keys = keys
+        self._cache = RedisCache(client, keys)
+
+    def load(self, repository: Repository) -> DeprecationLedger:
+        """Return the ledger of a repository; an empty one if there is none that can be read."""
+        text = self._cache.get(_build_key(repository))
+        try:
+            return _CODEC.load(json.loads(text)) if text else DeprecationLedger()
+        except (ValueError, AttributeError) as error:
+            log.warning("the deprecations of %s can't be read: %s", repository, error)
+            return DeprecationLedger()
+
+    def save(self, repository: Repository, ledger: DeprecationLedger) -> None:
+        """Store a ledger."""
+        text = json.dumps(_CODEC.dump(ledger))
+        with translate_redis_errors():
+            self._client.set(self._keys.add_prefix(_build_key(repository)), pack_value(text))
+
+    def hold_lock(self, repository: Repository) -> AbstractContextManager[None]:
+        """Hold the lock of a ledger."""
+        return self._cache.acquire_lease(_build_key(repository))
+
+
+def _build_key(repository: Repository) -> str:
+    return DEPRECATIONS.build_key(str(repository).lower())

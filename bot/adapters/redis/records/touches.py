@@ -1,0 +1,70 @@
+"""Hits of profiles and what people said about them, on Redis: two hashes a profile, without expiry."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import TypeVar, cast
+
+from pydantic import TypeAdapter
+from redis import Redis
+
+from bot.adapters.redis.server.connection import pack_value, unpack_value
+from bot.adapters.redis.server.errors import translate_redis_errors
+from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
+from bot.domain.keyspace.keys import TOUCH_DECISIONS, TOUCH_HITS
+from bot.domain.touches.decisions import ShownHit, TouchDecision
+from bot.ports.codecs.cached_json import load_or_none
+
+_HIT = TypeAdapter(ShownHit)
+_DECISION = TypeAdapter(TouchDecision)
+T = TypeVar("T")
+
+
+class RedisTouchStore:
+    """``TouchStore`` on Redis."""
+
+    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
+        self._client = client
+        self._keys = keys
+
+    def add_hits(self, profile: str, hits: Iterable[ShownHit]) -> None:
+        """Add hits, all or none. One that is there already keeps the time at which it was first shown."""
+        key = self._keys.add_prefix(TOUCH_HITS.build_key(profile))
+        with translate_redis_errors(), self._client.pipeline() as pipeline:
+            for hit in hits:
+                pipeline.hsetnx(key, str(hit.key), cast("str", pack_value(_HIT.dump_json(hit).decode())))
+            pipeline.execute()
+
+    def list_hits(self, profile: str) -> Sequence[ShownHit]:
+        """List all hits that were shown."""
+        return self._list_values(TOUCH_HITS.build_key(profile), _HIT)
+
+    def put_decision(self, profile: str, decision: TouchDecision) -> None:
+        """Store what was said about a hit."""
+        key = self._keys.add_prefix(TOUCH_DECISIONS.build_key(profile))
+        with translate_redis_errors():
+            value = pack_value(_DECISION.dump_json(decision).decode())
+            self._client.hset(key, str(decision.key), cast("str", value))
+
+    def list_decisions(self, profile: str) -> Sequence[TouchDecision]:
+        """List what was said about each hit."""
+        return self._list_values(TOUCH_DECISIONS.build_key(profile), _DECISION)
+
+    def remove_all(self, profile: str) -> None:
+        """Remove both hashes."""
+        names = (TOUCH_HITS.build_key(profile), TOUCH_DECISIONS.build_key(profile))
+        with translate_redis_errors():
+            self._client.delete(*map(self._keys.add_prefix, names))
+
+    def _list_values(self, key: str, shape: TypeAdapter[T]) -> Sequence[T]:
+        with translate_redis_errors():
+            values = cast("dict[bytes, bytes]", self._client.hgetall(self._keys.add_prefix(key)))
+        return [value for packed in values.values() if (value := _load_value(shape, packed)) is not None]
+
+
+def _load_value(shape: TypeAdapter[T], packed: bytes) -> T | None:
+    try:
+        return load_or_none(shape, unpack_value(packed))
+    except (zlib.error, UnicodeDecodeError):
+        return None

@@ -1,0 +1,1 @@
+"""The connection to the server, its errors, leases, and who owns it."""

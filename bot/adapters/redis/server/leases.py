@@ -1,0 +1,113 @@
+"""Leases on Redis: one holder at a time across threads, processes and machines. A dead holder's lease expires."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import uuid4
+
+from redis import Redis
+from redis.exceptions import LockNotOwnedError, RedisError
+from redis.lock import Lock
+
+from bot.adapters.redis.server.keyspace import Keyspace
+from bot.domain.keyspace.keys import LEASE
+from bot.services.operations import deadlines
+
+log = logging.getLogger(__name__)
+
+# seconds
+LEASE_SECONDS = LEASE.lifetime.total_seconds()
+_POLL_SECONDS = 0.1
+# seconds between two checks whether the process ends
+_SHUTDOWN_CHECK_SECONDS = 1.0
+
+
+class _Lease(Lock):
+    """A lock that knows itself as the holder when the answer to its request was lost.
+
+    The client of the store repeats the request then, and hears that the lock is held.
+    """
+
+    def do_acquire(self, token: str) -> bool:
+        # encoded by ``acquire``, whatever its annotation says
+        return super().do_acquire(token) or self.redis.get(self.name) == token
+
+
+@contextmanager
+def hold_lease(client: Redis, keys: Keyspace, name: str, *, timeout: float | None = None) -> Iterator[bool]:
+    """Hold the lease ``name`` while the block runs; yield whether it is held.
+
+    The block begins once the lease is free. It begins without the lease after ``timeout`` seconds (None: no
+    timeout), or at the deadline of the work (:mod:`bot.services.operations.deadlines`).
+
+    Raises:
+        ProcessShutdown: the process ends.
+    """
+    # the renewing thread needs the token too: it belongs to this lease, not to a thread
+    lock = _Lease(
+        client,
+        keys.add_prefix(LEASE.build_key(name)),
+        timeout=LEASE_SECONDS,
+        sleep=_POLL_SECONDS,
+        thread_local=False,
+    )
+    is_held = _acquire_lock(lock, min(math.inf if timeout is None else timeout, deadlines.get_seconds_left()))
+    if not is_held:
+        yield False
+        return
+    try:
+        with _renew_in_background(lock):
+            yield True
+    finally:
+        _release_lock(lock, name)
+
+
+def _acquire_lock(lock: Lock, timeout: float) -> bool:
+    """Wait for a lock, and return whether it was acquired within ``timeout`` seconds."""
+    end, token = time.monotonic() + timeout, uuid4().hex
+    while True:
+        seconds = max(0.0, min(_SHUTDOWN_CHECK_SECONDS, end - time.monotonic()))
+        if lock.acquire(blocking_timeout=seconds, token=token):
+            return True
+        deadlines.get_limit().ending.raise_if_triggered()
+        if time.monotonic() >= end:
+            return False
+
+
+@contextmanager
+def _renew_in_background(lock: Lock) -> Iterator[None]:
+    """Renew a lock in a thread during the block."""
+    stopped = threading.Event()
+    renewer = threading.Thread(target=_renew_until_done, args=(lock, stopped), daemon=True, name="lease")
+    renewer.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        # the thread may be waiting for a store that is away
+        renewer.join(LEASE_SECONDS)
+
+
+def _renew_until_done(lock: Lock, stopped: threading.Event) -> None:
+    """Renew a lock three times in its lifetime, until ``stopped`` is set or the lock is lost."""
+    while not stopped.wait(LEASE_SECONDS / 3):
+        try:
+            lock.reacquire()
+        except LockNotOwnedError:
+            log.warning("a lease was lost while it was held; another process may do the same work")
+            return
+        except RedisError as error:
+            log.warning("a lease could not be renewed: %s", error)
+
+
+def _release_lock(lock: Lock, name: str) -> None:
+    """Release a lock. One that has expired is logged."""
+    try:
+        lock.release()
+    except LockNotOwnedError:
+        log.warning("the lease %s had run out before it was released", name)

@@ -1,0 +1,1 @@
+"""``prdigest risks``: how good the list of risky changes is."""

@@ -1,0 +1,1 @@
+"""The services of each process."""

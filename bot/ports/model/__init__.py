@@ -1,0 +1,1 @@
+"""Interfaces to language models and their providers."""

@@ -1,0 +1,1 @@
+"""Interfaces to the files and commits of a repository."""

@@ -1,0 +1,86 @@
+"""Interfaces to what waits for its time or its turn, and to the logs of what ran."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Protocol
+
+from bot.domain.conversations.thread import Question
+from bot.domain.operations.lost_job import LostJob
+from bot.domain.operations.run import Run
+from bot.domain.subscriptions.due_items import DueItem
+
+
+class QuestionQueue(Protocol):
+    """Questions that wait for their turn in a thread (``place``), by the time at which they were asked. Durable.
+
+    Every method may raise StoreUnavailable.
+    """
+
+    def add_question(self, place: str, question: Question) -> None:
+        """Add a question. One that waits already is not added twice."""
+
+    def get_first(self, place: str) -> Question | None:
+        """Return the question whose turn it is, None if none waits."""
+
+    def remove_question(self, place: str, question: Question) -> None:
+        """Remove a question that is answered."""
+
+    def try_lock(self, place: str, seconds: float = 0.0) -> AbstractContextManager[bool]:
+        """Lock the queue of a thread during the block, and yield whether that succeeded within ``seconds``.
+
+        The lock counts in all processes. That of a process that died expires (``LEASE``).
+        """
+
+
+class DueQueue(Protocol):
+    """Planned items by the time at which they are due. Durable.
+
+    Every method may raise StoreUnavailable.
+    """
+
+    def list_due(self, now: datetime) -> Sequence[tuple[DueItem, datetime]]:
+        """List the items that are due by ``now`` with their times, oldest first."""
+
+    def get_time(self, item: DueItem) -> datetime | None:
+        """Return when an item is due, None if it is not planned."""
+
+    def get_times(self, items: Sequence[DueItem]) -> Sequence[datetime | None]:
+        """Return when each item is due, in their order, in one call."""
+
+    def put(self, item: DueItem, instant: datetime) -> None:
+        """Plan an item for an instant in place of an earlier one."""
+
+    def add(self, item: DueItem, instant: datetime) -> None:
+        """Plan an item for an instant unless it is planned already."""
+
+    def move(self, item: DueItem, before: datetime, after: datetime) -> bool:
+        """Plan an item for ``after`` if it is still planned for ``before``; return whether it was."""
+
+    def move_all(self, moves: Sequence[tuple[DueItem, datetime, datetime]]) -> None:
+        """Move many items in one call."""
+
+    def drop(self, item: DueItem) -> None:
+        """Remove an item from the queue."""
+
+
+class RunLog(Protocol):
+    """The last runs. Every method may raise StoreUnavailable."""
+
+    def add_run(self, run: Run) -> None:
+        """Add a run. The oldest runs are dropped."""
+
+    def list_recent(self, count: int) -> Sequence[Run]:
+        """List the last ``count`` runs, newest first."""
+
+
+class LostJobStore(Protocol):
+    """Jobs that were given up. Every method may raise StoreUnavailable."""
+
+    def add(self, job: LostJob) -> None:
+        """Keep a job for a week. Of many jobs, the oldest are dropped."""
+
+    def list_recent(self, now: datetime) -> Sequence[LostJob]:
+        """List the jobs of the last week before ``now`` (aware), newest first."""

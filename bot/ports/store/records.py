@@ -1,0 +1,81 @@
+"""Interfaces to records and states by key, which don't expire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+from bot.domain.pull_requests.models import Repository
+from bot.ports.codecs.record_codec import Record
+
+R = TypeVar("R", bound=Record)
+
+
+class RecordStore(Protocol[R]):
+    """Records of one kind by key, durable. Every method may raise StoreUnavailable."""
+
+    def load(self, key: str) -> R:
+        """Return the record of a key, an empty record if there is none."""
+
+    def load_each(self, keys: Sequence[str]) -> Sequence[R]:
+        """Return the record of each key, in their order, in one call."""
+
+    def save(self, key: str, before: R, after: R) -> R:
+        """Write the fields that differ between two states of a record, all or none; return ``after``.
+
+        Equal fields are not written, because another process may have changed them meanwhile.
+        """
+
+    def claim(self, key: str, before: R, after: R) -> R:
+        """Write the fields that differ if nobody has written them yet; return ``after``.
+
+        The lock of :meth:`hold_lock` may be lost while the store is away. This shows the loss before it does harm.
+
+        Raises:
+            PostingInProgress: another process has written them.
+        """
+
+    def hold_lock(self, key: str) -> AbstractContextManager[None]:
+        """Hold the lock of a record during the block. Raises PostingInProgress if another process keeps it."""
+
+
+class ThreadStateStore(Protocol):
+    """States of threads, kept without expiry. Every method may raise StoreUnavailable."""
+
+    def get(self, key: str) -> str | None:
+        """Return the state of a key, None if there is none."""
+
+    def put(self, key: str, text: str) -> None:
+        """Store a state in place of an earlier one."""
+
+
+class PostedDigestIndex(Protocol):
+    """Index of posted digests. Durable. Every method may raise StoreUnavailable."""
+
+    def add(self, repository: Repository, end: datetime, key: str) -> None:
+        """Add the digest of that key, whose last day ended at an instant (aware)."""
+
+    def list_between(self, repository: Repository, since: datetime, until: datetime) -> Sequence[str]:
+        """List the keys of the digests whose last day ended from ``since`` to ``until`` (aware), oldest first."""
+
+
+class FeedbackStore(Protocol):
+    """Votes, kept without expiry. Every method may raise StoreUnavailable."""
+
+    def put(self, name: str, vote: str) -> None:
+        """Store a vote in place of an earlier one of that name."""
+
+    def list_votes(self) -> Iterator[str]:
+        """Yield all votes."""
+
+
+class WorkspaceOwner(Protocol):
+    """The workspace that owns a store. Both methods may raise StoreUnavailable."""
+
+    def read_workspace(self) -> str | None:
+        """Return the id of the workspace, None if no bot has used the store yet."""
+
+    def claim_workspace(self, workspace: str) -> str:
+        """Make a workspace the owner if there is none, and return the owner."""

@@ -1,0 +1,1 @@
+"""Answers to requests, each given once."""

@@ -1,0 +1,1 @@
+"""Modals: forms, and windows that open at once and are filled later."""

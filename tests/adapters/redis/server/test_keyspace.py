@@ -1,0 +1,178 @@
+"""What stands before the keys of a deployment: nothing of it is another's, and nothing is without it."""
+
+from __future__ import annotations
+
+import ast
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from redis import Redis
+
+import bot.container
+from bot.adapters.redis.rate_limiter import RedisRateLimiter
+from bot.adapters.redis.records.thread_states import RedisThreadStateStore
+from bot.adapters.redis.server.connection import RedisCache
+from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
+from bot.adapters.redis.server.leases import hold_lease
+from bot.adapters.redis.server.owner import RedisWorkspaceOwner
+from bot.adapters.redis.transfer.reset import reset_store
+from bot.adapters.redis.transfer.schema import CURRENT_SCHEMA, migrate_schema, read_version
+from bot.adapters.redis.transfer.transfer import StoreTransfer
+from bot.domain.errors import ConfigurationError
+from bot.services.operations.ownership import StoreOwnership
+from bot.settings import Settings
+from tests.helpers.checks import is_one_sentence
+
+A, B = Keyspace("team-a"), Keyspace("team-b")
+PREFIXES = st.from_regex(r"[A-Za-z0-9._-]{1,8}", fullmatch=True)
+
+
+def keys_of(store: Redis) -> list[str]:
+    return sorted(key.decode() for key in store.scan_iter())
+
+
+def test_without_a_prefix_keys_are_what_they_always_were() -> None:
+    assert UNPREFIXED.add_prefix("digest:T1:C1") == "digest:T1:C1"
+
+
+@given(PREFIXES, PREFIXES, st.text(max_size=8), st.text(max_size=8))
+def test_keys_of_two_deployments_are_never_the_same(one: str, other: str, name: str, named: str) -> None:
+    first, second = Keyspace(one).add_prefix(name), Keyspace(other).add_prefix(named)
+    assert (first == second) is ((one, name) == (other, named))
+
+
+PREFIX_TABLE = ("team-a", "team", "a.b", "t-[a]", "digest", "*", "te?m", "a^b", "a\\b")
+
+
+def test_a_deployment_finds_all_of_its_keys_and_no_others(store: Redis) -> None:
+    """Patterns are escaped, though the settings take none of the characters that need it."""
+    spaces = [UNPREFIXED, *map(Keyspace, PREFIX_TABLE)]
+    for keys in spaces:
+        store.mset(
+            {keys.add_prefix("digest:1"): "x", keys.add_prefix("votes"): "x", keys.add_prefix("day:a/b:2026"): "x"}
+        )
+    for keys in spaces:
+        assert sorted(keys.iterate_names(store)) == ["day:a/b:2026", "digest:1", "votes"], keys
+        assert list(keys.iterate_names(store, "digest:*")) == ["digest:1"], keys
+
+
+def test_an_export_of_one_deployment_is_taken_by_another(store: Redis) -> None:
+    RedisThreadStateStore(store, A).put("thread:C1:1.5", "ours")
+    RedisThreadStateStore(store).put("thread:C1:1.5", "theirs")
+    RedisWorkspaceOwner(store, A).claim_workspace("T0A")
+    lines = list(StoreTransfer(store, A).export_lines(datetime.now(UTC), lambda *_: None))
+    assert len(lines) == 3
+    assert "team-a" not in "".join(lines)
+    file = BytesIO("".join(f"{line}\n" for line in lines).encode())
+    StoreTransfer(store, B).import_file(file, lambda *_: None, overwrite=False)
+    assert RedisThreadStateStore(store, B).get("thread:C1:1.5") == "ours"
+    assert RedisThreadStateStore(store).get("thread:C1:1.5") == "theirs"
+    # whose a store is does not move with it
+    assert (RedisWorkspaceOwner(store, A).read_workspace(), RedisWorkspaceOwner(store, B).read_workspace()) == (
+        "T0A",
+        None,
+    )
+
+
+def test_a_migration_changes_its_own_alone(store: Redis) -> None:
+    for keys in (A, UNPREFIXED):
+        store.set(keys.add_prefix("thread:C1:1.5"), "pold", ex=1_000)
+    migrate_schema(store, A)
+    assert (read_version(store, A), read_version(store)) == (CURRENT_SCHEMA, 1)
+    assert (store.ttl("team-a/thread:C1:1.5"), int(str(store.ttl("thread:C1:1.5"))) > 0) == (-1, True)
+
+
+@pytest.mark.parametrize("keys", [A, UNPREFIXED])
+def test_forgetting_talk_forgets_nobody_elses(store: Redis, keys: Keyspace) -> None:
+    for each in (A, B, UNPREFIXED):
+        store.mset({each.add_prefix("answer:1"): "x", each.add_prefix("llm:1"): "x"})
+    reset_store(store, keys)
+    assert keys_of(store) == sorted(
+        {each.add_prefix(name) for each in (A, B, UNPREFIXED) for name in ("answer:1", "llm:1")}
+        - {keys.add_prefix("answer:1")}
+    )
+
+
+def test_leases_and_limits_are_each_deployments_own(store: Redis) -> None:
+    with hold_lease(store, A, "post", timeout=0) as ours, hold_lease(store, B, "post", timeout=0) as theirs:
+        assert (ours, theirs) == (True, True)
+    limits = [RedisRateLimiter(store, 1, keys) for keys in (A, B)]
+    assert [limit.try_acquire("U1") for limit in (*limits, *limits)] == [True, True, False, False]
+
+
+def test_a_cache_holds_the_lease_of_its_deployment(store: Redis) -> None:
+    with RedisCache(store, A).acquire_lease("question"):
+        assert keys_of(store) == ["team-a/lease:question"]
+    RedisCache(store, A).put("key", "value", timedelta(minutes=1))
+    assert keys_of(store) == ["team-a/key"]
+
+
+# --- whoever builds what uses the store hands it the keyspace
+
+NEEDS = ("migrate_schema", "make_broker", "StoreTransfer")
+WITHOUT_KEYS = ("RedisTimeouts",)
+
+
+def calls(tree: ast.AST) -> list[ast.Call]:
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    users = [call for call in found if call.func.id.startswith("Redis") or call.func.id in NEEDS]  # type: ignore[attr-defined]
+    return [call for call in users if call.func.id not in WITHOUT_KEYS]  # type: ignore[attr-defined]
+
+
+def has_keys(call: ast.Call) -> bool:
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return any(ast.unparse(each).rpartition(".")[2] in ("keys", "keyspace") for each in arguments)
+
+
+def test_all_that_the_wiring_builds_on_the_store_gets_the_keyspace() -> None:
+    folder = Path(bot.container.__file__).parent
+    files = [
+        *folder.glob("*.py"),
+        folder.parent / "doctor" / "probe_openers.py",
+        *(folder.parent / "jobs").glob("*.py"),
+    ]
+    every = [(file.name, call) for file in files for call in calls(ast.parse(file.read_text()))]
+    assert len(every) > 20
+    assert [(name, ast.unparse(call)) for name, call in every if not has_keys(call)] == []
+
+
+# --- the setting
+
+
+@pytest.mark.parametrize("value", ["team-a", "a", "Team_1.b", "x" * 64])
+def test_a_prefix_is_a_plain_word(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRDIGEST_STORE_PREFIX", value)
+    assert Settings().prdigest_store_prefix == value
+
+
+@pytest.mark.parametrize("value", ["team a", "a:", "a/b", "*", "ä", "x" * 65, "a\n"])
+def test_what_could_be_read_as_a_key_or_a_pattern_is_none(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRDIGEST_STORE_PREFIX", value)
+    with pytest.raises(ValueError, match="use up to 64 letters, digits, dots, dashes and underscores"):
+        Settings()
+
+
+# --- whose it is
+
+
+def test_who_claims_first_owns_it(store: Redis) -> None:
+    owner = RedisWorkspaceOwner(store, A)
+    assert owner.read_workspace() is None
+    assert [owner.claim_workspace(name) for name in ("T1", "T2", "T1")] == ["T1", "T1", "T1"]
+    assert store.ttl("team-a/owner") == -1
+
+
+@pytest.mark.parametrize("prefix", ["", "team-a"])
+def test_another_workspace_is_refused_in_one_sentence(store: Redis, prefix: str) -> None:
+    owner = RedisWorkspaceOwner(store, Keyspace(prefix))
+    StoreOwnership(owner, lambda: "T1", prefix).claim_store()
+    StoreOwnership(owner, lambda: "T1", prefix).claim_store()
+    with pytest.raises(ConfigurationError) as caught:
+        StoreOwnership(owner, lambda: "T2", prefix).claim_store()
+    said = str(caught.value)
+    assert is_one_sentence(said)
+    assert all(word in said for word in ("T1", "T2", "PRDIGEST_STORE_PREFIX", prefix))

@@ -1,0 +1,138 @@
+"""The mirror as it is built from settings: where it is, what it may be sent, and what is read from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from github import Auth
+from redis import Redis
+
+from bot.adapters.claude import CLAUDE
+from bot.adapters.git import GitMirrorProbe
+from bot.adapters.github import read_git_token
+from bot.container import open_foundation
+from bot.container.connections.mirror import add_mirror_files, build_mirror, build_mirror_search
+from bot.container.connections.sources import LiveSources
+from bot.container.digests.services import build_digest_builder, build_digest_services
+from bot.domain.errors import GitHubUnavailable, MirrorUnavailable
+from bot.domain.pull_requests.models import Repository
+from bot.settings import load_settings
+from tests.adapters.worlds import MORNING, ScriptedGitHub
+from tests.container.connections.test_sources import Known
+from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
+from tests.helpers.checks import closed_port
+from tests.helpers.clones import building, git, needs_git
+from tests.helpers.git_server import TOKEN, GitServer
+from tests.services.doubles import KnownPulls, Sleeps
+from tests.services.source.test_mirror import KnownFiles
+
+pytestmark = [needs_git, pytest.mark.slow]
+
+Env = pytest.MonkeyPatch
+ENGINE = Repository("octo", "engine")
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: Env) -> Iterator[GitServer]:
+    with building(tmp_path / "made") as builder:
+        builder.commit("Begin (#1)", {"a.py": b"retries = 1\n"})
+    git(
+        tmp_path, "clone", "-q", "--bare", str(tmp_path / "made"), str(tmp_path / "served" / "octo" / "engine.git")
+    )
+    with GitServer(tmp_path / "served") as running:
+        monkeypatch.setenv("GITHUB_API_URL", f"{running.url}/api/v3")
+        monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+        monkeypatch.setenv("PRDIGEST_MIRROR", str(tmp_path / "mirrors"))
+        yield running
+
+
+def test_without_a_folder_github_alone_is_read() -> None:
+    settings, github = load_settings(), KnownFiles("github")
+    assert build_mirror(settings, lambda: MORNING) is None
+    assert build_mirror_search(settings) is None
+    assert add_mirror_files(settings, github) is github
+    sources = LiveSources(settings, lambda: MORNING, CLAUDE)
+    assert (sources.source_mirror, sources.source_search) == (None, None)
+
+
+def test_it_is_fetched_with_the_token_and_read_before_github(server: GitServer, tmp_path: Path) -> None:
+    settings = load_settings()
+    sources = LiveSources(settings, lambda: MORNING, CLAUDE)
+    assert sources.source_mirror is not None
+    assert sources.source_search is not None
+    sources.source_mirror.update(ENGINE)
+    assert {call.token for call in server.calls} == {TOKEN}
+    commit, unknown = git(tmp_path / "made", "rev-parse", "main"), "0" * 40
+    github = KnownFiles("github", [unknown])
+    files = add_mirror_files(settings, github)
+    assert files.read_files(ENGINE, commit, ["a.py"])["a.py"].text == "retries = 1\n"
+    assert github.asked == []
+    assert files.read_files(ENGINE, unknown, ["a.py"])["a.py"].text == "github"
+    assert [use.line for use in sources.source_search.find_uses(ENGINE, commit, "retries", 9).uses] == [1]
+    status = GitMirrorProbe(tmp_path / "mirrors").read_status(ENGINE)
+    assert (status.exists, status.problem, status.updated_at, status.failure) == (True, "", MORNING, "")
+    assert 500 < status.size < 100_000
+
+
+def test_a_digest_brings_it_up_to_date_and_does_without(
+    server: GitServer,
+    store: Redis,
+    store_url: str,
+    tmp_path: Path,
+    monkeypatch: Env,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    store.ping()
+    monkeypatch.setenv("REDIS_URL", store_url)
+    (tmp_path / "served" / "octo").rename(tmp_path / "served" / REPOSITORY.owner)
+    served = tmp_path / "served" / REPOSITORY.owner
+    (served / "engine.git").rename(served / f"{REPOSITORY.name}.git")
+    pulls = KnownPulls((pull(7, files=(changed_file(),)),))
+    for token, is_updated in (("ghp_wrongwrong", False), (TOKEN, True)):
+        monkeypatch.setenv("GITHUB_TOKEN", token)
+        monkeypatch.setenv("PRDIGEST_MIRROR", str(tmp_path / token))
+        known = Known(pulls, source_mirror=build_mirror(load_settings(), lambda: MORNING))
+        with open_foundation(load_settings(), lambda: MORNING, Sleeps(), known) as base:
+            digests = build_digest_services(base)
+            digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
+        assert [entry.number for entry in digest.entries] == [7]
+        assert GitMirrorProbe(tmp_path / token).read_status(REPOSITORY).exists is is_updated
+    assert sum("are read from GitHub where the mirror lacks them" in line for line in caplog.messages) == 1
+
+
+def test_the_last_failure_is_told_to_the_doctor(server: GitServer, tmp_path: Path, monkeypatch: Env) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "ghp_wrongwrong")
+    mirror = build_mirror(load_settings(), lambda: MORNING)
+    assert mirror is not None
+    with pytest.raises(MirrorUnavailable) as caught:
+        mirror.update(ENGINE)
+    status = GitMirrorProbe(tmp_path / "mirrors").read_status(ENGINE)
+    assert (status.exists, status.failure) == (False, str(caught.value))
+    assert {call.token for call in server.calls} <= {"", "ghp_wrongwrong"}
+
+
+def test_without_credentials_it_says_what_to_set(server: GitServer, monkeypatch: Env) -> None:
+    monkeypatch.delenv("GITHUB_TOKEN")
+    mirror = build_mirror(load_settings(), lambda: MORNING)
+    assert mirror is not None
+    with pytest.raises(MirrorUnavailable, match="Set GITHUB_TOKEN"):
+        mirror.update(ENGINE)
+    assert server.calls == []
+
+
+def test_an_app_has_a_token_of_its_installation(github: ScriptedGitHub) -> None:
+    app = Auth.AppAuth(
+        "1", sign_func=Auth.JwtSigner("a key that is long enough for the algorithm", "HS256").jwt_sign
+    )
+    assert read_git_token(github.url, app.get_installation_auth(12)).startswith("ghs_")
+    assert len(github.calls_to("/app/installations/12/access_tokens")) == 1
+
+
+def test_an_app_without_a_token_is_a_sentence() -> None:
+    app = Auth.AppAuth(
+        "1", sign_func=Auth.JwtSigner("a key that is long enough for the algorithm", "HS256").jwt_sign
+    )
+    with pytest.raises(GitHubUnavailable, match="gave the app no token"):
+        read_git_token(f"http://127.0.0.1:{closed_port()}", app.get_installation_auth(12))

@@ -1,0 +1,226 @@
+"""A bot whose models run on a server of one's own: digest, answers, costs, and what the doctor says."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from redis import Redis
+
+from bot.container import Foundation, open_foundation
+from bot.container.connections.providers import choose_provider, get_model_access
+from bot.container.costs import build_usage_reader
+from bot.container.digests.batches import build_batch_backfill
+from bot.container.digests.services import build_digest_builder, build_digest_services
+from bot.container.processes.worker import build_worker_services
+from bot.doctor.probe_openers import open_doctor
+from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.conversations.thread import Question
+from bot.domain.errors import ConfigurationError, UsageError
+from bot.render.operations.usage import format_usage
+from bot.services.history.backfill import CostLimit
+from bot.settings import Settings, UsableSettings, load_settings
+from tests.adapters.worlds import MORNING, ScriptedGitHub
+from tests.doctor.findings import told
+from tests.emulators.claude.script import Step, Text, ToolUse, default_answer
+from tests.emulators.openai_compatible.replies import Reasoning
+from tests.emulators.openai_compatible.server import LARGE, SMALL, OpenAIEmulator
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.builders import DAY, REPOSITORY
+from tests.helpers.checks import closed_port
+from tests.helpers.world import CHANNEL, add_small_day
+
+Env = pytest.MonkeyPatch
+PRICES = f"{SMALL}=1/4 {LARGE}=2/8"
+ANSWER = "Retries were counted twice before. "
+
+
+@pytest.fixture
+def served(
+    github: ScriptedGitHub, slack: SlackEmulator, store: Redis, store_url: str, monkeypatch: Env
+) -> Iterator[OpenAIEmulator]:
+    """The server, and the environment of a bot that uses it."""
+    store.ping()
+    add_small_day(github, 2)
+    with OpenAIEmulator() as emulator:
+        for name, value in {
+            **emulator.settings,
+            # of no use, as the settings name another provider
+            "ANTHROPIC_API_KEY": "sk-ant-of-nobody",
+            "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{closed_port()}",
+            "PRDIGEST_REPO": str(REPOSITORY),
+            "PRDIGEST_TIMEZONE": "America/Los_Angeles",
+            "GITHUB_API_URL": github.url,
+            "GITHUB_TOKEN": github.token,
+            "SLACK_API_URL": slack.url,
+            "SLACK_BOT_TOKEN": "xoxb-test",
+            "REDIS_URL": store_url,
+        }.items():
+            monkeypatch.setenv(name, value)
+        yield emulator
+        assert emulator.problems == []
+
+
+def opened() -> Iterator[Foundation]:
+    with open_foundation(load_settings(), lambda: MORNING, time.sleep) as base:
+        yield base
+
+
+def respond(view: dict[str, object]) -> Step:
+    """Look something up once, and then answer."""
+    if not view.get("tools") or "format" in str(view["output_config"]):
+        return default_answer(view)
+    is_read = "tool_result" in str(view["messages"])
+    return Text(f"<answer>{ANSWER * 20}</answer>") if is_read else ToolUse("read_diff", {"number": 101})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("prices", "cost"), [(PRICES, "priced"), ("0/0", "free"), ("", "unknown")])
+def test_a_digest_is_written_and_its_cost_is_what_is_known(
+    served: OpenAIEmulator, monkeypatch: Env, prices: str, cost: str
+) -> None:
+    monkeypatch.setenv("PRDIGEST_MODEL_PRICES", prices)
+    for base in opened():
+        digests = build_digest_services(base)
+        digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
+        spent = digests.costs.budget.read_spending_today()[0]
+        report = build_usage_reader(base, digests.costs).read_usage()
+    assert [entry.summary.headline for entry in digest.entries] == ["A small change to one part"] * 2
+    assert digest.overview.text
+    assert sorted(body["model"] for body in served.requests) == [LARGE, SMALL, SMALL]
+    dollars = sum(
+        (each["prompt_tokens"] * rate + each["completion_tokens"] * 4 * rate) / 1e6
+        for each, rate in zip(served.usages, [1, 1, 2], strict=True)
+    )
+    expected = {"priced": dollars, "free": 0.0, "unknown": None}[cost]
+    assert digest.cost == (None if expected is None else pytest.approx(expected))
+    assert spent == pytest.approx(expected or 0.0, abs=3e-6)
+    assert report.dump_json()["month_total"]["input_tokens"] == sum(
+        each["prompt_tokens"] for each in served.usages
+    )
+    assert ("PRDIGEST_MODEL_PRICES" in format_usage(report)) == (cost == "unknown")
+
+
+def test_the_budget_of_a_month_stops_calls_that_have_a_price(served: OpenAIEmulator, monkeypatch: Env) -> None:
+    monkeypatch.setenv("PRDIGEST_MODEL_PRICES", "1000/1000")
+    monkeypatch.setenv("PRDIGEST_MONTHLY_BUDGET", "0.01")
+    for base in opened():
+        digests = build_digest_services(base)
+        digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
+        assert ["budget" in entry.summary.fallback for entry in digest.entries].count(True) == 1
+    # the first call is let through, as it does not exceed the cap alone
+    assert len(served.requests) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reasoning", ["", "reasoning", "unmarked"])
+def test_an_answer_is_shown_after_a_tool_was_used_without_reasoning(
+    served: OpenAIEmulator, slack: SlackEmulator, store: Redis, reasoning: Reasoning
+) -> None:
+    served.respond, served.reasoning = respond, reasoning
+    slack.get_channel(CHANNEL)
+    thread = slack.add_message(CHANNEL, "Digest")
+    asked = slack.add_message(CHANNEL, "What was counted twice?", "U0ASKER", thread)
+    slack_request = SlackRequest("Ev1", "T0TEAM", CHANNEL, "U0ASKER", thread=thread)
+    place = f"{CHANNEL}:{thread}"
+    for base in opened():
+        services = build_worker_services(base)
+        question = Question(slack_request, "What was counted twice?", asked)
+        services.questions.question_queue.add_question(place, question)
+        services.questions.conversations.serve_thread(place)
+    (answer,) = [each for each in slack.list_replies(CHANNEL, thread) if each.get("bot_id")]
+    assert answer["blocks"][0]["text"].split() == (ANSWER * 20).split()
+    assert "+retries = 101" in str(served.requests)
+    kept = b" ".join(store.dump(key) or b"" for key in store.scan_iter("*"))
+    assert b"SECRET THOUGHT" not in kept
+    assert "SECRET" not in str(slack.calls)
+
+
+def test_batches_are_refused_with_what_to_do(served: OpenAIEmulator) -> None:
+    for base in opened():
+        with pytest.raises(UsageError, match="takes no message batches here: leave out --batch"):
+            build_batch_backfill(base, CostLimit(1.0))
+
+
+# --- settings
+
+
+@pytest.mark.parametrize("name", ["PRDIGEST_MODEL_URL", "PRDIGEST_SUMMARY_MODEL", "PRDIGEST_ANSWER_MODEL"])
+def test_no_process_starts_without_what_it_needs(served: OpenAIEmulator, monkeypatch: Env, name: str) -> None:
+    monkeypatch.delenv(name)
+    with pytest.raises(ConfigurationError, match=f"Set {name}, such as"):
+        next(opened())
+
+
+def test_it_is_asked_only_if_it_is_named(served: OpenAIEmulator, monkeypatch: Env) -> None:
+    assert choose_provider(Settings()).name == "OpenAI-compatible server"
+    monkeypatch.delenv("PRDIGEST_MODEL_PROVIDER")
+    assert choose_provider(Settings()).name == "Claude"
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    settings = Settings()
+    assert get_model_access(settings, choose_provider(settings)) is None
+
+
+# --- the doctor
+
+
+def examine() -> list[str]:
+    with open_doctor(UsableSettings(Settings(), {}), lambda: datetime.now(UTC), lambda _: None) as doctor:
+        return [line for line in told(doctor.run_checks()) if "odel" in line or "OpenAI" in line]
+
+
+def test_the_doctor_tries_what_the_bot_needs(served: OpenAIEmulator, monkeypatch: Env) -> None:
+    monkeypatch.setenv("PRDIGEST_MODEL_PRICES", PRICES)
+    lines = examine()
+    assert "+ OpenAI-compatible server: accepted" in lines
+    for model, price in ((SMALL, "$1.00 in and $4.00 out"), (LARGE, "$2.00 in and $8.00 out")):
+        assert f"+ Model {model}: available, {price} per million tokens" in lines
+        assert f"- Model {model}, structured outputs: work" in lines
+        assert f"- Model {model}, tools: accepted" in lines
+        assert f"- Model {model}, context window: 131,072 tokens" in lines
+
+
+def test_the_doctor_says_what_the_server_lacks(served: OpenAIEmulator) -> None:
+    served.takes_format = served.takes_tools = served.reports_usage = False
+    served.models = {SMALL: None}
+    lines = " ".join(examine())
+    assert f"! Model {LARGE}: OpenAI-compatible server has no model with that name" in lines
+    for part in (
+        "price unknown: no budget in dollars limits it -> Set PRDIGEST_MODEL_PRICES",
+        "structured outputs: not supported: plain JSON is asked for",
+        "tools: the model's server accepts no tools -> Without tools there are no answers",
+        "context window: unknown: set PRDIGEST_CONTEXT_TOKENS",
+    ):
+        assert part in lines
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        (Text("Yes!"), "! Model test/small-8b, structured outputs: the model's answer was not of the schema"),
+        (Text("x" * 4_000), "- Model test/small-8b, structured outputs: not checked: the model only reasoned"),
+    ],
+)
+def test_the_doctor_looks_at_the_answer(served: OpenAIEmulator, answer: Step, found: str) -> None:
+    served.reports_usage = False
+    served.respond = lambda _: answer
+    lines = examine()
+    assert any(line.startswith(found) for line in lines)
+    assert f"- Model {SMALL}, token counts: not reported: they are estimated" in lines
+
+
+def test_a_misspelled_setting_is_one_fault(served: OpenAIEmulator, monkeypatch: Env) -> None:
+    monkeypatch.setenv("PRDIGEST_MODEL_PRICE", "0/0")
+    with open_doctor(UsableSettings(Settings(), {}), lambda: datetime.now(UTC), lambda _: None) as doctor:
+        lines = [line for line in told(doctor.run_checks()) if "PRDIGEST_MODEL_PRICE " in line]
+    assert len(lines) == 1
+
+
+def test_the_doctor_says_which_setting_is_wrong(served: OpenAIEmulator, monkeypatch: Env) -> None:
+    monkeypatch.setenv("PRDIGEST_MODEL_KEY", "wrong")
+    key = "Set PRDIGEST_MODEL_KEY to a key that the server at PRDIGEST_MODEL_URL accepts."
+    assert f"! OpenAI-compatible server: refused -> {key}" in examine()
+    monkeypatch.setenv("PRDIGEST_MODEL_URL", f"http://127.0.0.1:{closed_port()}/v1")
+    assert any(line.startswith("! OpenAI-compatible server: no answer -> Check PRDIGEST_M") for line in examine())

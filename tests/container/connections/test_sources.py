@@ -1,0 +1,198 @@
+"""What lies outside besides Slack and the store: GitHub and Claude, or what is given in their place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass, field
+
+import pytest
+from redis import Redis
+
+from bot.adapters.claude import CLAUDE
+from bot.container import Foundation, open_foundation
+from bot.container.connections.sources import LiveSources
+from bot.container.digests.services import build_digest_builder, build_digest_services
+from bot.container.questions import build_archive
+from bot.domain.errors import ConfigurationError
+from bot.domain.operations.rate_allowance import RateAllowance
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.review.models import BugReview
+from bot.ports import (
+    ChatModel,
+    Model,
+    Prompt,
+    PullRequestBackground,
+    PullRequests,
+    Releases,
+    SourceFiles,
+    SourceMirror,
+    Sources,
+    SourceSearch,
+    SourceTrees,
+    SourceVersionReader,
+)
+from bot.processes import _start_workers
+from bot.services.operations.deadlines import ShutdownSignal
+from bot.settings import load_settings
+from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub
+from tests.emulators.claude.server import ClaudeEmulator, Json, overview_answer, summary_answer
+from tests.emulators.github.store import RemarkRecord, sha
+from tests.emulators.github.store import pull as record
+from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
+from tests.services.doubles import KnownPulls, ScriptedModel, Sleeps
+
+Env = pytest.MonkeyPatch
+
+
+@dataclass
+class Known:
+    """An outside of pull requests and answers that are known."""
+
+    pulls: PullRequests
+    background: PullRequestBackground | None = None
+    source_files: SourceFiles | None = None
+    source_versions: SourceVersionReader | None = None
+    source_trees: SourceTrees | None = None
+    releases: Releases | None = None
+    model: Model | None = None
+    chat: ChatModel | None = None
+    has_model: bool = True
+    stands_in: str = ""
+    source_mirror: SourceMirror | None = None
+    source_search: SourceSearch | None = None
+    reviews: dict[int, BugReview] = field(default_factory=dict)
+    closed: list[str] = field(default_factory=list)
+
+    def get_written_review(self, pull: PullRequest) -> BugReview | None:
+        return self.reviews.get(pull.number)
+
+    def list_allowances(self) -> Iterable[RateAllowance]:
+        return ()
+
+    def open_sources(self) -> None:
+        self.closed.append("prepared")
+
+    def close(self) -> None:
+        self.closed.append("closed")
+
+
+@pytest.fixture
+def known(store: Redis, store_url: str, monkeypatch: Env) -> Known:
+    store.ping()
+    monkeypatch.setenv("REDIS_URL", store_url)
+    said = summary_answer(headline="Counts once")
+    model = ScriptedModel.of(json.dumps(said), json.dumps(overview_answer()))
+    return Known(KnownPulls((pull(7, files=(changed_file(),)),)), model=model)
+
+
+def opened(outside: Sources) -> AbstractContextManager[Foundation]:
+    return open_foundation(load_settings(), lambda: MORNING, Sleeps(), outside)
+
+
+def test_what_is_given_is_asked_instead_of_github_and_claude(known: Known) -> None:
+    with opened(known) as base:
+        digests = build_digest_services(base)
+        digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
+        assert [entry.summary.headline for entry in digest.entries] == ["Counts once"]
+        assert base.sources.has_model
+        assert digests.entries.get_cached(Reference(REPOSITORY, 7))
+
+
+def test_it_is_let_go_of_at_the_end(known: Known) -> None:
+    with opened(known):
+        assert known.closed == []
+    assert known.closed == ["closed"]
+
+
+def test_without_a_model_nothing_is_a_models(known: Known) -> None:
+    known.model, known.has_model = None, False
+    with opened(known) as base:
+        assert not base.sources.has_model
+        assert build_digest_services(base).entries.get_entry(Reference(REPOSITORY, 7)).summary.is_fallback
+
+
+def test_claude_is_there_with_its_key_alone(monkeypatch: Env) -> None:
+    def found() -> tuple[bool, bool, bool]:
+        with closing(LiveSources(load_settings(), lambda: MORNING, CLAUDE)) as outside:
+            return outside.model is not None, outside.chat is not None, outside.has_model
+
+    assert found() == (False, False, False)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+    assert found() == (True, True, True)
+
+
+def test_files_are_read_from_github(known: Known, github: ScriptedGitHub, monkeypatch: Env) -> None:
+    commit = sha("commit")
+    github.add_commit(REPO, TreeCommit(commit, FixedTree({"a.py": Entry(b"x = 1\n")})))
+    monkeypatch.setenv("GITHUB_API_URL", github.url)
+    monkeypatch.setenv("GITHUB_TOKEN", github.token)
+    with closing(LiveSources(load_settings(), lambda: MORNING, CLAUDE)) as outside:
+        files = outside.source_files
+        assert files is not None
+        assert files.read_files(REPOSITORY, commit, ["a.py"])["a.py"].text == "x = 1\n"
+
+
+def test_discussions_are_read_from_github_and_kept(known: Known, github: ScriptedGitHub, monkeypatch: Env) -> None:
+    github.add(REPO, record(7, comments=(RemarkRecord(1, "We keep it."),)))
+    monkeypatch.setenv("GITHUB_API_URL", github.url)
+    monkeypatch.setenv("GITHUB_TOKEN", github.token)
+    with closing(LiveSources(load_settings(), lambda: MORNING, CLAUDE)) as outside:
+        known.background = outside.background
+        with opened(known) as base:
+            archive = build_archive(base, build_digest_services(base))
+            for _ in range(2):
+                assert archive.background.github is not None
+                found = archive.background.github.fetch_discussion(REPOSITORY, 7)
+                assert [each.text for each in found.remarks] == ["We keep it."]
+            assert archive.background.read_history(REPOSITORY, DAY.start, DAY.end) == ()
+    assert github.queries == 1
+
+
+def test_without_credentials_no_files_are_read() -> None:
+    with (
+        closing(LiveSources(load_settings(), lambda: MORNING, CLAUDE)) as outside,
+        pytest.raises(ConfigurationError),
+    ):
+        _ = outside.source_files
+
+
+@pytest.mark.slow
+def test_it_is_made_ready_before_the_first_job(known: Known, monkeypatch: Env, slack: SlackEmulator) -> None:
+    for name, value in {
+        "SLACK_API_URL": slack.url,
+        "SLACK_BOT_TOKEN": "xoxb-test",
+        "PRDIGEST_REPO": "o/n",
+    }.items():
+        monkeypatch.setenv(name, value)
+    with opened(known) as base, _start_workers(base, ShutdownSignal(), last_work=1.0):
+        assert known.closed == ["prepared"]
+
+
+def test_many_who_ask_first_open_one_way_to_claude(claude: ClaudeEmulator, monkeypatch: Env) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", claude.api_key)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", claude.url)
+    prompt = Prompt(
+        "claude-haiku-5-5", "v1", "Say.", "What?", {"type": "object", "additionalProperties": False}, 9
+    )
+    claude.respond = lambda body: Json({})
+    with closing(LiveSources(load_settings(), lambda: MORNING, CLAUDE)) as outside, ThreadPoolExecutor(8) as pool:
+        model = outside.model
+        assert model is not None
+        assert {each.text for each in pool.map(model.complete, [prompt] * 8)} == {"{}"}
+    assert claude.problems == []
+
+
+def test_what_was_never_asked_is_closed_without_a_word(
+    monkeypatch: Env, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+    outside = LiveSources(load_settings(), lambda: MORNING, CLAUDE)
+    outside.close()
+    outside.close()
+    assert (capfd.readouterr(), caplog.messages) == (("", ""), [])

@@ -1,0 +1,204 @@
+"""Another provider of models needs nothing but its package, its registration and its settings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from redis import Redis
+
+from bot.adapters.claude import CLAUDE
+from bot.container import Foundation, open_foundation
+from bot.container.connections.providers import PROVIDERS, choose_provider, get_model_access
+from bot.container.digests.services import build_digest_builder, build_digest_services
+from bot.container.processes.worker import build_worker_services
+from bot.doctor.probe_openers import open_doctor
+from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.conversations.thread import Question
+from bot.domain.errors import ConfigurationError
+from bot.domain.operations.usage import NO_PRICES, Usage
+from bot.ports import ModelProvider
+from bot.settings import Settings, UsableSettings, load_settings
+from tests.adapters.worlds import MORNING, ScriptedGitHub
+from tests.container.connections.toy_provider import COMPLETED, KEY, TALKED, TEXT, TOY, ToyServer, ToySettings
+from tests.doctor.findings import told
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.builders import DAY, REPOSITORY
+from tests.helpers.world import CHANNEL, add_small_day
+
+Env = pytest.MonkeyPatch
+REGISTERED = (CLAUDE, TOY)
+
+
+@pytest.fixture
+def toy() -> Iterator[ToyServer]:
+    with ToyServer() as server:
+        yield server
+
+
+@pytest.fixture
+def settings(
+    toy: ToyServer, github: ScriptedGitHub, slack: SlackEmulator, store: Redis, store_url: str, monkeypatch: Env
+) -> ToySettings:
+    """Those of a bot that uses the toy."""
+    store.ping()
+    add_small_day(github, 2)
+    for name, value in {
+        "TOY_API_KEY": KEY,
+        "TOY_URL": toy.url,
+        "PRDIGEST_SUMMARY_MODEL": "toy-1",
+        "PRDIGEST_ANSWER_MODEL": "toy-1",
+        "PRDIGEST_REPO": str(REPOSITORY),
+        "PRDIGEST_TIMEZONE": "America/Los_Angeles",
+        "GITHUB_API_URL": github.url,
+        "GITHUB_TOKEN": github.token,
+        "SLACK_API_URL": slack.url,
+        "SLACK_BOT_TOKEN": "xoxb-test",
+        "REDIS_URL": store_url,
+    }.items():
+        monkeypatch.setenv(name, value)
+    return ToySettings()
+
+
+@pytest.fixture
+def base(settings: ToySettings) -> Iterator[Foundation]:
+    with open_foundation(settings, lambda: MORNING, time.sleep, providers=REGISTERED) as made:
+        yield made
+
+
+def paid(calls: int, used: tuple[int, int]) -> float:
+    return calls * TOY.prices.cautious_cost("toy-1", Usage(*used))
+
+
+def test_summaries_and_the_overview_are_the_toys_and_paid_by_its_prices(base: Foundation, toy: ToyServer) -> None:
+    digests = build_digest_services(base)
+    digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
+    assert [entry.summary.headline for entry in digest.entries] == ["Counts once"] * 2
+    assert digest.overview.text == "A toy day."
+    assert toy.requests == ["/complete"] * 3
+    assert digest.cost == pytest.approx(paid(3, COMPLETED))
+    assert digests.costs.budget.read_spending_today()[0] == pytest.approx(paid(3, COMPLETED))
+
+
+@pytest.mark.slow
+def test_an_answer_is_streamed_after_a_tool_was_used(
+    base: Foundation, toy: ToyServer, slack: SlackEmulator
+) -> None:
+    services = build_worker_services(base)
+    slack.get_channel(CHANNEL)
+    thread = slack.add_message(CHANNEL, "Digest")
+    asked = slack.add_message(CHANNEL, "What was counted twice?", "U0ASKER", thread)
+    slack_request = SlackRequest("Ev1", "T0TEAM", CHANNEL, "U0ASKER", thread=thread)
+    place = f"{CHANNEL}:{thread}"
+    services.questions.question_queue.add_question(
+        place, Question(slack_request, "What was counted twice?", asked)
+    )
+    services.questions.conversations.serve_thread(place)
+    (answer,) = [each for each in slack.list_replies(CHANNEL, thread) if each.get("bot_id")]
+    assert answer["blocks"][0]["text"].split() == (TEXT * 20).split()
+    assert next(method for method, _ in slack.calls if method.endswith("Stream")) == "chat.startStream"
+    assert toy.requests.count("/talk") == 2
+    assert any("+retries = 101" in part for part in toy.heard), "what the tool found"
+    summaries = toy.requests.count("/complete")
+    spent = paid(summaries, COMPLETED) + paid(2, TALKED)
+    assert services.digests.costs.budget.read_spending_today()[0] == pytest.approx(spent)
+
+
+def examined(settings: Settings) -> list[str]:
+    usable = UsableSettings(settings, {})
+    with open_doctor(usable, lambda: datetime.now(UTC), lambda _: None, REGISTERED) as found:
+        return told(found.run_checks())
+
+
+def test_the_doctor_examines_it(settings: ToySettings) -> None:
+    lines = examined(settings)
+    assert "+ Toy key: accepted" in lines
+    assert "+ Model toy-1: available, $10.00 in and $100.00 out per million tokens" in lines
+    assert not [line for line in lines if "Claude" in line]
+
+
+def test_the_doctor_says_what_is_wrong_with_it_in_its_own_names(
+    settings: ToySettings, toy: ToyServer, monkeypatch: Env
+) -> None:
+    monkeypatch.setenv("TOY_API_KEY", "wrong")
+    monkeypatch.setenv("TOY_APIURL", "x")
+    (key,) = [line for line in examined(ToySettings()) if line.startswith("! Toy key")]
+    assert key == (
+        "! Toy key: refused -> Set TOY_API_KEY to a valid key, or leave it empty for facts-only summaries."
+    )
+    monkeypatch.setenv("TOY_API_KEY", "wrong one")
+    assert any(line.startswith("! Settings: TOY_API_KEY contains blanks") for line in examined(ToySettings()))
+
+
+# which one is asked
+
+
+def test_the_one_with_a_key_is_chosen_and_without_any_the_first(settings: ToySettings, monkeypatch: Env) -> None:
+    assert choose_provider(settings, REGISTERED) is TOY
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+    assert choose_provider(ToySettings(), REGISTERED) is CLAUDE
+    for name in ("ANTHROPIC_API_KEY", "TOY_API_KEY"):
+        monkeypatch.delenv(name)
+    assert choose_provider(ToySettings(), REGISTERED) is CLAUDE
+    assert get_model_access(ToySettings(), TOY) is None
+
+
+WITH_KEYS = [each for each in PROVIDERS if not each.choice]
+CLOUDS = [each for each in PROVIDERS if each.is_cloud]
+
+
+@pytest.mark.parametrize("provider", WITH_KEYS, ids=lambda each: each.name)
+def test_every_registered_provider_has_its_settings(monkeypatch: Env, provider: ModelProvider) -> None:
+    assert get_model_access(Settings(), provider) is None
+    monkeypatch.setenv(provider.key_variable, "a-key")
+    access = get_model_access(Settings(), provider)
+    assert access is not None
+    assert (access.key, "a-key" in repr(access)) == ("a-key", False)
+
+
+@pytest.mark.parametrize("provider", CLOUDS, ids=lambda each: each.name)
+def test_a_cloud_that_is_named_is_asked_whatever_keys_there_are(monkeypatch: Env, provider: ModelProvider) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+    assert choose_provider(Settings()) is CLAUDE
+    monkeypatch.setenv("PRDIGEST_MODEL_PROVIDER", provider.choice)
+    assert choose_provider(Settings()) is provider
+    for variable, example in provider.required_variables.items():
+        with pytest.raises(ConfigurationError, match=f"Set {variable}, such as {example}"):
+            get_model_access(Settings(), provider)
+        monkeypatch.setenv(variable, example)
+    access = get_model_access(Settings(), provider)
+    assert access is not None
+    assert (access.key, access.region) == ("", provider.required_variables["PRDIGEST_MODEL_REGION"])
+
+
+@pytest.mark.parametrize("provider", CLOUDS, ids=lambda each: each.name)
+def test_no_process_starts_without_what_its_cloud_needs(monkeypatch: Env, provider: ModelProvider) -> None:
+    monkeypatch.setenv("PRDIGEST_MODEL_PROVIDER", provider.choice)
+    with (
+        pytest.raises(ConfigurationError, match="Set PRDIGEST_MODEL_REGION"),
+        open_foundation(Settings(), lambda: MORNING, time.sleep),
+    ):
+        pass
+
+
+def test_a_name_that_would_change_the_address_is_no_region(monkeypatch: Env) -> None:
+    monkeypatch.setenv("PRDIGEST_MODEL_REGION", "evil.example/x")
+    with pytest.raises(ConfigurationError, match="PRDIGEST_MODEL_REGION can't be used: use lower-case letters"):
+        load_settings()
+
+
+def test_the_doctor_says_which_setting_a_cloud_lacks(settings: ToySettings, monkeypatch: Env) -> None:
+    monkeypatch.setenv("PRDIGEST_MODEL_PROVIDER", "vertex")
+    with open_doctor(UsableSettings(Settings(), {}), lambda: datetime.now(UTC), lambda _: None) as found:
+        lines = told(found.run_checks())
+    missing = "! Settings: PRDIGEST_MODEL_PROJECT is not set -> Set PRDIGEST_MODEL_PROJECT, such as my-project-123"
+    assert any(line.startswith(missing) for line in lines)
+    assert any("Claude on Vertex AI" in line and "see PRDIGEST_MODEL_REGION above" in line for line in lines)
+
+
+def test_a_provider_of_unknown_cost_is_no_provider() -> None:
+    with pytest.raises(ValueError, match="name what one model of Toy costs"):
+        replace(TOY, prices=NO_PRICES)

@@ -1,0 +1,149 @@
+"""Reviews for bugs as they are built from settings: a digest asks for them, all else shows what is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from bot.container import Foundation, open_foundation
+from bot.container.digests.services import (
+    DigestServices,
+    build_digest_builder,
+    build_digest_services,
+    build_preview_builder,
+    build_report_builder,
+)
+from bot.domain.digest.models import Digest
+from bot.domain.operations.budget import REVIEWS_EXHAUSTED, build_review_name
+from bot.domain.review.models import NO_REVIEWS, ReviewVerdict
+from bot.services.digest.builder import DigestBuilder
+from bot.settings import load_settings
+from tests.adapters.worlds import MORNING
+from tests.emulators.claude.server import Step, ToolUse, default_answer, schema_of
+from tests.emulators.github.store import changed_file, pull
+from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
+from tests.helpers.builders import DAY, NOON, REPOSITORY
+from tests.helpers.world import World, world
+from tests.services.doubles import Sleeps
+from tests.services.review.changes import CONFIRMED, CORE, PATCH, report
+
+pytestmark = pytest.mark.slow
+
+MANY = "\n".join(f"+total_{line} = {line}" for line in range(300))
+Build = Callable[[Foundation, DigestServices], DigestBuilder]
+
+
+def build_digest(base: Foundation, services: DigestServices) -> DigestBuilder:
+    return build_digest_builder(base, services, services.pulls)
+
+
+def build_preview(base: Foundation, services: DigestServices) -> DigestBuilder:
+    return build_preview_builder(base, services, services.pulls)
+
+
+@pytest.fixture
+def there(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """Three merges that the rules put high, and one of documentation."""
+    with world(store_url) as made:
+        for number in (101, 102, 103):
+            files = (
+                changed_file("engine/core.py", patch=PATCH),
+                changed_file("engine/more.py", patch=f"@@ -0,0 +1,300 @@\n{MANY}"),
+            )
+            add_merge(made, number, *files)
+        add_merge(made, 104, changed_file("docs/a.md", patch="@@ -1 +1,2 @@\n one\n+two"))
+        for name, value in made.settings.items():
+            monkeypatch.setenv(name, value)
+        yield made
+
+
+def add_merge(made: World, number: int, *files: dict[str, Any]) -> None:
+    record = pull(number, merged_at=NOON + timedelta(minutes=number - 200), files=files)
+    made.github.add("octo/engine", record)
+    tree = FixedTree({"engine/core.py": Entry(CORE.encode())})
+    made.github.add_commit("octo/engine", TreeCommit(str(record.merge_commit_sha), tree))
+
+
+@contextmanager
+def services() -> Iterator[tuple[Foundation, DigestServices]]:
+    with open_foundation(load_settings(), lambda: MORNING, Sleeps()) as base:
+        yield base, build_digest_services(base)
+
+
+def read(build: Build = build_digest) -> Digest:
+    with services() as (base, digests):
+        return build(base, digests).build(REPOSITORY, DAY, "Engine")
+
+
+def count_reviews(there: World) -> int:
+    """Requests about a review."""
+    return sum("suspicions" in (schema_of(body) or {}).get("properties", {}) for body in there.claude.requests)
+
+
+def answer(body: dict[str, Any]) -> Step:
+    """Answer as a model that looks once before it reports."""
+    if not body.get("tools"):
+        return default_answer(body)
+    return report(CONFIRMED) if len(body["messages"]) > 1 else ToolUse("find_uses", {"name": "split_batch"})
+
+
+def test_a_digest_has_its_reviews_and_a_second_one_pays_for_none(there: World, store: Redis) -> None:
+    there.claude.respond = answer
+    first = read()
+    verdicts = {entry.number: entry.review and entry.review.verdict for entry in first.entries}
+    assert verdicts == {**dict.fromkeys((101, 102, 103), ReviewVerdict.CONFIRMED), 104: None}
+    coverage = first.review_coverage
+    assert (coverage.eligible, coverage.reviewed, coverage.stop) == (3, 3, "")
+    assert first.cost is not None
+    assert coverage.cost is not None
+    assert first.cost > coverage.cost > 0
+    assert count_reviews(there) == 6
+    spent = int(store.get(f"spent:{build_review_name(DAY.date.replace(month=3, day=1))}") or 0)
+    assert spent == pytest.approx(coverage.cost * 1e6, abs=10)
+    assert len(there.github.calls) <= 2 * 4 + 4, "what a review reads of changed files was read for summaries"
+    calls = len(there.github.calls)
+    again = read()
+    assert (again.review_coverage.reviewed, again.review_coverage.cost) == (3, 0.0)
+    assert [entry.review for entry in again.entries] == [entry.review for entry in first.entries]
+    assert count_reviews(there) == 6
+    assert not any("/files" in call.path for call in there.github.calls[calls:])
+    for build in (build_preview, build_report_builder):
+        assert {entry.number for entry in read(build).entries if entry.review} == {101, 102, 103}
+    with services() as (_, digests):
+        assert digests.reviews is not None
+        kept = digests.reviews.get_cached_review(digests.pulls.fetch_pull_request(REPOSITORY, 102))
+        assert kept == first.find_entry(102).review  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("build", [build_preview, build_report_builder])
+def test_a_preview_and_a_report_review_nothing(build: Build, there: World) -> None:
+    assert all(entry.review is None for entry in read(build).entries)
+    assert count_reviews(there) == 0
+
+
+@pytest.mark.parametrize(("name", "value"), [("ANTHROPIC_API_KEY", ""), ("PRDIGEST_REVIEW_BUDGET", "0")])
+def test_without_a_model_or_a_budget_a_digest_is_as_before(
+    name: str, value: str, there: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    digest = read()
+    assert (digest.review_coverage, count_reviews(there)) == (NO_REVIEWS, 0)
+    assert all(entry.review is None for entry in digest.entries)
+
+
+def test_a_small_budget_says_so(there: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRDIGEST_REVIEW_BUDGET", "0.03")
+    coverage = read().review_coverage
+    assert (coverage.eligible, coverage.reviewed, coverage.stop) == (3, 0, REVIEWS_EXHAUSTED)
+
+
+def test_another_answer_model_reads_again(there: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    read()
+    monkeypatch.setenv("PRDIGEST_ANSWER_MODEL", "claude-opus-5-5")
+    assert read().review_coverage.cost
+    assert count_reviews(there) == 6

@@ -1,0 +1,120 @@
+"""What each process and command builds: it needs no other settings, and leaves nothing open."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing
+
+import pytest
+from redis import Redis
+
+from bot.container import Foundation, open_foundation
+from bot.container.archive import build_feed_service
+from bot.container.digests.services import build_digest_builder, build_digest_services
+from bot.container.processes.agents import build_agent_sources
+from bot.container.processes.web import build_web_services
+from bot.container.processes.worker import build_worker_services
+from bot.container.schedule import build_schedule_services
+from bot.domain.errors import UsageError
+from bot.jobs import DramatiqJobQueue
+from bot.services.jobs.job_types import REPAIR_DIGEST
+from bot.services.jobs.payloads import DigestPayload
+from bot.settings import load_settings
+from handlers.commands.registry import COMMANDS
+from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub
+from tests.emulators.github.server import pull
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.builders import DAY, NOON, REPOSITORY
+from tests.helpers.checks import eventually
+
+pytestmark = pytest.mark.slow
+
+Env = pytest.MonkeyPatch
+TOKENS = {"GITHUB_TOKEN": "ghp_test", "SLACK_BOT_TOKEN": "xoxb-test", "PRDIGEST_REPO": REPO}
+PROCESSES: dict[str, tuple[Callable[[Foundation], object], set[str]]] = {
+    "worker": (build_worker_services, set(TOKENS)),
+    "web": (build_web_services, {"SLACK_BOT_TOKEN", "PRDIGEST_REPO"}),
+    "clock": (build_schedule_services, {"SLACK_BOT_TOKEN"}),
+    "report": (build_digest_services, {"GITHUB_TOKEN"}),
+    "feeds": (build_feed_service, {"PRDIGEST_REPO"}),
+    "mcp": (build_agent_sources, {"GITHUB_TOKEN", "PRDIGEST_REPO"}),
+}
+
+
+@pytest.fixture
+def settings(monkeypatch: Env, github: ScriptedGitHub, slack: SlackEmulator, store: Redis, store_url: str) -> Env:
+    """Those of all processes."""
+    store.ping()
+    addresses = {"REDIS_URL": store_url, "GITHUB_API_URL": github.url, "SLACK_API_URL": slack.url}
+    for name, value in {**TOKENS, **addresses, "GITHUB_TOKEN": github.token}.items():
+        monkeypatch.setenv(name, value)
+    return monkeypatch
+
+
+def opened() -> AbstractContextManager[Foundation]:
+    return open_foundation(load_settings(), lambda: MORNING, time.sleep)
+
+
+@pytest.mark.parametrize("missing", TOKENS)
+@pytest.mark.parametrize("process", PROCESSES)
+def test_a_process_needs_the_settings_of_what_it_builds_alone(settings: Env, process: str, missing: str) -> None:
+    build, needed = PROCESSES[process]
+    settings.delenv(missing)
+    with opened() as base:
+        if missing in needed:
+            with pytest.raises(UsageError, match=f"Set {missing} "):
+                build(base)
+        else:
+            assert build(base)
+
+
+def test_services_share_those_below_them(settings: Env) -> None:
+    with opened() as base:
+        services = build_worker_services(base)
+        assert services.subscriptions.delivery is services.deliveries.delivery
+        assert services.subscriptions.outcome_watcher is services.deliveries.outcome_watcher
+
+
+def test_every_connection_to_the_store_is_closed_at_the_end(settings: Env, store: Redis) -> None:
+    def count_clients() -> int:
+        return len(store.client_list())
+
+    def break_off() -> None:
+        with opened() as base:
+            build_worker_services(base)
+            base.hurried_store.ping()
+            assert count_clients() == before + 2
+            raise ValueError("broke off")
+
+    before = count_clients()
+    with pytest.raises(ValueError, match="broke off"):
+        break_off()
+    eventually(lambda: count_clients() == before)
+
+
+def test_a_digest_is_built_over_a_store_that_may_drop_records(
+    settings: Env, github: ScriptedGitHub, store: Redis
+) -> None:
+    github.add(REPO, pull(1, merged_at=NOON))
+    store.config_set("maxmemory-policy", "allkeys-lru")
+    try:
+        with opened() as base:
+            digests = build_digest_services(base)
+            digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
+    finally:
+        store.config_set("maxmemory-policy", "noeviction")
+    assert [entry.number for entry in digest.entries] == [1]
+
+
+def test_a_process_that_only_sends_runs_no_job(
+    settings: Env, store: Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    with opened() as base, closing(DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)) as jobs:
+        workers = jobs.make_workers(1)
+        for worker in workers:
+            worker.start()
+        jobs.send(REPAIR_DIGEST, DigestPayload("digest:T:C"))
+        eventually(lambda: "this process has no services to run jobs with" in caplog.text)
+        for worker in workers:
+            worker.stop()

@@ -1,0 +1,291 @@
+"""Answers as messages with their buttons, which say again what was asked, and which Slack takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from localslack.rules.messages import find_links, find_mentions
+
+from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger
+from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
+from bot.domain.conversations.commands import (
+    AllowedRepositories,
+    DigestRequest,
+    RisksRequest,
+    ScoreRequest,
+    SummaryRequest,
+)
+from bot.domain.digest.models import Entry, Overview
+from bot.domain.digest.multi_day import MultiDayDigest
+from bot.domain.errors import PullRequestNotFound, RepositoryNotFound, UsageError
+from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.pull_requests.filters import Filters
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.risk.assessment import assess_pull_request
+from bot.domain.subscriptions.models import DigestSpec
+from bot.domain.time.date_range import Span
+from bot.domain.time.day import LocalDay
+from bot.domain.track_record.score import TrackRecordScore
+from bot.domain.track_record.tally import Tally
+from bot.ports import Post
+from bot.render.blocks.button_values import read_request
+from bot.services.digest.builder import DigestBuilder
+from bot.services.digest.composer import DigestComposer
+from bot.services.risk.risk_lister import RiskLister
+from bot.services.slack.answers.answer import Answer
+from bot.services.slack.answers.answer_builder import AnswerBuilder
+from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.reader import PullRequestReader
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull, summary
+from tests.services.digest.posting import HOME
+from tests.services.doubles import KnownPulls, MemoryCache, Summaries, slack_request
+
+HEAVY = (changed_file("engine/core.py", 500, 500),)
+TODAY = LocalDay(DAY.date + timedelta(days=30), DAY.zone)
+REPOSITORIES = AllowedRepositories(REPOSITORY)
+WEEK = Span(DAY.date - timedelta(days=6), DAY.date, DAY.zone)
+ONE_DAY = Span(DAY.date, DAY.date, DAY.zone)
+
+
+def merge(number: int, days: float = 0, **fields: Any) -> PullRequest:
+    return replace(pull(number, files=HEAVY, merged_at=NOON + timedelta(days=days, seconds=number)), **fields)
+
+
+def overview(_repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
+    return Overview(f"{len(entries)} on {day.date}.") if entries else Overview("Nothing was merged.")
+
+
+def scored(repository: Repository, span: Span) -> TrackRecordScore:
+    """A score of a list that found one."""
+    assert (repository, span) == (REPOSITORY, WEEK)
+    hit = MergeOutcome(merge(3), merge(9, 1, title='Revert "Change number 3" (#3)'))
+    return TrackRecordScore(digests=1, listed=Tally(1, 1), others=Tally(2), hits=(hit,))
+
+
+def days_by(daily: DigestBuilder) -> Callable[[DigestSpec], MultiDayDigest]:
+    """What builds overviews for readers who expect the zone of these tests."""
+    return DigestComposer(daily, lambda repository: f"The {repository.name}", lambda _: TODAY.zone).build_days
+
+
+def answers(*merges: PullRequest, said: Summaries | None = None) -> AnswerBuilder:
+    pulls = KnownPulls(merges)
+    reader = PullRequestReader(pulls, said or Summaries())
+    entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
+    return AnswerBuilder(
+        entries,
+        RiskLister(pulls, reader, entries, 4),
+        days_by(DigestBuilder(pulls, entries.refresh_summary, overview, reader.load_files, 4)),
+        lambda repository: f"The {repository.name}",
+        lambda: TODAY,
+        scored,
+    )
+
+
+def row(post: Post) -> list[dict[str, Any]]:
+    """The elements of the one row of buttons, which is last."""
+    *others, last = post.build_payload()["blocks"]
+    assert [block["type"] for block in (*others, last)].count("actions") == 1
+    elements: list[dict[str, Any]] = list(last["elements"])
+    return elements
+
+
+def actions(post: Post) -> list[str]:
+    return [element["action_id"] for element in row(post)]
+
+
+def value(post: Post, action: str) -> str:
+    (found,) = [element for element in row(post) if element["action_id"] == action]
+    return str(found["value"])
+
+
+def options(post: Post) -> list[str]:
+    return [option["value"] for element in row(post) for option in element.get("options", ())]
+
+
+REVERT = merge(9, 1, title='Revert "Change number 3" (#3)')
+Ask = Callable[[AnswerBuilder, str], Answer]
+ASKED: dict[str, tuple[Ask, str]] = {
+    "summary": (lambda found, asker: found.build_summary(Reference(REPOSITORY, 1), asker), "share_summary"),
+    "risks": (lambda found, asker: found.build_risks(RisksRequest(REPOSITORY, WEEK), asker), "share_risks"),
+    "overview": (
+        lambda found, asker: found.build_overview(DigestRequest(REPOSITORY, WEEK), asker, HOME),
+        "share_digest",
+    ),
+}
+EACH: dict[str, tuple[Ask, str]] = {
+    **ASKED,
+    "score": (lambda found, asker: found.build_score(ScoreRequest(REPOSITORY, WEEK), asker), "share_risks"),
+}
+
+
+@pytest.mark.parametrize(("ask", "share"), EACH.values(), ids=EACH)
+def test_the_two_forms_of_an_answer_differ_only_in_their_buttons(ask: Ask, share: str) -> None:
+    found = ask(answers(merge(1), merge(2), merge(3), REVERT), "")
+    assert found.public.text == found.private.text
+    assert found.public.blocks[:-1] == found.private.blocks[:-1]
+    details = "details" if share == "share_summary" else "details_of"
+    assert (actions(found.public), actions(found.private)) == ([details, "ask"], [details, share])
+
+
+@pytest.mark.parametrize(("ask", "share"), EACH.values(), ids=EACH)
+@pytest.mark.parametrize("asker", ["ada", "<!channel> & *Eve*"])
+def test_everybody_sees_who_asked_and_nobody_is_pinged(ask: Ask, share: str, asker: str) -> None:
+    unsigned, found = ask(answers(merge(1)), ""), ask(answers(merge(1)), asker)
+    (line,) = [block for block in found.public.blocks if block not in unsigned.public.blocks]
+    assert f"Asked for by {asker}" in json.dumps(line)
+    assert (find_links(found.public.build_payload()), find_mentions(found.public.build_payload())) == (
+        find_links(unsigned.public.build_payload()),
+        find_mentions(unsigned.public.build_payload()),
+    )
+    assert found.private == unsigned.private
+
+
+@pytest.mark.parametrize(("ask", "share"), EACH.values(), ids=EACH)
+@pytest.mark.parametrize("text", ["Plain", "<!channel> <@U0BOSS> &amp; *bold* `code`", "T" * 250], ids=len)
+@pytest.mark.slow
+def test_slack_takes_both_forms(slack: SlackEmulator, ask: Ask, share: str, text: str) -> None:
+    many = [merge(n, -(n % 7), title=f"{text} {n}") for n in range(1, 60)]
+    said = summary(**dict.fromkeys(("what_changed_and_why", "technical_impact", "potential_risks"), text * 12))
+    found = ask(answers(*many, REVERT, said=Summaries(said)), text)
+    client = make_slack_client(slack.token, slack.url)
+    SlackMessenger(client).post_message(HOME, found.public.build_payload(), "key")
+    asked = slack_request(response_url=slack.make_response_url(HOME, "U0ASKER"))
+    SlackEphemeralMessenger(client).send(asked, found.private)
+    assert (len(slack.list_messages(HOME)), len(slack.ephemerals)) == (1, 1)
+    assert slack.list_calls_to("chat.postEphemeral") == []
+
+
+def test_a_summary_is_of_the_pull_request_that_was_named() -> None:
+    found = answers(merge(1), merge(2)).build_summary(Reference(REPOSITORY, 2), "ada")
+    assert found.public.text == "#2 Change number 2"
+    assert value(found.public, "details") == "2|octo/engine#2"
+
+
+def test_an_open_pull_request_has_a_summary_too() -> None:
+    opened = merge(1, merged_at=None, merge_commit=None, state="OPEN")
+    assert answers(opened).build_summary(Reference(REPOSITORY, 1), "ada").public.text == "#1 Change number 1"
+
+
+def test_what_can_not_be_summarised_is_passed_on() -> None:
+    closed = merge(1, merged_at=None, merge_commit=None, state="CLOSED")
+    with pytest.raises(UsageError):
+        answers(closed).build_summary(Reference(REPOSITORY, 1), "ada")
+    with pytest.raises(PullRequestNotFound):
+        answers(closed).build_summary(Reference(REPOSITORY, 2), "ada")
+
+
+SHARED_RISKS: list[type[RisksRequest | ScoreRequest]] = [RisksRequest, ScoreRequest]
+RISKS = [
+    RisksRequest(REPOSITORY, WEEK),
+    RisksRequest(REPOSITORY, ONE_DAY, top=10),
+    RisksRequest(REPOSITORY, WEEK, Filters(("engine", "*.cu"), ("ada-dev",), ("needs review",)), 1),
+]
+
+
+@pytest.mark.parametrize("request_", RISKS, ids=str)
+def test_sharing_a_risk_list_asks_the_same_again(request_: RisksRequest) -> None:
+    found = answers(merge(1, labels=("needs review",))).build_risks(replace(request_, is_private=True), "ada")
+    typed = value(found.private, "share_risks")
+    assert read_request(typed, SHARED_RISKS) == request_
+
+
+@pytest.mark.parametrize("days", [WEEK, ONE_DAY], ids=str)
+def test_sharing_an_overview_asks_the_same_again(days: Span) -> None:
+    found = answers(merge(1)).build_overview(DigestRequest(REPOSITORY, days, is_private=True), "ada", HOME)
+    typed = value(found.private, "share_digest")
+    assert read_request(typed, [DigestRequest]) == DigestRequest(REPOSITORY, days)
+
+
+def test_sharing_a_score_asks_the_same_again() -> None:
+    found = answers().build_score(ScoreRequest(REPOSITORY, WEEK, is_private=True), "ada")
+    typed = value(found.private, "share_risks")
+    assert read_request(typed, SHARED_RISKS) == ScoreRequest(REPOSITORY, WEEK)
+
+
+def test_the_thread_of_a_score_is_about_what_it_names_not_about_months() -> None:
+    found = answers().build_score(ScoreRequest(REPOSITORY, WEEK), "ada")
+    assert (found.about, options(found.public)) == ("summary octo/engine#3", ["2|octo/engine#3"])
+
+
+def test_the_thread_of_a_score_that_names_nothing_is_about_the_last_digest() -> None:
+    pulls = KnownPulls()
+    reader = PullRequestReader(pulls, Summaries())
+    entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
+    daily = DigestBuilder(pulls, entries.refresh_summary, overview, reader.load_files, 1)
+    subject = AnswerBuilder(
+        entries,
+        RiskLister(pulls, reader, entries, 1),
+        days_by(daily),
+        str,
+        lambda: TODAY,
+        lambda *_: TrackRecordScore(),
+    )
+    found = subject.build_score(ScoreRequest(REPOSITORY, WEEK), "ada")
+    assert (found.about, actions(found.public)) == ("digest 2026-03-29 repo:octo/engine", ["ask"])
+
+
+def test_sharing_a_summary_asks_the_same_again() -> None:
+    found = answers(merge(1)).build_summary(Reference(REPOSITORY, 1), "ada")
+    typed = value(found.private, "share_summary")
+    assert read_request(typed, [SummaryRequest]) == SummaryRequest((Reference(REPOSITORY, 1),))
+
+
+def test_a_risk_list_is_named_and_its_menu_has_what_it_lists() -> None:
+    found = answers(merge(1), merge(2), merge(3), REVERT).build_risks(RisksRequest(REPOSITORY, ONE_DAY), "ada")
+    assert found.public.text.startswith("Risky changes · The engine · Saturday 28 February 2026")
+    assert options(found.public) == ["2|octo/engine#2", "2|octo/engine#1", "2|octo/engine#3"]
+
+
+def test_a_pull_request_that_is_risky_and_was_repaired_is_in_the_menu_once() -> None:
+    repair = merge(9, 1, title="Fix retries", body="Fixes a bug caused by #1.")
+    found = answers(merge(1), repair).build_risks(RisksRequest(REPOSITORY, ONE_DAY), "ada")
+    assert options(found.public) == ["2|octo/engine#1"]
+
+
+def test_an_overview_is_named_and_its_menu_has_the_riskiest_of_all_days() -> None:
+    merges = [merge(n, -n) for n in range(4)]
+    found = answers(*(replace(each, number=each.number + 1) for each in merges)).build_overview(
+        DigestRequest(REPOSITORY, WEEK), "ada", HOME
+    )
+    assert found.public.text == "The engine · 22 – 28 February 2026 · 4 merged"  # noqa: RUF001 (a dash)
+    named = set(options(found.public))
+    assert (len(named), named <= {f"2|octo/engine#{n}" for n in range(1, 5)}) == (3, True)
+
+
+@pytest.mark.parametrize(("ask", "share"), list(ASKED.values())[1:], ids=list(ASKED)[1:])
+def test_days_without_merges_have_no_menu(ask: Ask, share: str) -> None:
+    found = ask(answers(), "ada")
+    assert (actions(found.public), actions(found.private)) == (["ask"], [share])
+    assert "nothing merged" in found.public.text
+
+
+@pytest.mark.parametrize(("ask", "share"), list(ASKED.values())[1:], ids=list(ASKED)[1:])
+def test_days_that_can_not_be_had_are_passed_on(ask: Ask, share: str) -> None:
+    pulls = KnownPulls(failing={f"day {day.date}": RepositoryNotFound("No such.") for day in WEEK.days})
+    reader = PullRequestReader(pulls, Summaries())
+    entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
+    lister = RiskLister(pulls, reader, entries, 2)
+    daily = DigestBuilder(pulls, entries.refresh_summary, overview, reader.load_files, 2)
+    with pytest.raises(RepositoryNotFound):
+        ask(
+            AnswerBuilder(
+                entries, lister, days_by(daily), lambda repository: repository.name, lambda: TODAY, scored
+            ),
+            "ada",
+        )
+
+
+def test_an_overview_reads_each_pull_request_once_for_all_who_ask_later() -> None:
+    said = Summaries()
+    subject = answers(merge(1), merge(2, -1), said=said)
+    subject.build_overview(DigestRequest(REPOSITORY, WEEK), "ada", HOME)
+    subject.build_summary(Reference(REPOSITORY, 1), "ada")
+    subject.build_risks(RisksRequest(REPOSITORY, WEEK), "ada")
+    assert sorted(said.numbers) == [1, 2]

@@ -1,0 +1,177 @@
+"""The form of a subscription: who gets it, and what it holds when it opens."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from localslack.state.workspace import START, Json
+from redis import Redis
+
+from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger, SlackViews
+from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
+from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.errors import SlackUnavailable
+from bot.services.slack.answers.replies import ReplySender
+from bot.services.slack.modals.subscription_form import FormOpener
+from handlers import requests
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.records import answer_store
+from tests.services.digest.posting import HOME
+from tests.services.subscriptions.subscribers import OPEN, OTHERS, OWN, PRIVATE, REPOSITORIES, USUAL, Team, ask
+
+FIRST = ("initial_option", "initial_time", "initial_conversation", "initial_value")
+
+
+@pytest.fixture
+def team(slack: SlackEmulator, store: Redis) -> Team:
+    return Team(slack, store)
+
+
+def forms(team: Team) -> FormOpener:
+    client = make_slack_client(team.slack.token, team.slack.url)
+    now = datetime.fromtimestamp(START, UTC)
+    replies = ReplySender(
+        SlackMessenger(client), SlackEphemeralMessenger(client), answer_store(team.store), lambda: now
+    )
+    return FormOpener(team.subscribing, REPOSITORIES, SlackViews(client), replies, USUAL)
+
+
+def clicked(team: Team, channel: str = HOME, user: str = "U0ADA") -> SlackRequest:
+    trigger = team.slack.make_trigger_id(user, channel or HOME)
+    url = team.slack.make_response_url(channel, user) if channel else ""
+    return ask(channel, user, key=f"action:{trigger}", trigger=trigger, response_url=url)
+
+
+def opened(team: Team, name: str = "", channel: str = HOME, user: str = "U0ADA") -> Json:
+    forms(team).open_form(clicked(team, channel, user), name)
+    found = team.slack.get_modal(user)
+    assert found
+    return found
+
+
+def held(view: Json) -> dict[str, Any]:
+    """What each field is set to."""
+    elements = {block["block_id"]: block["element"] for block in view["blocks"]}
+    first = {name: next((part[key] for key in FIRST if key in part), None) for name, part in elements.items()}
+    return {name: value["value"] if isinstance(value, dict) else value for name, value in first.items()}
+
+
+def told(team: Team) -> list[str]:
+    return [shown["text"] for shown in team.slack.ephemerals]
+
+
+NEW = {
+    "repository": "octo/engine",
+    "where": "channel",
+    "channel": HOME,
+    "at": "09:00",
+    "zone": "America/Los_Angeles",
+    "days": "daily",
+    "only": "all",
+    "filter": None,
+}
+
+
+def test_a_new_one_begins_with_what_is_usual_in_the_channel(team: Team) -> None:
+    assert held(opened(team)) == NEW
+
+
+def test_in_direct_messages_it_begins_with_ones_own_zone(team: Team) -> None:
+    assert held(opened(team, channel=OWN)) == {**NEW, "where": "me", "channel": None, "zone": "mine"}
+
+
+def test_in_app_home_a_channel_is_to_be_chosen(team: Team) -> None:
+    assert held(opened(team, channel="")) == {**NEW, "channel": None}
+
+
+def test_a_known_one_is_shown_as_it_is(team: Team) -> None:
+    made = team.subscribe('acme/web.app at 17:30 tz Europe/Berlin weekdays only:risky path:src label:"a b"', OPEN)
+    view = opened(team, made.id)
+    assert held(view) == {
+        "repository": "Acme/web.app",
+        "where": "channel",
+        "channel": OPEN,
+        "at": "17:30",
+        "zone": "Europe/Berlin",
+        "days": "weekdays",
+        "only": "risky",
+        "filter": 'path:src label:"a b"',
+    }
+    assert json.loads(view["private_metadata"])["id"] == made.id
+
+
+def test_a_personal_one_is_for_its_owner_alone(team: Team) -> None:
+    team.slack.set_person("U0ADA", tz="Asia/Tokyo")
+    made = team.subscribe("me")
+    assert held(opened(team, made.id))["zone"] == "mine"
+    forms(team).open_form(clicked(team, OTHERS, "U0BEN"), made.id)
+    assert team.slack.get_modal("U0BEN") is None
+    assert told(team) == ["That is a personal subscription: only its owner can change it."]
+
+
+def test_the_zone_of_somebody_else_does_not_become_ones_own_by_being_saved(team: Team) -> None:
+    team.slack.set_person("U0ADA", tz="Asia/Tokyo")
+    made = team.subscribe("tz mine")
+    assert held(opened(team, made.id))["zone"] == "mine"
+    assert held(opened(team, made.id, user="U0BEN"))["zone"] == "Asia/Tokyo"
+
+
+@pytest.mark.parametrize("where", [HOME, ""], ids=["elsewhere", "home"])
+def test_one_of_a_private_channel_is_opened_by_nobody_elsewhere(team: Team, where: str) -> None:
+    made = team.subscribe(channel=PRIVATE)
+    forms(team).open_form(clicked(team, where, "U0BEN"), made.id)
+    assert team.slack.get_modal("U0BEN") is None
+    # who is in App Home is told by direct message
+    said = told(team) if where else [each["text"] for each in team.slack.list_messages(OTHERS)]
+    assert said == ["That subscription no longer exists."]
+    team.slack.join_channel(PRIVATE, "U0BEN")
+    assert held(opened(team, made.id, where, "U0BEN"))["channel"] == PRIVATE
+
+
+def test_one_that_is_gone_is_told(team: Team) -> None:
+    forms(team).open_form(clicked(team), "deadbeef")
+    assert told(team) == ["That subscription no longer exists."]
+
+
+def test_a_window_that_comes_too_late_is_told_once(team: Team) -> None:
+    asked = clicked(team)
+    team.slack.triggers.seconds = -1.0
+    for _ in range(2):
+        forms(team).open_form(asked, "")
+    assert told(team) == ["The window did not open in time: try again."]
+
+
+def test_the_same_click_again_opens_one_window_and_says_nothing(team: Team) -> None:
+    asked = clicked(team)
+    forms(team).open_form(asked, "")
+    team.slack.fail_next("views.open", error="duplicate_external_id")
+    forms(team).open_form(asked, "")
+    assert (len(team.slack.views), told(team)) == (1, [])
+
+
+def test_a_slack_that_does_not_answer_is_tried_again(team: Team) -> None:
+    asked = clicked(team)
+    team.slack.fail_next("views.open", status=503)
+    with pytest.raises(SlackUnavailable):
+        forms(team).open_form(asked, "")
+    forms(team).open_form(asked, "")
+    assert team.slack.get_modal("U0ADA")
+
+
+def test_each_time_that_it_is_sent_counts(team: Team) -> None:
+    forms(team).open_form(clicked(team), "")
+    (view,) = team.slack.views
+    sent = [{"user": {"id": "U0ADA"}, "view": view, "trigger_id": trigger} for trigger in ("1", "1", "2")]
+    first, again, second = [requests.parse_form(body) for body in sent]
+    assert (first == again, first.key == second.key) == (True, False)
+    assert (first.channel, first.response_url) == (HOME, json.loads(view["private_metadata"])["answer"])
+
+
+def test_it_knows_where_it_was_opened_and_how_to_answer_there(team: Team) -> None:
+    asked = clicked(team)
+    forms(team).open_form(asked, "")
+    (view,) = team.slack.views
+    assert json.loads(view["private_metadata"]) == {"version": 2, "channel": HOME, "answer": asked.response_url}
