@@ -23,18 +23,18 @@ from benchmarks.day import count_replay, time_a_day
 from benchmarks.demo import time_the_demo
 from benchmarks.evaluate import time_evaluate
 from benchmarks.load import acks, answers, hour, month, morning
-from benchmarks.outlines import time_outlines
-from benchmarks.patch import measure_a_large_patch
 from benchmarks.peers.command import compare_peers
 from benchmarks.previews import time_previews
 from benchmarks.providers import time_providers
 from benchmarks.questions import price_questions, time_threads
-from benchmarks.reviews import price_reviews, time_reviews
+from benchmarks.reading.outlines import time_outlines
+from benchmarks.reading.patch import measure_a_large_patch
+from benchmarks.reading.reviews import price_reviews, time_reviews
 from benchmarks.site import time_site
 from benchmarks.starts import time_the_starts
 from benchmarks.table import Table
 from benchmarks.trace import trace_the_flows
-from tests.helpers.command import Start, executed
+from tests.helpers.processes.command import Start, executed
 
 PARTS = {
     "day": (time_a_day, count_replay, time_reviews, price_reviews),

@@ -19,7 +19,7 @@ from benchmarks.table import Table
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON
 from tests.helpers.checks import closed_port, eventually
-from tests.helpers.command import command, environment
+from tests.helpers.processes.command import command, environment
 from tests.helpers.world import World
 
 SECRET = "signing-secret"  # noqa: S105 (of nothing)

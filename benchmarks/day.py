@@ -22,7 +22,7 @@ from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import changed_file, pull
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.builders import NOON, SHARED
-from tests.helpers.command import command, environment
+from tests.helpers.processes.command import command, environment
 from tests.helpers.world import SMALL_DAY, World, replay, world
 
 PULLS = 43
@@ -33,7 +33,7 @@ MAX_MEMORY = 250.0  # megabytes
 MAX_TOKENS = 300_000
 # PR-Agent's "describe" over the same three days: tokens, and GitHub calls for each pull request
 PR_AGENT_TOKENS, PR_AGENT_CALLS = 313_000, 16
-# benchmarks/reviews.py measures them
+# benchmarks/reading/reviews.py measures them
 WITHOUT_REVIEWS = {"PRDIGEST_REVIEW_BUDGET": "0"}
 REPLAY = {"2026-02-22": 10, "2026-02-24": 43, "2026-02-28": 18}
 

@@ -13,7 +13,7 @@ from statistics import median
 from urllib.request import urlopen
 
 from benchmarks.table import Table
-from tests.helpers.command import command, environment
+from tests.helpers.processes.command import command, environment
 
 STARTS = 5
 MAX_SECONDS = 3.0

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.table import Table
 from tests.helpers.clones import Builder, building
-from tests.helpers.command import command, environment
+from tests.helpers.processes.command import command, environment
 
 SIZES = (2_500, 5_000, 10_000)
 MAX_SECONDS, MAX_MEGABYTES = 180.0, 1_024.0

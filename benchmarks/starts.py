@@ -10,7 +10,7 @@ from statistics import median
 
 from benchmarks.day import open_empty_world
 from benchmarks.table import Table
-from tests.helpers.command import command, environment
+from tests.helpers.processes.command import command, environment
 from tests.helpers.world import SMALL_DAY, World, add_small_day
 
 STARTS = 5

@@ -15,7 +15,7 @@ from benchmarks.load.processes import WEB, print_uses, run_site
 from benchmarks.load.team import TeamSize, name_channel, open_team
 from benchmarks.table import Table
 from tests.helpers.checks import waiting_jobs
-from tests.helpers.command import Start
+from tests.helpers.processes.command import Start
 
 SLACK_TIMEOUT = 3.0  # seconds that Slack waits
 _WARM_UP = 50

@@ -14,7 +14,7 @@ from redis import Redis
 from benchmarks.commands import SECRET
 from bot.adapters.redis import connect_server
 from tests.helpers.checks import eventually
-from tests.helpers.command import Process, Start, executed
+from tests.helpers.processes.command import Process, Start, executed
 
 _MEBIBYTE = 1024.0  # kilobytes
 _PATIENCE = 60.0  # seconds until a process takes requests, on a machine that does other work too

@@ -14,7 +14,7 @@ from platformdirs import user_cache_path
 
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.github.server import GitHubEmulator
-from tests.helpers.command import command, environment
+from tests.helpers.processes.command import command, environment
 
 PEER_VERSION = "0.49.0"
 # the peer needs this Python; ours runs on it too, but has an environment of its own

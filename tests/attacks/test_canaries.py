@@ -19,7 +19,7 @@ from tests.emulators.claude.server import Failure, Step, ToolUse, default_answer
 from tests.emulators.github.faults import FailureKind
 from tests.emulators.github.store import IssueRecord, RemarkRecord, changed_file
 from tests.helpers.checks import closed_port
-from tests.helpers.command import prdigest
+from tests.helpers.processes.command import prdigest
 from tests.helpers.world import Tokens
 from tests.scenarios import SECRET, Bot, claude_that, old_button
 from tests.scenarios.conftest import Bots
@@ -68,7 +68,7 @@ def day(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Day]:
     with connect_server(plain) as keeper:
         keeper.config_set("requirepass", STORE)
         url = plain.replace("unix://", f"unix://:{STORE}@")
-        bots = Bots(folder, url, "tests.helpers.quick_posts", TOKENS)
+        bots = Bots(folder, url, "tests.helpers.processes.quick_posts", TOKENS)
         try:
             bot = bots.bot("http", PRDIGEST_LOG_LEVEL="DEBUG")
             live_through(bot)

@@ -23,7 +23,7 @@ from bot.domain.profile.models import Profile, Use, UseKind
 from tests.attacks.tables.feed_requests import METHODS, SINCE, STRANGERS, TOKEN
 from tests.helpers.builders import REPOSITORY, changed_file, pull
 from tests.helpers.checks import closed_port, eventually
-from tests.helpers.command import prdigest, started
+from tests.helpers.processes.command import prdigest, started
 from tests.helpers.world import world
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.__main__ import measure_load
 from benchmarks.table import Table
-from tests.helpers.command import started
+from tests.helpers.processes.command import started
 
 pytestmark = [
     pytest.mark.slow,

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.helpers.checks import eventually
-from tests.helpers.command import Process, Start, started
+from tests.helpers.processes.command import Process, Start, started
 
 _ADDRESS = re.compile(r"(?P<url>http://127\.0\.0\.1:\d+)/\?token=\S+")
 

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from bot.adapters.files.site_folder import open_site_folder
 from bot.services.archive.site_writer import MARKER, write_site
 from tests.browser.chromium import Complaints
-from tests.helpers.archive import DATE, HEADING, HOSTILE, change, day, days, deadline, merge, outcome
+from tests.helpers.data.archive import DATE, HEADING, HOSTILE, change, day, days, deadline, merge, outcome
 
 HOSTILE_DATE = DATE - timedelta(days=1)
 # without the files that axe would load again, which the page forbids

@@ -23,7 +23,7 @@ class Call(Protocol):
 def called(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> Call:
-    """As :func:`tests.helpers.command.prdigest`: all but the process itself, which takes a tenth of a second."""
+    """As :func:`tests.helpers.processes.command.prdigest`, without the process, which takes 0.1 seconds."""
 
     def call(*arguments: str, settings: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
         capsys.readouterr()

@@ -35,7 +35,7 @@ from tests.emulators.github.server import FailureKind
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON, REPOSITORY, SHARED, needs_shared
 from tests.helpers.checks import eventually, is_one_sentence
-from tests.helpers.command import prdigest, started
+from tests.helpers.processes.command import prdigest, started
 from tests.helpers.world import World, replay, world
 
 pytestmark = pytest.mark.slow

@@ -22,7 +22,7 @@ from tests.emulators.claude.server import Json, Refusal, Text, summary_answer
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON, REPOSITORY
 from tests.helpers.checks import eventually, is_one_sentence
-from tests.helpers.command import forked
+from tests.helpers.processes.command import forked
 from tests.helpers.world import World, world
 
 pytestmark = pytest.mark.slow

@@ -21,7 +21,7 @@ from tests.cli.conftest import Call
 from tests.emulators.claude.server import Failure, Json, Refusal, Step, overview_answer, schema_of, summary_answer
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON
-from tests.helpers.command import executed, prdigest, started
+from tests.helpers.processes.command import executed, prdigest, started
 from tests.helpers.world import CHANNEL, SMALL_DAY, World, add_small_day, as_read, world
 
 pytestmark = pytest.mark.slow

@@ -15,7 +15,7 @@ from redis import Redis
 
 from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.keyspace.keys import LAST_TICK
-from tests.helpers.command import prdigest
+from tests.helpers.processes.command import prdigest
 from tests.helpers.world import CHANNEL, World, world
 
 pytestmark = pytest.mark.slow

@@ -13,7 +13,7 @@ from redis import Redis
 from tests.emulators.github.server import EnterpriseEmulator
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON
-from tests.helpers.command import prdigest
+from tests.helpers.processes.command import prdigest
 from tests.helpers.world import SMALL_DAY, world
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ from redis import Redis
 from bot.domain.keyspace.forgotten_ids import FORGOTTEN_USER
 from tests.cli.conftest import Call
 from tests.emulators.slack.server import SlackEmulator
-from tests.helpers.sample_team import SampleTeam, start_bot
+from tests.helpers.data.sample_team import SampleTeam, start_bot
 from tests.upgrade.left_behind import read_last_moment, restore_slack, restore_store
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 from redis import Redis
 
 from tests.helpers.builders import needs_shared
-from tests.helpers.golden_days import check_golden_day
+from tests.helpers.data.golden_days import check_golden_day
 
 pytestmark = [pytest.mark.slow, needs_shared]
 

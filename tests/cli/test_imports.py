@@ -18,7 +18,7 @@ from redis import Redis
 
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON
-from tests.helpers.command import environment, prdigest
+from tests.helpers.processes.command import environment, prdigest
 from tests.helpers.world import SMALL_DAY, add_small_day, world
 
 pytestmark = pytest.mark.slow

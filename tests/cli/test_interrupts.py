@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.command import ROOT, executed, prdigest
+from tests.helpers.processes.command import ROOT, executed, prdigest
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from bot.cli.shipped import manifest_command
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 
 
 def show(*options: str) -> str:

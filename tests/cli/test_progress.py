@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from tests.helpers.command import started
+from tests.helpers.processes.command import started
 from tests.helpers.world import SMALL_DAY, add_small_day, world
 
 pytestmark = pytest.mark.slow

@@ -9,8 +9,8 @@ import pytest
 from redis import Redis
 
 from tests.cli.conftest import Call
-from tests.helpers.archive import Page
 from tests.helpers.checks import is_one_sentence
+from tests.helpers.data.archive import Page
 from tests.helpers.world import SMALL_DAY, World, add_small_day, world
 
 pytestmark = pytest.mark.slow

@@ -35,8 +35,8 @@ from handlers.commands.summary import SUMMARY_JOB
 from tests.emulators.claude.server import Text, default_answer
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.checks import eventually, is_one_sentence, waiting_jobs
-from tests.helpers.command import prdigest
-from tests.helpers.jobs import enqueue
+from tests.helpers.processes.command import prdigest
+from tests.helpers.processes.jobs import enqueue
 from tests.helpers.world import CHANNEL, SMALL_DAY, World, add_small_day, world
 from tests.scenarios.conversations.asking import is_question
 from tests.services.doubles import slack_request

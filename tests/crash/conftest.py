@@ -30,7 +30,7 @@ from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers import builders
 from tests.helpers.checks import closed_port, eventually
-from tests.helpers.command import Process, Start, started
+from tests.helpers.processes.command import Process, Start, started
 from tests.helpers.world import CHANNEL, World, add_small_day, world
 
 SECRET = "signing-secret"

@@ -18,7 +18,7 @@ from bot.adapters.embedded.server import is_store_running
 from tests.emulators.claude.script import Step, Text, ToolUse, default_answer
 from tests.emulators.openai_compatible.server import OpenAIEmulator
 from tests.helpers.checks import closed_port, eventually
-from tests.helpers.command import prdigest, started
+from tests.helpers.processes.command import prdigest, started
 from tests.helpers.world import World, add_yesterday, world
 
 HOME = "C0DIGEST"

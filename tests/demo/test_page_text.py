@@ -10,7 +10,7 @@ import pytest
 from bot.demo.page_text import APP, SAMPLE_ABOUT
 from bot.demo.sample.sources import SampleSources
 from bot.demo.stage import LocalTeam, build_sample_stage
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 
 TEAM = LocalTeam("http://127.0.0.1:1", "xoxb-local", "secret")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 
 DEPLOY = ROOT / "deploy"
 DOCKERFILE = DEPLOY / "Dockerfile"

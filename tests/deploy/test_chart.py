@@ -12,7 +12,7 @@ import yaml
 from bot.monitoring import PORT_OFFSETS
 from bot.settings import Process, Settings, is_secret
 from tests.deploy.files import DEPLOY, load_yaml
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 
 _LACKS = next(
     (name for name in ("helm_python", "kubernetes_validate") if importlib.util.find_spec(name) is None), ""

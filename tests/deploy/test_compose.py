@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.deploy.files import DEPLOY, PINNED, load_yaml
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 
 COMPOSE: Mapping[str, Any] = load_yaml("compose.yaml")
 PROCESSES = [line.partition(":")[0] for line in (ROOT / "Procfile").read_text().splitlines()]

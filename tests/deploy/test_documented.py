@@ -6,7 +6,7 @@ import re
 
 from bot.cli import cli
 from tests.deploy.files import DEPLOY, load_yaml
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 
 PAGE = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
 

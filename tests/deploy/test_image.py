@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.files import DEPLOY, DOCKERFILE, PINNED, list_arguments, read_health_check, read_instructions
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 
 # of a build, with what it downloads; about 160 on two busy cores
 BUILD_SECONDS = 900

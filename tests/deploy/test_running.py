@@ -11,7 +11,7 @@ from redis import Redis
 
 from tests.deploy.files import read_health_check
 from tests.helpers.checks import closed_port, eventually
-from tests.helpers.command import environment
+from tests.helpers.processes.command import environment
 from tests.helpers.world import world
 
 pytestmark = pytest.mark.slow

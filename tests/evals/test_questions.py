@@ -15,7 +15,7 @@ from evals.cases import Case, Suite, load_suite
 from evals.scoring import mark_answer
 from tests.emulators.claude.server import Step, Text, ToolUse, default_answer
 from tests.helpers.builders import SHARED, needs_shared
-from tests.helpers.command import ROOT, Caught, Start, executed, started
+from tests.helpers.processes.command import ROOT, Caught, Start, executed, started
 from tests.helpers.world import World, add_small_day, replay, world
 
 pytestmark = pytest.mark.slow

@@ -24,7 +24,7 @@ from tests.evals.paired_clone import (
 )
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.clones import needs_git
-from tests.helpers.command import ROOT, Caught
+from tests.helpers.processes.command import ROOT, Caught
 
 pytestmark = [pytest.mark.slow, needs_git]
 

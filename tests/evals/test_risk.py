@@ -12,7 +12,7 @@ import pytest
 
 from bot.domain.risk.assessment import RULES_VERSION
 from evals.pack import read_outcomes, read_pulls
-from tests.helpers.command import Caught
+from tests.helpers.processes.command import Caught
 
 pytestmark = pytest.mark.slow
 

@@ -38,7 +38,7 @@ from tests.evals.trial_day import (
     write_verdict,
 )
 from tests.helpers.builders import changed_file, digest, entry, pull, summary
-from tests.helpers.command import ROOT, Caught
+from tests.helpers.processes.command import ROOT, Caught
 from tests.helpers.tables import check_rows
 from tests.helpers.world import SMALL_DAY, World, world
 

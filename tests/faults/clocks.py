@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from tests.helpers.command import OWN, ROOT, RUN, Files, Process, environment, forked
-from tests.helpers.fork_server import Request
-from tests.helpers.forks import Forks
+from tests.helpers.processes.command import OWN, ROOT, RUN, Files, Process, environment, forked
+from tests.helpers.processes.fork_server import Request
+from tests.helpers.processes.forks import Forks
 
 _SOURCE = Path(__file__).with_name("shifted_clock.c")
 _NANOSECONDS = 1_000_000_000

@@ -27,7 +27,7 @@ from tests.emulators.slack.server import SlackEmulator
 from tests.faults.clocks import Clocks, start_shifted
 from tests.faults.proxy import FaultProxy, ServiceName
 from tests.helpers.checks import closed_port, eventually
-from tests.helpers.command import Process
+from tests.helpers.processes.command import Process
 from tests.helpers.world import world_of
 from tests.scenarios import noon_zone
 

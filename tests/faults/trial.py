@@ -25,7 +25,7 @@ from tests.faults.judgement import (
 from tests.faults.settling import settle
 from tests.faults.stage import Stage, open_stage, short_folder
 from tests.faults.work import Work
-from tests.helpers.command import Caught
+from tests.helpers.processes.command import Caught
 
 # seconds: until a fault begins at the latest, and until all is done after it
 _MOMENT_SECONDS = 6.0

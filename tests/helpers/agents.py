@@ -36,7 +36,7 @@ from bot.settings import load_settings
 from tests.emulators.github.store import changed_file, pull, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.checks import closed_port, eventually
-from tests.helpers.command import environment, started
+from tests.helpers.processes.command import environment, started
 from tests.helpers.world import World, world
 
 TOKEN = "a-token-of-the-tests-0123456789-0123456789"

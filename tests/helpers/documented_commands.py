@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bot.cli import cli
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 
 PAGES = sorted(
     path

@@ -30,7 +30,7 @@ from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON
 from tests.helpers.checks import eventually, waiting_jobs
-from tests.helpers.jobs import enqueue
+from tests.helpers.processes.jobs import enqueue
 from tests.hostile.tables.budgets import MANY, SPREES
 from tests.render.accepted import strings
 from tests.services.digest.posting import HOME

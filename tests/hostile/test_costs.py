@@ -11,7 +11,7 @@ from redis import Redis
 from bot.domain.operations.budget import CallPurpose
 from bot.domain.operations.ledger import CallKind, CallOrigin, WorkKind
 from handlers.commands.usage import USAGE_JOB
-from tests.helpers.jobs import enqueue
+from tests.helpers.processes.jobs import enqueue
 from tests.hostile.test_budgets import desk
 from tests.services.digest.posting import HOME
 from tests.services.doubles import slack_request

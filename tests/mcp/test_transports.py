@@ -35,7 +35,7 @@ from tests.helpers.agents import (
     serve_http,
 )
 from tests.helpers.checks import eventually
-from tests.helpers.command import prdigest, started
+from tests.helpers.processes.command import prdigest, started
 
 pytestmark = pytest.mark.slow
 

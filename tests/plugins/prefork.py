@@ -17,9 +17,9 @@ from uuid import uuid4
 
 import pytest
 
-from tests.helpers import command
 from tests.helpers.prefork import remote
 from tests.helpers.prefork.run import RUN, Run
+from tests.helpers.processes import command
 from tests.plugins.selection import is_quick, names_no_path
 
 

@@ -24,7 +24,7 @@ from bot.services.operations import deadlines
 from bot.services.operations.correlation import get_request_id, identify_request
 from bot.services.operations.deadlines import ProcessShutdown
 from tests.helpers.checks import eventually
-from tests.helpers.jobs import working
+from tests.helpers.processes.jobs import working
 from tests.services.doubles import slack_request
 
 pytestmark = pytest.mark.slow

@@ -35,7 +35,7 @@ from handlers.commands.risks import RISKS_JOB
 from handlers.commands.summary import SUMMARY_JOB
 from tests.emulators.drip import Drip
 from tests.helpers.checks import eventually
-from tests.helpers.jobs import enqueue, working
+from tests.helpers.processes.jobs import enqueue, working
 from tests.helpers.records import digest_store
 from tests.helpers.world import CHANNEL, World, add_small_day, world
 from tests.services.doubles import slack_request

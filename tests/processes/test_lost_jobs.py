@@ -38,7 +38,7 @@ from bot.settings import load_settings
 from handlers import COMMANDS
 from handlers.commands.summary import SUMMARY_JOB
 from tests.helpers.checks import eventually, waiting_jobs
-from tests.helpers.jobs import enqueue, working
+from tests.helpers.processes.jobs import enqueue, working
 from tests.helpers.world import CHANNEL, World, add_small_day, world
 from tests.hostile.tables.waits import ahead
 from tests.services.doubles import slack_request

@@ -29,8 +29,8 @@ from bot.settings import Process, load_settings
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.checks import closed_port, eventually, waiting_jobs
 from tests.helpers.collector import CollectedSpan, Collector, run_collector
-from tests.helpers.command import Process as RunningProcess
-from tests.helpers.command import prdigest, started
+from tests.helpers.processes.command import Process as RunningProcess
+from tests.helpers.processes.command import prdigest, started
 from tests.helpers.world import CHANNEL, World, add_yesterday, world
 
 pytestmark = pytest.mark.slow

@@ -27,7 +27,7 @@ from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import load_settings
 from handlers import COMMANDS
 from tests.helpers.checks import eventually, waiting_jobs
-from tests.helpers.jobs import working
+from tests.helpers.processes.jobs import working
 from tests.helpers.world import CHANNEL, World, add_small_day, world
 
 pytestmark = pytest.mark.slow

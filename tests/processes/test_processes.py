@@ -18,7 +18,7 @@ from localslack.users.transport import HttpTransport
 from redis import Redis
 
 from tests.helpers.checks import closed_port, eventually
-from tests.helpers.command import ROOT, Process, Start, executed, prdigest, started
+from tests.helpers.processes.command import ROOT, Process, Start, executed, prdigest, started
 from tests.helpers.world import CHANNEL, World, add_yesterday, world
 
 pytestmark = pytest.mark.slow

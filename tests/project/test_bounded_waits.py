@@ -16,7 +16,7 @@ import pytest
 from bot.domain.errors import TimeLimitExceeded
 from bot.services.operations import deadlines
 from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results, wait_for_result
-from tests.project.module_nodes import list_nodes
+from tests.project.tools.module_nodes import list_nodes
 
 pytestmark = pytest.mark.slow
 

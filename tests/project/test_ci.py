@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 
 pytestmark = pytest.mark.slow
 
 PACKAGE = ["--directory localslack mypy", "--directory localslack lint-imports", "pytest localslack"]
 AUDIT = "audit --locked --preview-features audit-command"
-SUPPLY = ["pip-licenses --summary", "python -m tests.project.secret_scan"]
+SUPPLY = ["pip-licenses --summary", "python -m tests.project.tools.secret_scan"]
 SYNC = "sync --quiet --locked --group deploy --group docs"
 OWN = ["ruff check .", "ruff format --check .", "mypy", "lint-imports", *SUPPLY]
 # what uv is called with

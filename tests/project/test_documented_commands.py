@@ -22,7 +22,6 @@ from bot.domain.conversations.commands import AllowedRepositories, ParseContext
 from bot.domain.time.day import LocalDay
 from handlers.commands.registry import COMMANDS as SLACK_COMMANDS
 from tests.helpers.builders import REPOSITORY
-from tests.helpers.command import ROOT
 from tests.helpers.documented_commands import (
     OPTIONS,
     PAGES,
@@ -33,6 +32,7 @@ from tests.helpers.documented_commands import (
     find_program,
     list_commands,
 )
+from tests.helpers.processes.command import ROOT
 from tests.helpers.tables import check_rows
 
 # programs of others: they need a machine, a service or a network that tests don't have

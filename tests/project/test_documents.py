@@ -13,7 +13,7 @@ from bot.domain.keyspace.keys import FAMILIES
 from bot.domain.operations.app_manifest import PREVIEW_SCOPES, add_previews
 from bot.domain.risk.assessment import BASE_RATE, RiskBand
 from bot.settings import Settings
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 
 DOCS = ROOT / "docs"
 # one screen: what it is, a picture, the commands, and where the rest is

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.domain.keyspace.keys import FAMILIES, JOBS_NAMESPACE
-from tests.project.module_nodes import list_nodes
+from tests.project.tools.module_nodes import list_nodes
 
 ROOT = Path(__file__).parents[2]
 KEYSPACE = ROOT / "bot" / "domain" / "keyspace"

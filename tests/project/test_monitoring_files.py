@@ -14,7 +14,7 @@ import yaml
 from bot.adapters.metrics import Instruments, StoreStateCollector
 from bot.domain.operations.run import RunOutcome
 from bot.domain.operations.store_state import StoreState
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 from tests.helpers.tables import check_rows
 from tests.project.test_documents import list_sections, read_rows
 

@@ -13,9 +13,9 @@ from bot.domain.operations.app_manifest import add_previews, add_steps
 from handlers.commands.registry import COMMANDS, CommandRegistry
 from handlers.shortcuts import SHORTCUTS
 from tests.helpers.builders import SHARED, needs_shared
-from tests.helpers.command import ROOT
-from tests.helpers.golden import answers_of
-from tests.project.manifest_check import find_faults
+from tests.helpers.data.golden import answers_of
+from tests.helpers.processes.command import ROOT
+from tests.project.tools.manifest_check import find_faults
 
 
 class TestManifest:

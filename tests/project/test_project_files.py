@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 from tests.helpers.tables import check_rows
 
 GITHUB = ROOT / ".github"

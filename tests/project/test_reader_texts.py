@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from tests.project.reader_texts import Sentence, find_prose, list_sentences, split_markdown, split_sentences
+from tests.project.tools.reader_texts import Sentence, find_prose, list_sentences, split_markdown, split_sentences
 
 MAX_WORDS = 30
 

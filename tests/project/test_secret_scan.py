@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.helpers.tables import check_rows
 from tests.hostile.tables.credentials import CREDENTIALS
-from tests.project.secret_scan import MADE_UP, ROOT, find_lines
+from tests.project.tools.secret_scan import MADE_UP, ROOT, find_lines
 
 
 def test_each_exception_is_needed() -> None:

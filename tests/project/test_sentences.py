@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project.module_nodes import list_nodes
+from tests.project.tools.module_nodes import list_nodes
 
 ROOT = Path(__file__).parents[2]
 RENDER = ROOT / "bot" / "render"

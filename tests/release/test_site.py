@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from docs.site.drawings import DRAWINGS, render_all
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 
 DOCS = ROOT / "docs"
 _MISSING = next((name for name in ("sphinx", "myst_parser", "furo") if find_spec(name) is None), "")

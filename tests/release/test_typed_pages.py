@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from tests.helpers.command import environment, prdigest
 from tests.helpers.documented_commands import RUN_ELSEWHERE, RUN_PAGES, SHELL, find_own, list_blocks, split_line
+from tests.helpers.processes.command import environment, prdigest
 from tests.helpers.world import world
 from tests.upgrade.left_behind import restore_store
 

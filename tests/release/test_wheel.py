@@ -18,7 +18,7 @@ from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
 
-from tests.helpers.command import ROOT, environment
+from tests.helpers.processes.command import ROOT, environment
 
 # the wheels are installed with the pip of this Python, which some systems keep in a package apart
 _LACKS = next((name for name in ("hatchling", "ensurepip") if importlib.util.find_spec(name) is None), "")

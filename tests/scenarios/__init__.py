@@ -31,7 +31,7 @@ from tests.emulators.github.faults import FailureKind
 from tests.emulators.github.store import changed_file, pull
 from tests.emulators.slack.blocks import actions, button
 from tests.helpers.checks import eventually, waiting_jobs
-from tests.helpers.command import Process
+from tests.helpers.processes.command import Process
 from tests.helpers.world import World
 
 TRANSPORTS = ("http", "socket")

@@ -13,7 +13,7 @@ import pytest
 from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.server.connection import connect_server
 from tests.helpers.checks import closed_port
-from tests.helpers.command import Process, started
+from tests.helpers.processes.command import Process, started
 from tests.helpers.world import USUAL, Tokens, World, world
 from tests.scenarios import REPO, SECRET, Bot, Supply, allowed_repositories, noon_zone
 
@@ -128,7 +128,7 @@ def bots_in(folder: Path, module: str = "bot") -> Iterator[Bots]:
 @pytest.fixture(scope="package")
 def bots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bots]:
     """They end with the last scenario: a bot that nobody asks looks for work several times a second."""
-    with bots_in(tmp_path_factory.mktemp("scenarios"), module="tests.helpers.quick_posts") as found:
+    with bots_in(tmp_path_factory.mktemp("scenarios"), module="tests.helpers.processes.quick_posts") as found:
         yield found
 
 

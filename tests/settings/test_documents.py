@@ -21,7 +21,7 @@ from bot.settings import (
 )
 from bot.settings.description import FileSource
 from docs.settings import describe_setting, render_documents
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 
 DOCUMENTS = render_documents()
 FIELDS = Settings.model_fields

@@ -69,7 +69,7 @@ from bot.services.steps.step_run import STEP_RUN_CODEC, StepRun
 from bot.services.touches.decisions import TouchDecisions
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import REPOSITORY, pull
-from tests.helpers.sample_team import ZONE, SampleTeam, start_bot
+from tests.helpers.data.sample_team import ZONE, SampleTeam, start_bot
 from tests.services.doubles import FileTree
 
 pytestmark = pytest.mark.slow

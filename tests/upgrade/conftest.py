@@ -11,7 +11,7 @@ from redis import Redis
 from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.server.connection import connect_server
 from tests.emulators.slack.server import SlackEmulator
-from tests.helpers.sample_team import SampleTeam, start_bot
+from tests.helpers.data.sample_team import SampleTeam, start_bot
 from tests.upgrade.left_behind import read_last_moment, restore_slack, restore_store
 
 

@@ -16,8 +16,8 @@ from redis import Redis
 
 from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.server.connection import connect_server
-from tests.helpers.command import prdigest
-from tests.helpers.sample_team import SampleTeam, start_bot
+from tests.helpers.data.sample_team import SampleTeam, start_bot
+from tests.helpers.processes.command import prdigest
 from tests.upgrade.left_behind import EXPORT, read_export, read_last_moment, restore_slack
 
 LEAD, SUMMARY = "vLLM · Saturday 28 February 2026", "#35617 "

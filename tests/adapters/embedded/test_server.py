@@ -25,7 +25,7 @@ from bot.adapters.redis.server.connection import connect_embedded, connect_serve
 from bot.domain.errors import StoreUnavailable
 from tests.adapters.worlds import PYTHON, within
 from tests.helpers.checks import eventually
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 
 pytestmark = pytest.mark.slow
 

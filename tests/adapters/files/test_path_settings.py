@@ -18,7 +18,7 @@ from bot.domain.pull_requests.path_classes import (
     PathSettings,
 )
 from tests.helpers.checks import is_one_sentence
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 
 ENGINE, OTHER = Repository("octo", "engine"), Repository("octo", "other")
 

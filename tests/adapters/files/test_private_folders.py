@@ -14,7 +14,7 @@ from bot.__main__ import main
 from bot.adapters.embedded.server import stop_embedded
 from bot.adapters.files.private_folders import restrict_permissions
 from bot.adapters.redis.server.connection import connect_embedded
-from tests.helpers.command import prdigest
+from tests.helpers.processes.command import prdigest
 
 pytestmark = pytest.mark.slow
 

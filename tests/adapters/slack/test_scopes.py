@@ -11,7 +11,7 @@ from localslack.methods.registry import METHODS
 from bot.adapters.slack.scopes import SCOPES
 from bot.domain.operations.app_manifest import PREVIEW_SCOPES, add_previews, add_steps
 from tests.emulators.slack.server import SCOPES as GIVEN
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 
 
 def test_the_manifest_asks_for_exactly_these_scopes_in_order() -> None:

@@ -14,7 +14,7 @@ from bot.domain.risk.assessment import RULES_VERSION
 from tests.cli.conftest import Call
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.clones import BEGIN, building, git, lines, needs_git
-from tests.helpers.command import prdigest
+from tests.helpers.processes.command import prdigest
 
 pytestmark = [pytest.mark.slow, needs_git]
 

@@ -14,7 +14,7 @@ from localslack.server.local_slack import UPLOAD
 from redis import Redis
 
 from tests.crash.overlap import StoreSlot, overlapping
-from tests.helpers.command import Caught, Process
+from tests.helpers.processes.command import Caught, Process
 from tests.helpers.world import CHANNEL, SMALL_DAY, add_small_day, world
 
 # the calls of a whole run before which nothing is posted: a kill in them is one before the first of the others

@@ -10,7 +10,7 @@ from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from tests.crash.conftest import PATIENCE, Site, site_in
 from tests.crash.overlap import overlapping
 from tests.helpers.checks import eventually
-from tests.helpers.command import Process
+from tests.helpers.processes.command import Process
 
 
 def has_held(site: Site, count: int) -> bool:

@@ -12,9 +12,9 @@ import pytest
 from bot.adapters.files.site_folder import open_site_folder
 from bot.domain.archive.models import ArchivedDay
 from bot.services.archive.site_writer import MARKER, write_site
-from tests.helpers.archive import HEADING, Page, deadline
-from tests.helpers.command import Caught
-from tests.helpers.killed_site import AFTER, BEFORE
+from tests.helpers.data.archive import HEADING, Page, deadline
+from tests.helpers.processes.command import Caught
+from tests.helpers.processes.killed_site import AFTER, BEFORE
 
 
 def write(root: Path, made: tuple[ArchivedDay, ...]) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ def test_a_killed_run_leaves_a_site_that_works_and_the_next_one_completes_it(
     roots = [tmp_path / f"killed-{kills}" for kills in range(files + 1)]
     for root in roots if before else ():
         write(root, before)
-    module = "tests.helpers.killed_site"
+    module = "tests.helpers.processes.killed_site"
     done = Caught(str(tmp_path), str(len(roots)), module=module, settings={}, folder=tmp_path).ended()
     # the last one is done before it would be killed
     assert [int(code) for code in done.stdout.split()] == [-signal.SIGKILL] * files + [0], done.stderr

@@ -14,7 +14,7 @@ from tests.adapters.embedded.test_server import keeper_of, lives, server_of
 from tests.crash.conftest import Site, Web, site_in, site_on_own_server
 from tests.crash.overlap import overlapping
 from tests.helpers.checks import closed_port, eventually
-from tests.helpers.command import Process
+from tests.helpers.processes.command import Process
 
 STOPPED = 20  # seconds: a worker has 12 for its last work
 

@@ -20,7 +20,7 @@ from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
 from tests.crash.conftest import DAY, Site, Web, site_on
 from tests.crash.overlap import StoreSlot, overlapping
 from tests.helpers.checks import closed_port, eventually
-from tests.helpers.command import Caught
+from tests.helpers.processes.command import Caught
 from tests.helpers.world import CHANNEL
 
 OURS, THEIRS = "T0TEAM", "T0OTHER"

@@ -16,7 +16,7 @@ from bot.domain.operations.app_manifest import add_steps
 from tests.crash.conftest import DAY, Site, site_on
 from tests.crash.overlap import StoreSlot, overlapping
 from tests.helpers.checks import eventually
-from tests.helpers.command import ROOT, Process
+from tests.helpers.processes.command import ROOT, Process
 
 RISKY_DAY = "2026-03-01"
 

@@ -34,9 +34,9 @@ from bot.settings import load_settings
 from handlers import COMMANDS, CommandRegistry
 from tests.handlers.commands import toy
 from tests.helpers.checks import closed_port, eventually, waiting_jobs
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 from tests.helpers.world import CHANNEL, World, world
-from tests.project.manifest_check import entry_of, find_faults
+from tests.project.tools.manifest_check import entry_of, find_faults
 from tests.services.doubles import slack_request
 
 SECRET = "signing-secret"

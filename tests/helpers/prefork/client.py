@@ -8,9 +8,9 @@ import signal
 import sys
 from pathlib import Path
 
-from tests.helpers.fork_server import Request, block_interrupts
-from tests.helpers.forks import Forks
 from tests.helpers.prefork.run import RUN, Run
+from tests.helpers.processes.fork_server import Request, block_interrupts
+from tests.helpers.processes.forks import Forks
 
 
 def main() -> int:

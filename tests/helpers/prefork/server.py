@@ -15,8 +15,8 @@ import execnet
 import pytest
 from _pytest.config import _prepareconfig
 
-from tests.helpers.fork_server import ForkServer, block_interrupts, count_threads, unblock_interrupts
 from tests.helpers.prefork.run import RUN, Run
+from tests.helpers.processes.fork_server import ForkServer, block_interrupts, count_threads, unblock_interrupts
 
 _SHARED_CAPTURE = pytest.StashKey[object]()
 

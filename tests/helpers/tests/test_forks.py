@@ -17,9 +17,9 @@ import pytest
 
 from tests.adapters.embedded.test_server import lives
 from tests.helpers.checks import eventually
-from tests.helpers.command import Caught, Start, environment, executed, forked
-from tests.helpers.fork_server import Request
-from tests.helpers.forks import Forks
+from tests.helpers.processes.command import Caught, Start, environment, executed, forked
+from tests.helpers.processes.fork_server import Request
+from tests.helpers.processes.forks import Forks
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="the forks need Linux")]
 
@@ -38,9 +38,11 @@ json.dump({
         "read": sys.stdin.read(),
         "path": sys.path,
         "session": [os.getsid(0), os.getpgrp()],
-        # tests under ``nohup`` keep it from their forks (``fork_server.py``)
+        # tests under ``nohup`` keep the one from their forks (``fork_server.py``), tests in the background of a
+        # shell the other
         "handlers": {
-            number: str(signal.getsignal(number)) for number in signal.valid_signals() - {signal.SIGHUP}
+            number: str(signal.getsignal(number))
+            for number in signal.valid_signals() - {signal.SIGHUP, signal.SIGINT}
         },
         "blocked": sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ())),
         "threads": threading.active_count(),
@@ -71,7 +73,7 @@ STAY = "import signal; signal.pause()"
 ASK = """
 import os, signal
 from pathlib import Path
-from tests.helpers.command import forked
+from tests.helpers.processes.command import forked
 staying = forked(settings={}, folder=Path.cwd(), module="program")
 server = Path(f"/proc/{staying.pid}/stat").read_text().rpartition(")")[2].split()[1]
 print(staying.pid, server, flush=True)

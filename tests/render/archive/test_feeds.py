@@ -20,7 +20,7 @@ from bot.render.archive.atom import FEED_DAYS, render_atom
 from bot.render.archive.calendar import render_calendar
 from bot.render.archive.contract_feed import render_contract_feed
 from bot.render.archive.search_index import render_search_month
-from tests.helpers.archive import (
+from tests.helpers.data.archive import (
     END,
     HEADING,
     HOSTILE,

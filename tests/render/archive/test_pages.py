@@ -12,7 +12,7 @@ from bot.domain.archive.models import ArchivedDay
 from bot.render.archive.markdown import render_markdown
 from bot.render.archive.pages import render_day, render_entry, render_index
 from bot.render.archive.resources import ASSETS, read_asset, require_web_url
-from tests.helpers.archive import (
+from tests.helpers.data.archive import (
     DATE,
     HEADING,
     HOSTILE,

@@ -16,8 +16,8 @@ from bot.render.blocks import terminal
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.contract.contract_list import render_contract_list
 from bot.render.summaries.evidence_url import build_evidence_url
-from tests.helpers.attacks import attack
 from tests.helpers.builders import DAY, NOON, pull
+from tests.helpers.data.attacks import attack
 from tests.render.accepted import assert_taken
 
 HOSTILE = ("escaped-bars", "overrides", "marks", "brackets-of-www")

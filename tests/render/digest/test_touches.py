@@ -30,8 +30,8 @@ from bot.render.digest.multi_day import render_catch_up
 from bot.render.digest.post import render_digest
 from bot.render.digest.report import render_report
 from bot.render.digest.thread import render_thread
-from tests.helpers.attacks import attack
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, pull
+from tests.helpers.data.attacks import attack
 from tests.render.accepted import assert_taken, items, nodes, seen
 from tests.render.hostile_days import WORST, full_day
 from tests.render.touched_days import (

@@ -18,8 +18,8 @@ from bot.ports import Post
 from bot.render.blocks import terminal
 from bot.render.summaries.evidence_url import build_evidence_url
 from bot.render.touches.touch_list import MAX_ROWS, render_touch_list, render_touch_score
-from tests.helpers.attacks import attack
 from tests.helpers.builders import DAY, pull
+from tests.helpers.data.attacks import attack
 from tests.render.accepted import assert_taken
 
 HOSTILE = ("escaped-bars", "overrides", "marks", "brackets-of-www")

@@ -10,7 +10,7 @@ from localslack.state.workspace import Json
 from localslack.users.sender import Delivery
 
 from bot.domain.operations.app_manifest import add_steps
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 from tests.scenarios import Bot, both_transports
 from tests.scenarios.conversations.asking import answer, answering
 

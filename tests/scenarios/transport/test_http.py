@@ -11,7 +11,7 @@ from localslack.state.workspace import Json
 from localslack.users.person import Person
 from localslack.users.transport import FORM, JSON, Ack
 
-from tests.helpers.command import ROOT
+from tests.helpers.processes.command import ROOT
 from tests.scenarios import Bot
 
 LEAKS = ("Traceback", "site-packages", "Error", "Werkzeug", "SLACK_", str(ROOT))

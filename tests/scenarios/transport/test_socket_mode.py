@@ -7,7 +7,7 @@ import urllib.request
 from pathlib import Path
 
 from tests.helpers.checks import closed_port, is_one_sentence
-from tests.helpers.command import prdigest
+from tests.helpers.processes.command import prdigest
 from tests.scenarios import Bot
 
 

@@ -18,8 +18,8 @@ from bot.domain.time.day import LocalDay
 from bot.services.archive.contract_selection import render_contract_changes
 from bot.services.archive.day_reader import ArchiveReader, KeptMerges
 from bot.services.archive.feeds import FEED_CONTRACT_DAYS, FeedsBusy, FeedService
-from tests.helpers.archive import DATE, END, HEADING, day, days, deadline, merge
 from tests.helpers.builders import REPOSITORY, pull
+from tests.helpers.data.archive import DATE, END, HEADING, day, days, deadline, merge
 
 
 class History:

@@ -16,7 +16,7 @@ from bot.adapters.files.site_folder import open_site_folder
 from bot.domain.archive.models import ArchivedDay, ArchiveHeading
 from bot.domain.errors import UsageError
 from bot.services.archive.site_writer import MARKER, write_site
-from tests.helpers.archive import DATE, HEADING, Page, change, day, days, deadline, merge, outcome
+from tests.helpers.data.archive import DATE, HEADING, Page, change, day, days, deadline, merge, outcome
 
 
 def write(root: Path, *made: ArchivedDay, heading: ArchiveHeading = HEADING) -> Sequence[str]:

@@ -17,7 +17,7 @@ from bot.ports import Model
 from bot.services.summaries.schemas import SummaryAnswer
 from bot.services.summaries.structured_completion import StructuredAnswer, StructuredCompletion
 from tests.emulators.claude.server import ClaudeEmulator, Failure, Json, Refusal, Text, summary_answer
-from tests.helpers.command import Caught
+from tests.helpers.processes.command import Caught
 from tests.services.doubles import Sleeps
 from tests.services.summaries.test_structured_completion import PROMPT
 

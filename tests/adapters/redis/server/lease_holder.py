@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from redis import Redis
 
 from bot.adapters.redis.server.connection import RedisCache, connect_server
-from tests.helpers.command import ROOT, Process, started
+from tests.helpers.processes.command import ROOT, Process, started
 from tests.helpers.records import digest_store
 
 ROUNDS = 5

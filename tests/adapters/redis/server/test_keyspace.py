@@ -131,7 +131,7 @@ def has_keys(call: ast.Call) -> bool:
 def test_all_that_the_wiring_builds_on_the_store_gets_the_keyspace() -> None:
     folder = Path(bot.container.__file__).parent
     files = [
-        *folder.glob("*.py"),
+        *folder.rglob("*.py"),
         folder.parent / "doctor" / "probe_openers.py",
         *(folder.parent / "jobs").glob("*.py"),
     ]

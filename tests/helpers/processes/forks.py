@@ -22,7 +22,7 @@ from pathlib import Path
 from weakref import finalize
 
 from tests.helpers.checks import is_readable
-from tests.helpers.fork_server import MOST, Request
+from tests.helpers.processes.fork_server import MOST, Request
 
 
 class Forked:
@@ -87,7 +87,7 @@ class Forks:
         folder: Path,
         environment: Mapping[str, str],
         run: str,
-        module: str = "tests.helpers.fork_server",
+        module: str = "tests.helpers.processes.fork_server",
     ) -> None:
         """``module`` is the main one of the server. It gets the number of the socket at which it is asked."""
         self._folder = folder

@@ -80,8 +80,8 @@ from bot.render.touches.task_view import split_text
 from bot.services.questions.plain_search import search_by_words
 from bot.services.questions.tools.selection import find_places
 from bot.services.summaries.prompts import build_summary_prompt, fence_text
-from tests.helpers.attacks import PIECES, attack
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, digest, entry, pull
+from tests.helpers.data.attacks import PIECES, attack
 
 pytestmark = pytest.mark.slow
 

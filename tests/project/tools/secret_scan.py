@@ -1,4 +1,4 @@
-"""The search for credentials in the files of the project: ``uv run python -m tests.project.secret_scan``.
+"""The search for credentials in the files of the project: ``uv run python -m tests.project.tools.secret_scan``.
 
 It ends with 1 if a file holds what looks like one, and prints its line. The patterns are those of detect-secrets.
 Its own command takes a minute on these files, as it looks at each word; here each pattern looks at a whole file.
@@ -11,9 +11,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.helpers.secret_patterns import find_patterns
+from tests.helpers.data.secret_patterns import find_patterns
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 # what is no text, or hashes alone
 _SKIPPED = (".gz", ".png", ".webp", ".lock")
 # what these hold is made up, and opens nothing
@@ -21,7 +21,7 @@ MADE_UP = frozenset(
     """
     tests/adapters/git/test_clone.py tests/adapters/redis/server/test_connection.py
     tests/container/test_container.py tests/doctor/checks/test_settings.py tests/doctor/checks/test_store.py
-    tests/doctor/test_probe_openers.py tests/domain/text/test_redaction.py tests/helpers/attacks.py
+    tests/doctor/test_probe_openers.py tests/domain/text/test_redaction.py tests/helpers/data/attacks.py
     tests/hostile/tables/addresses.py
     tests/hostile/tables/credentials.py tests/hostile/tables/store_faults.py
     tests/services/questions/tools/test_source_tools.py tests/services/questions/tools/test_toolbox.py

@@ -12,10 +12,10 @@ from tempfile import TemporaryFile
 from typing import IO, Protocol
 from uuid import uuid4
 
-from tests.helpers.fork_server import Request
-from tests.helpers.forks import Forks
+from tests.helpers.processes.fork_server import Request
+from tests.helpers.processes.forks import Forks
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 # all that the processes trust, which is nobody's: to read the authorities of the system takes 20 ms each time
 AUTHORITY = ROOT / "tests" / "data" / "authority.pem"
 

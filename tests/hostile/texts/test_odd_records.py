@@ -38,8 +38,8 @@ from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.summarizer import Summariser, SummaryResult
 from tests.adapters.worlds import LONG_AFTER, MORNING, REPO, ScriptedGitHub
 from tests.helpers.builders import DAY, REPOSITORY
-from tests.helpers.command import prdigest
-from tests.helpers.odd_records import TABLE, Odd, add_odd, any_odd
+from tests.helpers.data.odd_records import TABLE, Odd, add_odd, any_odd
+from tests.helpers.processes.command import prdigest
 from tests.helpers.world import CHANNEL, SMALL_DAY, World, add_small_day, world
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from bot.domain.text.redaction import redact_patch, redact_text
 from tests.helpers.tables import check_rows
 from tests.hostile.tables.credentials import CREDENTIALS
-from tests.hostile.test_linear_time import (
+from tests.hostile.texts.test_linear_time import (
     FLOOR,
     LONG,
     LONGEST,

@@ -1,4 +1,4 @@
-"""Writers of sites that are killed in the middle of a file: ``python -m tests.helpers.killed_site FOLDER COUNT``.
+"""Writers of sites that are killed in the middle of a file: ``python -m …killed_site FOLDER COUNT``.
 
 The first one is killed in its first file, the next one in its second, and so on. Each is a process, and a fork of
 this one, which has imported what they need. It prints how each of them ended.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bot.adapters.files.site_folder import LocalSiteFolder, open_site_folder
 from bot.services.archive.site_writer import MARKER, write_site
-from tests.helpers.archive import HEADING, day, days, deadline, merge, outcome
+from tests.helpers.data.archive import HEADING, day, days, deadline, merge, outcome
 
 BEFORE = days(4)[1:3]
 # a day before it, a day after it, and one that was edited

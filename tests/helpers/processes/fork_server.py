@@ -2,9 +2,9 @@
 
 Most of the time of a short command goes into importing, and the tests run a hundred of them. This process imports
 once what the bot imports; each process that it is asked for is a fork of it that goes on as ``python -m`` would.
-:mod:`tests.helpers.forks` asks for them. (The forkserver of ``multiprocessing`` ends its forks without the
-interpreter's own end, and can't give them a standard input and output.) Of that end, one thing is left out: see
-:func:`_spare_libraries`.
+:mod:`tests.helpers.processes.forks` asks for them. (The forkserver of ``multiprocessing`` ends its forks without
+the interpreter's own end, and can't give them a standard input and output.) Of that end, one thing is left out:
+see :func:`_spare_libraries`.
 """
 
 from __future__ import annotations

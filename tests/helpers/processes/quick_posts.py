@@ -1,4 +1,4 @@
-"""``prdigest run`` that waits less: ``python -m tests.helpers.quick_posts``.
+"""``prdigest run`` that waits less: ``python -m tests.helpers.processes.quick_posts``.
 
 Its posts to a channel come fifty times as quickly, and a second look at a link comes after one second, not five.
 

@@ -11,8 +11,8 @@ from localslack.rules.messages import check_message, find_links, find_mentions
 
 from tests.emulators.claude.server import Json, Step, overview_answer, schema_of
 from tests.helpers.builders import SHARED
-from tests.helpers.command import prdigest
-from tests.helpers.golden import answers_of
+from tests.helpers.data.golden import answers_of
+from tests.helpers.processes.command import prdigest
 from tests.helpers.world import CHANNEL, World, replay, world
 
 # how many pull requests each has

@@ -1,6 +1,6 @@
 """All texts that people read, as sentences: documents, messages, help, settings and the manifest.
 
-``python -m tests.project.reader_texts`` prints the longest ones.
+``python -m tests.project.tools.reader_texts`` prints the longest ones.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from localslack.cli import main as localslack_cli
 
 from bot.cli import cli
 from bot.settings import Settings
-from tests.helpers.command import ROOT
-from tests.project.module_nodes import list_nodes
+from tests.helpers.processes.command import ROOT
 from tests.project.test_sentences import join_parts
+from tests.project.tools.module_nodes import list_nodes
 
 # history is not rewritten
 _HISTORY = ("CHANGELOG.md",)

@@ -1,0 +1,1 @@
+"""Measurements of reading: files, patches, and the second reading of a day."""
