@@ -9,6 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from handlers import COMMANDS
 from tests.browser.steps import close_window, open_details, open_thread, opened_window, say
 
 # what scrolls to the side though it should not
@@ -95,11 +96,12 @@ def test_the_tab_key_leads_through_the_channel_to_the_message_box(page: Page) ->
     assert way == []
 
 
+NAMES = [command.name for command in COMMANDS.commands]
 # what is typed and pressed, and what then stands in the box
 COMPLETED = {
-    ("/pr", "Tab"): "/prsummary ",
-    ("/pr", "ArrowDown", "Tab"): "/prrisks ",
-    ("/pr", "ArrowDown", "ArrowUp", "ArrowUp", "Enter"): "/prdigest ",
+    ("/pr", "Tab"): f"{NAMES[0]} ",
+    ("/pr", "ArrowDown", "Tab"): f"{NAMES[1]} ",
+    ("/pr", "ArrowDown", "ArrowUp", "ArrowUp", "Enter"): f"{NAMES[-1]} ",
     ("/prr", "Enter"): "/prrisks ",
     ("/pr", "Escape"): "/pr",
     ("@p", "Tab"): "@prdigest ",

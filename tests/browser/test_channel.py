@@ -6,6 +6,7 @@ import re
 
 from playwright.sync_api import Page, Route, expect
 
+from handlers import COMMANDS
 from tests.browser.steps import DIGEST, open_thread, opened_window, say
 
 # keeps what an element and a line say, each time that one of them changes
@@ -100,7 +101,7 @@ def test_a_day_that_the_sample_lacks_is_refused_in_a_sentence(page: Page) -> Non
 def test_what_is_no_command_is_told_so_and_can_be_mended(page: Page) -> None:
     say(page, "/nonsense 35617")
     expect(page.locator("#compose-notice")).to_have_text(
-        "/nonsense is no command here. There are: /prsummary, /prrisks, /prdigest."
+        f"/nonsense is no command here. There are: {', '.join(each.name for each in COMMANDS.commands)}."
     )
     expect(page.locator("#compose-text")).to_have_value("/nonsense 35617")
     open_thread(page)
