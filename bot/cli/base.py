@@ -34,7 +34,8 @@ timezone_option = click.option(
     "--timezone", metavar="ZONE", help="Time zone, such as Europe/Berlin. Default: PRDIGEST_TIMEZONE."
 )
 name_option = click.option(
-    "--name", help="Name of the repository in headings. Default: PRDIGEST_NAME, or its own name."
+    "--name",
+    help="Name of the repository in headings. Default: PRDIGEST_NAME for PRDIGEST_REPO, else its own name.",
 )
 
 

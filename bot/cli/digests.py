@@ -156,9 +156,12 @@ def _parse_selection(
     settings: Settings, repo: str | None, date: str, timezone: str | None, name: str | None
 ) -> _DigestSelection:
     """Return what options, then settings, select. Raises UsageError."""
+    # it imports the clients of GitHub and the store; help must not wait for them
+    from bot.container.connections.from_settings import get_display_name  # noqa: PLC0415
+
     repository, zone = require_repository(settings, repo), choose_zone(settings, timezone)
     day = parse_day(date, get_today(get_current_time(), zone))
-    return _DigestSelection(repository, day, name or settings.prdigest_name or repository.name)
+    return _DigestSelection(repository, day, name or get_display_name(settings, repository))
 
 
 def _choose_channel(settings: Settings, channel: str | None) -> str | None:

@@ -145,6 +145,14 @@ class TestReport:
         done = prdigest("report", "--date", "2026-02-28", settings=there.settings, folder=tmp_path)
         assert "**Report Date:** 2026-02-28 CET" in done.stdout
 
+    def test_the_name_of_the_own_repository_is_not_that_of_another(self, there: World, called: Call) -> None:
+        there.github.add("octo/engine")
+        there.github.add("octo/other")
+        settings = {**there.settings, "PRDIGEST_REPO": "octo/engine", "PRDIGEST_NAME": "The Engine"}
+        report = ("report", "--date", "2026-02-28")
+        assert "The Engine" in called(*report, settings=settings).stdout
+        assert "The Engine" not in called(*report, "--repo", "octo/other", settings=settings).stdout
+
     def test_without_a_model_key_the_facts_stand_in_and_it_says_so(self, there: World, tmp_path: Path) -> None:
         add_small_day(there.github)
         settings = {**there.settings, "ANTHROPIC_API_KEY": ""}
