@@ -70,6 +70,11 @@ def make_bullets(items: Iterable[Iterable[Element]], *, indent: int = 0) -> Elem
     return {"type": "rich_text_list", "style": "bullet", **depth, "elements": sections}
 
 
+def make_preformatted(content: str) -> Element:
+    """Return lines as code, in which Slack interprets nothing."""
+    return {"type": "rich_text_preformatted", "elements": [make_text(content)]}
+
+
 def make_block(*elements: Element) -> Block:
     """Return a block of paragraphs and lists."""
     return {"type": "rich_text", "elements": list(elements)}

@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from bot.domain.pull_requests.reference import Reference
-from bot.render.blocks.rich_text import Block, make_block, make_context, make_plain_text, make_section, make_text
+from bot.render.blocks.rich_text import (
+    Block,
+    make_block,
+    make_context,
+    make_plain_text,
+    make_preformatted,
+    make_section,
+    make_text,
+)
 from bot.render.conversations.notices import describe_error
 from bot.render.digest.touch_sentences import TASK_LABEL
 from bot.render.summaries.sentences import CLOSE_LABEL
@@ -36,11 +44,6 @@ def render_preparing_view(reference: Reference) -> View:
 def render_task_error(error: Exception, reference: str) -> View:
     """Render the window for an error, with the reference that is in the log too."""
     return _build_view([make_block(make_section([make_text(describe_error(error, reference))]))])
-
-
-def make_preformatted(content: str) -> dict[str, Any]:
-    """Return lines as code, in which Slack interprets nothing."""
-    return {"type": "rich_text_preformatted", "elements": [make_text(content)]}
 
 
 def split_text(text: str) -> Iterator[str]:
