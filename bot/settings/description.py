@@ -122,7 +122,9 @@ def format_default(field: FieldInfo) -> str:
     A folder of this user is not a default that a document could name.
     """
     default = field.get_default(call_default_factory=True)
-    if not default or isinstance(default, Path):
+    if isinstance(default, bool):
+        return str(default).lower()
+    if default != 0 and (not default or isinstance(default, Path)):
         return ""
     if isinstance(default, time):
         return f"{default:%H:%M}"

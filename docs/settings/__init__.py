@@ -1,7 +1,8 @@
-"""The documents generated from the settings: ``.env.example`` and ``docs/settings.md``."""
+"""What is generated from the settings: ``.env.example``, ``docs/settings.md`` and the chart's list of secrets."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from pathlib import Path
 
@@ -13,6 +14,11 @@ from bot.settings import GROUPS, Process, SettingsGroup, format_default, get_set
 _TEMPLATES = Path(__file__).parent
 _ROOT = _TEMPLATES.parents[1]
 _WIDTH = 115  # characters, as in the code
+_CHART_SCHEMA = _ROOT / "deploy" / "chart" / "values.schema.json"
+# what the chart's values may not set: the chart sets ports itself, and secrets are in a Secret of their own.
+# REDIS_URL has a password or none
+_CHART_PORTS = ("PORT", "PRDIGEST_METRICS_ADDRESS")
+_MAYBE_SECRET = "REDIS_URL"  # noqa: S105 (the name of a setting)
 
 
 def render_documents() -> dict[Path, str]:
@@ -28,7 +34,25 @@ def render_documents() -> dict[Path, str]:
     jinja.filters.update(comment=wrap_comment, cell=format_cell)
     groups = [(group.heading, describe_group(group)) for group in GROUPS]
     targets = {_ROOT / ".env.example": "env.jinja", _ROOT / "docs" / "settings.md": "markdown.jinja"}
-    return {path: jinja.get_template(name).render(groups=groups) for path, name in targets.items()}
+    pages = {path: jinja.get_template(name).render(groups=groups) for path, name in targets.items()}
+    return {**pages, _CHART_SCHEMA: list_secrets(_CHART_SCHEMA.read_text(encoding="utf-8"))}
+
+
+def list_secrets(schema: str) -> str:
+    """Return the schema of the chart's values with the settings that it refuses.
+
+    Raises:
+        LookupError: the schema has no such list.
+    """
+    fields = (item for group in GROUPS for item in group.model_fields.items())
+    secrets = [name.upper() for name, field in fields if is_secret(field) and name.upper() != _MAYBE_SECRET]
+    rows = ",\n".join(f'          {{"required": ["{name}"]}}' for name in (*_CHART_PORTS, *secrets))
+    text, count = re.subn(
+        r'("not": \{\s+"anyOf": \[\n).*?(\n\s+\])', rf"\g<1>{rows}\g<2>", schema, flags=re.DOTALL
+    )
+    if count != 1:
+        raise LookupError(f"{_CHART_SCHEMA.name} has no list of refused settings")
+    return text
 
 
 def describe_group(group: type[SettingsGroup]) -> list[dict[str, object]]:

@@ -1,4 +1,4 @@
-"""``python -m docs.settings``: writes ``.env.example`` and ``docs/settings.md`` from the settings' fields."""
+"""``python -m docs.settings``: writes what is made of the settings' fields."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from docs.settings import render_documents
 
 
 def main() -> None:
-    """Write both files."""
+    """Write all files."""
     for path, text in render_documents().items():
         path.write_text(text, encoding="utf-8", newline="\n")
 

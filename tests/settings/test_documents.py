@@ -1,4 +1,4 @@
-"""``.env.example`` and ``docs/settings.md`` are what ``python -m docs.settings`` makes of the settings."""
+"""``.env.example``, ``docs/settings.md`` and the chart's schema are what ``python -m docs.settings`` makes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
+from pydantic.fields import FieldInfo
 
 from bot.settings import (
     GROUPS,
@@ -20,7 +21,7 @@ from bot.settings import (
     load_settings,
 )
 from bot.settings.description import FileSource
-from docs.settings import describe_setting, render_documents
+from docs.settings import describe_setting, list_secrets, render_documents
 from tests.helpers.processes.command import ROOT
 
 DOCUMENTS = render_documents()
@@ -33,7 +34,17 @@ def test_a_document_is_what_the_command_makes(path: Path) -> None:
 
 
 def test_the_documents_are_where_people_look() -> None:
-    assert set(DOCUMENTS) == {ROOT / ".env.example", ROOT / "docs" / "settings.md"}
+    chart = ROOT / "deploy" / "chart" / "values.schema.json"
+    assert set(DOCUMENTS) == {ROOT / ".env.example", ROOT / "docs" / "settings.md", chart}
+
+
+def test_the_chart_refuses_each_secret_whatever_it_listed_before() -> None:
+    [schema] = (text for path, text in DOCUMENTS.items() if path.suffix == ".json")
+    fewer = schema.replace('          {"required": ["GITHUB_TOKEN"]},\n', "")
+    assert fewer != schema
+    assert list_secrets(fewer) == schema
+    with pytest.raises(LookupError, match="no list of refused settings"):
+        list_secrets("{}")
 
 
 @pytest.mark.parametrize(
@@ -69,6 +80,13 @@ def test_no_line_of_the_example_is_too_long_for_an_editor() -> None:
 )
 def test_a_default_is_shown_as_one_would_write_it(name: str, shown: str) -> None:
     assert format_default(FIELDS[name]) == shown
+
+
+@pytest.mark.parametrize(
+    ("default", "shown"), [(False, "false"), (True, "true"), (0, "0"), (None, ""), ("", ""), ((), "")]
+)
+def test_no_is_a_default_too(default: object, shown: str) -> None:
+    assert format_default(FieldInfo(default=default)) == shown
 
 
 class Undescribed(SettingsGroup):
