@@ -4,36 +4,29 @@ from __future__ import annotations
 
 from bot.domain.conversations.broke_request import BROKE_WORD, MAX_BROKE_DAYS, BrokeRequest
 from bot.domain.conversations.commands import ParseContext
-from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.operations.lane import QueueName
 from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
 from bot.services.jobs.job_types import LONG_RETRIES
 from bot.services.slack.answers.answer import Answer
-from handlers.commands.declaration import enqueue_request
-from handlers.intake import RequestIntake
+from handlers.commands.declaration import make_enqueuer
+from handlers.commands.sub_commands import RequestWord, SubCommand
 
-USAGE = (
+_USAGE = (
     "*Find what broke you*: `/prdigest broke ERROR since 2026-02-24` ranks the merges that explain an error. "
     "Paste its last line or the whole traceback. `since` takes a day or the last commit that worked "
     f"(up to {MAX_BROKE_DAYS} days)."
 )
-EXAMPLE = HelpExample("digest broke KeyError: 'x' since 7d", "which merge explains an error")
 
 
-def parse_error(text: str, context: ParseContext) -> BrokeRequest:
+def _parse_error(text: str, context: ParseContext) -> BrokeRequest:
     """Parse the error and its start, with or without the first word."""
     return BrokeRequest.parse(text, context.repositories, context.today())
 
 
 # the contract of every merge since then is read
-BROKE_JOB = make_command_job_type(BROKE_WORD, BrokeRequest, parse_error, QueueName.LONG, LONG_RETRIES)
-
-
-def enqueue_suspects(intake: RequestIntake, asker: SlackRequest, request: BrokeRequest, audience: Audience) -> str:
-    """Enqueue the search. Nothing is said at once."""
-    enqueue_request(intake, BROKE_JOB, asker, request, audience)
-    return ""
+BROKE_JOB = make_command_job_type(BROKE_WORD, BrokeRequest, _parse_error, QueueName.LONG, LONG_RETRIES)
 
 
 def _describe(request: BrokeRequest) -> str:
@@ -46,4 +39,16 @@ def _answer(services: CommandServices, request: BrokeRequest, asker: SlackReques
     return services.touches.answers.build_suspects(request, asker.name)
 
 
-JOBS = (CommandJob(BROKE_JOB, answer_once(BROKE_WORD, _answer, _describe)),)
+SUB_COMMAND = SubCommand(
+    usage=_USAGE,
+    examples=(HelpExample("digest broke KeyError: 'x' since 7d", "which merge explains an error"),),
+    requests=(
+        RequestWord(
+            BROKE_WORD,
+            (BrokeRequest,),
+            parse=_parse_error,
+            enqueue=make_enqueuer(BROKE_JOB),
+            jobs=(CommandJob(BROKE_JOB, answer_once(BROKE_WORD, _answer, _describe)),),
+        ),
+    ),
+)

@@ -11,30 +11,30 @@ from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_o
 from bot.services.jobs.job_types import LONG_RETRIES
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import enqueue_request
+from handlers.commands.sub_commands import RequestWord, SubCommand
 from handlers.intake import RequestIntake
 
-USAGE = (
+_USAGE = (
     "*See what changes for others*: `/prdigest contract 7d` lists names, flags, variables, fields and metrics "
     f"that merges removed, renamed or changed (up to {MAX_CONTRACT_DAYS} days). `path:…`, `author:…` and "
     "`label:…` filter."
 )
-EXAMPLE = HelpExample("digest contract 7d", "what merges removed, renamed or changed for others")
 # both versions of each changed file are read
 _MAX_QUICK_DAYS = 3
 
 
-def parse_contract(text: str, context: ParseContext) -> ContractRequest:
+def _parse_contract(text: str, context: ParseContext) -> ContractRequest:
     """Parse the request for a list."""
     return ContractRequest.parse(text, context.repositories, context.today())
 
 
-CONTRACT_JOB = make_command_job_type(CONTRACT_WORD, ContractRequest, parse_contract)
+CONTRACT_JOB = make_command_job_type(CONTRACT_WORD, ContractRequest, _parse_contract)
 LONG_CONTRACT_JOB = make_command_job_type(
-    "long_contract", ContractRequest, parse_contract, QueueName.LONG, LONG_RETRIES
+    "long_contract", ContractRequest, _parse_contract, QueueName.LONG, LONG_RETRIES
 )
 
 
-def enqueue_contract(
+def _enqueue_contract(
     intake: RequestIntake, asker: SlackRequest, request: ContractRequest, audience: Audience
 ) -> str:
     """Enqueue a list. Nothing is said at once."""
@@ -54,7 +54,19 @@ def _answer(services: CommandServices, request: ContractRequest, asker: SlackReq
     return services.touches.answers.build_contract(request, asker.name)
 
 
-JOBS = (
-    CommandJob(CONTRACT_JOB, answer_once(CONTRACT_WORD, _answer, _describe)),
-    CommandJob(LONG_CONTRACT_JOB, answer_once(CONTRACT_WORD, _answer, _describe)),
+SUB_COMMAND = SubCommand(
+    usage=_USAGE,
+    examples=(HelpExample("digest contract 7d", "what merges removed, renamed or changed for others"),),
+    requests=(
+        RequestWord(
+            CONTRACT_WORD,
+            (ContractRequest,),
+            parse=_parse_contract,
+            enqueue=_enqueue_contract,
+            jobs=(
+                CommandJob(CONTRACT_JOB, answer_once(CONTRACT_WORD, _answer, _describe)),
+                CommandJob(LONG_CONTRACT_JOB, answer_once(CONTRACT_WORD, _answer, _describe)),
+            ),
+        ),
+    ),
 )

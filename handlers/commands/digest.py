@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any
 
-from bot.domain.conversations.broke_request import BROKE_WORD, BrokeRequest
 from bot.domain.conversations.commands import MAX_DIGEST_DAYS, DigestRequest, ParseContext
-from bot.domain.conversations.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.conversations.touch_requests import (
-    CONTRACT_WORD,
-    TOUCHES_WORD,
-    ContractRequest,
-    TouchesRequest,
-    TouchScoreRequest,
-)
-from bot.domain.conversations.usage_request import USAGE_WORD, UsageRequest
 from bot.domain.operations.lane import QueueName
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import DigestSpec
@@ -31,28 +21,18 @@ from bot.services.jobs.declaration import MINUTE, JobRetries, JobType
 from bot.services.jobs.job_types import LONG_RETRIES, read_slack_request
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
-from handlers.commands import broke, contract, plans, previews, subscriptions, touches, usage
-from handlers.commands.declaration import Command, choose_audience, enqueue_request
+from handlers.commands.declaration import HELP_WORD, Command, choose_audience, enqueue_request
+from handlers.commands.sub_commands import RequestChoice, RequestWord, SubCommand
 from handlers.intake import RequestIntake
 
-USAGE = (
+_USAGE = (
     "*Get a digest*: `/prdigest` for yesterday, or `/prdigest 2026-02-28` for another day. `today`, `7d` or "
     f"`2026-02-24..2026-02-28` (up to {MAX_DIGEST_DAYS} days) give one overview. Add `repo:owner/name` for "
     "another repository or `tz:Asia/Tokyo` for another time zone. `path:…`, `author:…`, `label:…` or "
     "`only:risky` show a part of it; `profile:NAME` begins with what touches your own code, `only:touching` shows "
-    "nothing else. `private` keeps an overview to yourself.\n"
-    f"{contract.USAGE}\n{touches.USAGE}\n{broke.USAGE}\n{plans.USAGE}\n{subscriptions.USAGE}\n"
-    f"{previews.USAGE}\n{usage.USAGE}"
+    "nothing else. `private` keeps an overview to yourself."
 )
-AnyRequest: TypeAlias = (
-    DigestRequest
-    | ContractRequest
-    | TouchesRequest
-    | TouchScoreRequest
-    | BrokeRequest
-    | UsageRequest
-    | plans.PlanRequest
-)
+_EXAMPLE = HelpExample("digest 7d", "an overview of several days")
 
 
 def _parse_request(text: str, context: ParseContext) -> DigestRequest:
@@ -80,36 +60,6 @@ DIGEST_JOB = JobType(
     QueueName.LONG,
     JobRetries(20, MINUTE // 2, 15 * MINUTE),
 )
-
-
-def _parse_any(text: str, context: ParseContext) -> AnyRequest:
-    """Parse the text as one of the requests, by its first word."""
-    word = "".join(text.lower().split(maxsplit=1)[:1])
-    if word in plans.PLAN_WORDS:
-        return plans.parse_plan(text, context)
-    if word == CONTRACT_WORD:
-        return contract.parse_contract(text, context)
-    if word == BROKE_WORD:
-        return broke.parse_error(text, context)
-    if word == USAGE_WORD:
-        return usage.parse_usage(text, context)
-    return touches.parse_touches(text, context) if word == TOUCHES_WORD else _parse_request(text, context)
-
-
-def _enqueue_any(intake: RequestIntake, asker: SlackRequest, request: AnyRequest, audience: Audience) -> str:
-    """Enqueue one of the requests."""
-    match request:
-        case DigestRequest():
-            return _enqueue_digest(intake, asker, request, audience)
-        case ContractRequest():
-            return contract.enqueue_contract(intake, asker, request, audience)
-        case BrokeRequest():
-            return broke.enqueue_suspects(intake, asker, request, audience)
-        case UsageRequest():
-            return usage.enqueue_usage(intake, asker, request, audience)
-        case SinceRequest() | DeprecationsRequest() | UpgradeRequest():
-            return plans.enqueue_plan(intake, asker, request, audience)
-    return touches.enqueue_touches(intake, asker, request, audience)
 
 
 def _enqueue_digest(intake: RequestIntake, asker: SlackRequest, request: DigestRequest, audience: Audience) -> str:
@@ -154,42 +104,39 @@ def _post_digest(services: CommandServices, request: DigestRequest, asker: Slack
     return Answer.for_asker(add_buttons(render_existing_digest(published.permalink), repeat))
 
 
-COMMAND: Command[AnyRequest] = Command(
-    name="/prdigest",
-    description="Post the digest of a day, or subscribe to it",
-    hint="[2026-02-28 | 7d | contract | touches | broke | since | upgrade | subscribe | list | usage | help]",
-    usage=USAGE,
-    trigger_words=("digest", "prdigest"),
-    request_types=(
-        DigestRequest,
-        ContractRequest,
-        TouchesRequest,
-        TouchScoreRequest,
-        BrokeRequest,
-        UsageRequest,
-        *plans.PLAN_REQUESTS,
-    ),
-    parse=_parse_any,
-    enqueue=_enqueue_any,
+_DIGEST = RequestWord(
+    "digest",
+    (DigestRequest,),
+    parse=_parse_request,
+    enqueue=_enqueue_digest,
     jobs=(
         CommandJob(DIGEST_JOB, answer_once("digest", _post_digest, _describe_digest)),
         CommandJob(OVERVIEW_JOB, answer_once("overview", _answer_overview, _describe_overview)),
-        *contract.JOBS,
-        *touches.JOBS,
-        *broke.JOBS,
-        *plans.JOBS,
-        *usage.JOBS,
     ),
-    examples=(
-        HelpExample("digest 7d", "an overview of several days"),
-        contract.EXAMPLE,
-        touches.EXAMPLE,
-        broke.EXAMPLE,
-        plans.EXAMPLE,
-        subscriptions.EXAMPLE,
-        usage.EXAMPLE,
-    ),
-    share_action=SHARE_DIGEST,
-    verbs={**subscriptions.VERBS, **previews.VERBS},
-    keywords=("today", "yesterday", CONTRACT_WORD, TOUCHES_WORD, BROKE_WORD, USAGE_WORD, *plans.PLAN_WORDS),
 )
+
+
+def make_command(sub_commands: Sequence[SubCommand]) -> Command[Any]:
+    """Return the command with all that its sub-commands declare, in their order."""
+    requests = RequestChoice(_DIGEST, tuple(request for each in sub_commands for request in each.requests))
+    return Command(
+        name="/prdigest",
+        description="Post the digest of a day, or subscribe to it",
+        hint=_format_hint(sub_commands),
+        usage="\n".join([_USAGE, *(each.usage for each in sub_commands)]),
+        trigger_words=("digest", "prdigest"),
+        request_types=requests.request_types,
+        parse=requests.parse_text,
+        enqueue=requests.enqueue_request,
+        jobs=requests.jobs,
+        examples=(_EXAMPLE, *(example for each in sub_commands for example in each.examples)),
+        share_action=SHARE_DIGEST,
+        verbs={verb: handle for each in sub_commands for verb, handle in each.verbs.items()},
+        keywords=("today", "yesterday", *requests.keywords),
+    )
+
+
+def _format_hint(sub_commands: Sequence[SubCommand]) -> str:
+    """Return what Slack shows while somebody types the command."""
+    words = [word for each in sub_commands for word in each.hint_words]
+    return f"[{' | '.join(['2026-02-28', '7d', *words, HELP_WORD])}]"

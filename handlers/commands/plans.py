@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from bot.domain.conversations.commands import ParseContext
 from bot.domain.conversations.plan_requests import (
     DEPRECATIONS_WORD,
@@ -14,64 +12,40 @@ from bot.domain.conversations.plan_requests import (
     SinceRequest,
     UpgradeRequest,
 )
-from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.operations.lane import QueueName
 from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
 from bot.services.jobs.job_types import LONG_RETRIES
 from bot.services.slack.answers.answer import Answer
-from handlers.commands.declaration import enqueue_request
-from handlers.intake import RequestIntake
+from handlers.commands.declaration import make_enqueuer
+from handlers.commands.sub_commands import RequestWord, SubCommand
 
-USAGE = (
+_USAGE = (
     f"*Come back*: `/prdigest since 2026-11-01` is one page on all days since (up to {MAX_SINCE_DAYS}), from what "
     "was read before. *Move on*: `/prdigest deprecations` lists what will be removed, `/prdigest upgrade "
     "v1.2.0` what to adapt on the way from a tag or commit to now. All take `profile:NAME`."
 )
-EXAMPLE = HelpExample("digest since 2026-11-01", "one page on all that was merged since a day")
-PlanRequest: TypeAlias = SinceRequest | DeprecationsRequest | UpgradeRequest
-PLAN_WORDS = (SINCE_WORD, DEPRECATIONS_WORD, UPGRADE_WORD)
-PLAN_REQUESTS = (SinceRequest, DeprecationsRequest, UpgradeRequest)
 
 
-def parse_since(text: str, context: ParseContext) -> SinceRequest:
+def _parse_since(text: str, context: ParseContext) -> SinceRequest:
     """Parse the request for a page."""
     return SinceRequest.parse(text, context.repositories, context.today())
 
 
-def parse_deprecations(text: str, context: ParseContext) -> DeprecationsRequest:
+def _parse_deprecations(text: str, context: ParseContext) -> DeprecationsRequest:
     """Parse the request for deprecations."""
     return DeprecationsRequest.parse(text, context.repositories)
 
 
-def parse_upgrade(text: str, _: ParseContext) -> UpgradeRequest:
+def _parse_upgrade(text: str, _: ParseContext) -> UpgradeRequest:
     """Parse the request for an upgrade."""
     return UpgradeRequest.parse(text)
 
 
-def parse_plan(text: str, context: ParseContext) -> PlanRequest:
-    """Parse the text by its first word, which is one of ``PLAN_WORDS``."""
-    word = text.split(maxsplit=1)[0].lower()
-    if word == SINCE_WORD:
-        return parse_since(text, context)
-    return parse_deprecations(text, context) if word == DEPRECATIONS_WORD else parse_upgrade(text, context)
-
-
-SINCE_JOB = make_command_job_type(SINCE_WORD, SinceRequest, parse_since, QueueName.LONG, LONG_RETRIES)
-DEPRECATIONS_JOB = make_command_job_type(DEPRECATIONS_WORD, DeprecationsRequest, parse_deprecations)
-UPGRADE_JOB = make_command_job_type(UPGRADE_WORD, UpgradeRequest, parse_upgrade, QueueName.LONG, LONG_RETRIES)
-
-
-def enqueue_plan(intake: RequestIntake, asker: SlackRequest, request: PlanRequest, audience: Audience) -> str:
-    """Enqueue one of the requests. Nothing is said at once."""
-    match request:
-        case SinceRequest():
-            enqueue_request(intake, SINCE_JOB, asker, request, audience)
-        case DeprecationsRequest():
-            enqueue_request(intake, DEPRECATIONS_JOB, asker, request, audience)
-        case UpgradeRequest():
-            enqueue_request(intake, UPGRADE_JOB, asker, request, audience)
-    return ""
+SINCE_JOB = make_command_job_type(SINCE_WORD, SinceRequest, _parse_since, QueueName.LONG, LONG_RETRIES)
+DEPRECATIONS_JOB = make_command_job_type(DEPRECATIONS_WORD, DeprecationsRequest, _parse_deprecations)
+UPGRADE_JOB = make_command_job_type(UPGRADE_WORD, UpgradeRequest, _parse_upgrade, QueueName.LONG, LONG_RETRIES)
 
 
 def _describe_since(request: SinceRequest) -> str:
@@ -104,8 +78,35 @@ def _answer_upgrade(services: CommandServices, request: UpgradeRequest, asker: S
     return services.touches.plans.build_upgrade(request, asker.name, services.repositories)
 
 
-JOBS = (
-    CommandJob(SINCE_JOB, answer_once(SINCE_WORD, _answer_since, _describe_since)),
-    CommandJob(DEPRECATIONS_JOB, answer_once(DEPRECATIONS_WORD, _answer_deprecations, _describe_deprecations)),
-    CommandJob(UPGRADE_JOB, answer_once(UPGRADE_WORD, _answer_upgrade, _describe_upgrade)),
+_SINCE = RequestWord(
+    SINCE_WORD,
+    (SinceRequest,),
+    parse=_parse_since,
+    enqueue=make_enqueuer(SINCE_JOB),
+    jobs=(CommandJob(SINCE_JOB, answer_once(SINCE_WORD, _answer_since, _describe_since)),),
+)
+_DEPRECATIONS = RequestWord(
+    DEPRECATIONS_WORD,
+    (DeprecationsRequest,),
+    parse=_parse_deprecations,
+    enqueue=make_enqueuer(DEPRECATIONS_JOB),
+    jobs=(
+        CommandJob(DEPRECATIONS_JOB, answer_once(DEPRECATIONS_WORD, _answer_deprecations, _describe_deprecations)),
+    ),
+)
+_UPGRADE = RequestWord(
+    UPGRADE_WORD,
+    (UpgradeRequest,),
+    parse=_parse_upgrade,
+    enqueue=make_enqueuer(UPGRADE_JOB),
+    jobs=(CommandJob(UPGRADE_JOB, answer_once(UPGRADE_WORD, _answer_upgrade, _describe_upgrade)),),
+)
+SUB_COMMAND = SubCommand(
+    usage=_USAGE,
+    examples=(
+        HelpExample("digest since 2026-11-01", "one page on all that was merged since a day"),
+        HelpExample("digest deprecations", "what will be removed, and what takes its place"),
+        HelpExample("digest upgrade v1.2.0", "what to adapt on the way from a tag or commit to now"),
+    ),
+    requests=(_SINCE, _DEPRECATIONS, _UPGRADE),
 )

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from bot.domain.conversations.preview_request import PREVIEWS_WORD, parse_preview_action
 from bot.domain.conversations.slack_request import SlackRequest
+from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.job_types import SWITCH_LINK_PREVIEWS
 from bot.services.jobs.payloads import PreviewSwitchPayload
-from handlers.commands.declaration import VerbHandler
+from handlers.commands.sub_commands import SubCommand
 from handlers.intake import RequestIntake
 
-USAGE = (
+_USAGE = (
     "*Preview links*: `/prdigest previews on` shows a small card below links to pull requests here; `off` ends "
     "that."
 )
@@ -23,4 +22,9 @@ def _enqueue_switch(intake: RequestIntake, asker: SlackRequest, text: str) -> st
     return ""
 
 
-VERBS: Mapping[str, VerbHandler] = {PREVIEWS_WORD: _enqueue_switch}
+SUB_COMMAND = SubCommand(
+    usage=_USAGE,
+    examples=(HelpExample("digest previews on", "a small card below each link to a pull request here"),),
+    verbs={PREVIEWS_WORD: _enqueue_switch},
+    hint_verbs=(PREVIEWS_WORD,),
+)

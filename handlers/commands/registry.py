@@ -11,7 +11,18 @@ from slack_bolt import Ack, App
 from bot.domain.text.redaction import redact_text
 from bot.services.jobs.command_jobs import CommandJobs
 from handlers import requests
-from handlers.commands import digest, risks, summary
+from handlers.commands import (
+    broke,
+    contract,
+    digest,
+    plans,
+    previews,
+    risks,
+    subscriptions,
+    summary,
+    touches,
+    usage,
+)
 from handlers.commands.declaration import HELP_WORD, Command, VerbHandler
 from handlers.intake import RequestIntake
 
@@ -42,7 +53,17 @@ class CommandRegistry:
         return next((command for command in self.commands if command.is_bare_form(text)), None)
 
 
-COMMANDS = CommandRegistry((summary.COMMAND, risks.COMMAND, digest.COMMAND))
+# of /prdigest, in the order of its help and its hint
+SUB_COMMANDS = (
+    contract.SUB_COMMAND,
+    touches.SUB_COMMAND,
+    broke.SUB_COMMAND,
+    plans.SUB_COMMAND,
+    subscriptions.SUB_COMMAND,
+    previews.SUB_COMMAND,
+    usage.SUB_COMMAND,
+)
+COMMANDS = CommandRegistry((summary.COMMAND, risks.COMMAND, digest.make_command(SUB_COMMANDS)))
 
 
 def register_commands(app: App, intake: RequestIntake, commands: CommandRegistry) -> None:

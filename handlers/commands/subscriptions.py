@@ -21,23 +21,18 @@ from bot.services.jobs.payloads import AskerPayload, FormPayload, SubscriptionPa
 from bot.services.subscriptions.subscription_commands import LIST, PAUSE, RESUME, SUBSCRIBE, UNSUBSCRIBE
 from handlers import requests, welcomes
 from handlers.commands.declaration import VerbHandler
+from handlers.commands.sub_commands import SubCommand
 from handlers.intake import RequestIntake
 
 log = logging.getLogger(__name__)
 
 TEST_VERB, SCHEDULE_VERB = "test", "schedule"
-USAGE = (
+_USAGE = (
     "*Subscribe*: `/prdigest subscribe owner/repo at 09:00 tz Europe/Berlin weekdays path:vllm/v1 "
     "not-author:bots only:substantial`. Every word after `subscribe` is optional. `tz mine` uses your own "
     "time zone, and `me` sends the digest to you only. `/prdigest schedule` opens a form.\n*Manage "
     "subscriptions*: `/prdigest list`, `pause`, `resume`, `unsubscribe`. `test` shows you a preview without "
     "posting it."
-)
-
-EXAMPLE = HelpExample(
-    "subscribe at 09:00",
-    "a digest every day; see also list, pause, resume, unsubscribe and test",
-    "a digest every morning",
 )
 
 
@@ -141,6 +136,18 @@ VERBS: Mapping[str, VerbHandler] = {
     TEST_VERB: _enqueue_preview,
     SCHEDULE_VERB: _enqueue_form,
 }
+SUB_COMMAND = SubCommand(
+    usage=_USAGE,
+    examples=(
+        HelpExample(
+            "subscribe at 09:00",
+            "a digest every day; see also list, pause, resume, unsubscribe and test",
+            "a digest every morning",
+        ),
+    ),
+    verbs=VERBS,
+    hint_verbs=(SUBSCRIBE, LIST),
+)
 # buttons do the same as verbs, with an id
 BUTTONS: Mapping[str, VerbHandler] = {
     subscription_list.PAUSE: VERBS[PAUSE],

@@ -19,38 +19,38 @@ from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_o
 from bot.services.jobs.job_types import LONG_RETRIES
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import enqueue_request
+from handlers.commands.sub_commands import RequestWord, SubCommand
 from handlers.intake import RequestIntake
 
-USAGE = (
+_USAGE = (
     "*See what touches your code*: `/prdigest touches 7d profile:NAME` lists what merges do to the code of a "
     "profile. `/prdigest touches score` says what became of the hits."
 )
-EXAMPLE = HelpExample("digest touches 7d", "what merges do to your own code")
 # both versions of each changed file are read
 _MAX_QUICK_DAYS = 3
 
 
-def parse_list(text: str, context: ParseContext) -> TouchesRequest:
+def _parse_list(text: str, context: ParseContext) -> TouchesRequest:
     """Parse the request for a list."""
     return TouchesRequest.parse(text, context.today())
 
 
-def parse_score(text: str, _: ParseContext) -> TouchScoreRequest:
+def _parse_score(text: str, _: ParseContext) -> TouchScoreRequest:
     """Parse the request for a score."""
     return TouchScoreRequest.parse(text)
 
 
-def parse_touches(text: str, context: ParseContext) -> TouchesRequest | TouchScoreRequest:
+def _parse_touches(text: str, context: ParseContext) -> TouchesRequest | TouchScoreRequest:
     """Parse the text as one of both requests."""
-    return parse_score(text, context) if is_touch_score(text) else parse_list(text, context)
+    return _parse_score(text, context) if is_touch_score(text) else _parse_list(text, context)
 
 
-TOUCHES_JOB = make_command_job_type(TOUCHES_WORD, TouchesRequest, parse_list)
-LONG_TOUCHES_JOB = make_command_job_type("long_touches", TouchesRequest, parse_list, QueueName.LONG, LONG_RETRIES)
-TOUCH_SCORE_JOB = make_command_job_type("touch_score", TouchScoreRequest, parse_score)
+TOUCHES_JOB = make_command_job_type(TOUCHES_WORD, TouchesRequest, _parse_list)
+LONG_TOUCHES_JOB = make_command_job_type("long_touches", TouchesRequest, _parse_list, QueueName.LONG, LONG_RETRIES)
+TOUCH_SCORE_JOB = make_command_job_type("touch_score", TouchScoreRequest, _parse_score)
 
 
-def enqueue_touches(
+def _enqueue_touches(
     intake: RequestIntake, asker: SlackRequest, request: TouchesRequest | TouchScoreRequest, audience: Audience
 ) -> str:
     """Enqueue a list or a score. Nothing is said at once."""
@@ -77,8 +77,19 @@ def _answer_score(services: CommandServices, request: TouchScoreRequest, asker: 
     return services.touches.answers.build_score(request, asker.name, services.repositories)
 
 
-JOBS = (
-    CommandJob(TOUCHES_JOB, answer_once(TOUCHES_WORD, _answer_list, _describe_list)),
-    CommandJob(LONG_TOUCHES_JOB, answer_once(TOUCHES_WORD, _answer_list, _describe_list)),
-    CommandJob(TOUCH_SCORE_JOB, answer_once("touch_score", _answer_score)),
+_REQUESTS: RequestWord[TouchesRequest | TouchScoreRequest] = RequestWord(
+    TOUCHES_WORD,
+    (TouchesRequest, TouchScoreRequest),
+    parse=_parse_touches,
+    enqueue=_enqueue_touches,
+    jobs=(
+        CommandJob(TOUCHES_JOB, answer_once(TOUCHES_WORD, _answer_list, _describe_list)),
+        CommandJob(LONG_TOUCHES_JOB, answer_once(TOUCHES_WORD, _answer_list, _describe_list)),
+        CommandJob(TOUCH_SCORE_JOB, answer_once("touch_score", _answer_score)),
+    ),
+)
+SUB_COMMAND = SubCommand(
+    usage=_USAGE,
+    examples=(HelpExample("digest touches 7d", "what merges do to your own code"),),
+    requests=(_REQUESTS,),
 )

@@ -10,21 +10,21 @@ from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_o
 from bot.services.slack.answers.answer import Answer
 from bot.services.slack.answers.answer_builder import build_usage
 from handlers.commands.declaration import enqueue_request
+from handlers.commands.sub_commands import RequestWord, SubCommand
 from handlers.intake import RequestIntake
 
-USAGE = (
+_USAGE = (
     "*See the cost*: `/prdigest usage` says what the model cost today and this month, `/prdigest usage 2026-10` "
     "what it cost in another."
 )
-EXAMPLE = HelpExample("digest usage", "what the model cost, and how much of the limits is left")
 
 
-def parse_usage(text: str, context: ParseContext) -> UsageRequest:
+def _parse_usage(text: str, context: ParseContext) -> UsageRequest:
     """Parse the request."""
     return UsageRequest.parse(text, context.today().date)
 
 
-USAGE_JOB = make_command_job_type(USAGE_WORD, UsageRequest, parse_usage)
+USAGE_JOB = make_command_job_type(USAGE_WORD, UsageRequest, _parse_usage)
 
 
 def enqueue_usage(intake: RequestIntake, asker: SlackRequest, request: UsageRequest, audience: Audience) -> str:
@@ -39,4 +39,16 @@ def _answer(services: CommandServices, request: UsageRequest, asker: SlackReques
     return build_usage(services.usage.read_usage(request.month), request, asker.name)
 
 
-JOBS = (CommandJob(USAGE_JOB, answer_once(USAGE_WORD, _answer)),)
+SUB_COMMAND = SubCommand(
+    usage=_USAGE,
+    examples=(HelpExample("digest usage", "what the model cost, and how much of the limits is left"),),
+    requests=(
+        RequestWord(
+            USAGE_WORD,
+            (UsageRequest,),
+            parse=_parse_usage,
+            enqueue=enqueue_usage,
+            jobs=(CommandJob(USAGE_JOB, answer_once(USAGE_WORD, _answer)),),
+        ),
+    ),
+)

@@ -30,6 +30,9 @@ class TestManifest:
     def test_it_names_exactly_the_commands_that_are_declared(self) -> None:
         assert find_faults(self.manifest, COMMANDS) == []
         assert all(len(command.name) <= 32 for command in COMMANDS.commands)
+        assert all(
+            len(command.description) <= 2_000 and len(command.hint) <= 1_000 for command in COMMANDS.commands
+        )
 
     def test_a_command_that_it_lacks_or_that_nobody_declares_is_one_clear_sentence(self) -> None:
         fewer, last = CommandRegistry(COMMANDS.commands[:-1]), COMMANDS.commands[-1]

@@ -52,6 +52,14 @@ def list_pythons() -> list[str]:
     return [line for line in lines if re.fullmatch(r"3\.\d+", line)]
 
 
+def test_the_bot_needs_the_local_slack_of_its_own_release() -> None:
+    bot, slack = (
+        tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+        for path in (ROOT / "pyproject.toml", ROOT / "localslack" / "pyproject.toml")
+    )
+    assert f"localslack>={slack['version']}" in bot["dependencies"]
+
+
 @pytest.mark.parametrize("path", YAML_FILES, ids=lambda path: path.name)
 def test_a_yaml_file_is_a_mapping(path: Path) -> None:
     assert isinstance(load_yaml(path), dict)

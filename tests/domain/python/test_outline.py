@@ -14,6 +14,7 @@ from bot.domain.python.models import DefinitionKind, ModuleOutline, ParameterKin
 from bot.domain.python.module_names import name_module, resolve_relative
 from bot.domain.python.outline import build_outline
 from bot.domain.python.parsing import parse_source
+from tests.helpers.tables import check_rows
 
 NAMES: dict[str, tuple[str, bool] | None] = {
     "vllm/v1/core/x.py": ("vllm.v1.core.x", False),
@@ -319,9 +320,22 @@ HOSTILE: dict[str, str] = {
 }
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_text_never_raises(text: str) -> None:
-    build_outline("a/b.py", text)
+# the definitions and the names of the calls of those that can be parsed
+READABLE: dict[str, tuple[list[str], list[str]]] = {
+    "a long sum": (["x"], []),
+    "a long chain": (["x"], ["a" + ".b()" * number + ".b" for number in reversed(range(6))]),
+    "a long elif": ([], []),
+    "deep functions": (["f"], []),
+    "deep classes": ([".".join("C" * depth) for depth in range(1, 91)], []),
+    "a form feed": (["x", "y"], ["f"]),
+}
+
+
+@check_rows({name: (name, text) for name, text in HOSTILE.items()})
+def test_of_hostile_text_what_can_be_parsed_is_read(name: str, text: str) -> None:
+    outline = build_outline("a/b.py", text)
+    shown = outline and (list(outline.definitions), [call.name for call in outline.calls])
+    assert shown == READABLE.get(name)
 
 
 @given(st.text(max_size=200))

@@ -1,4 +1,7 @@
-"""A command that the bot does not have, ``/prtoy``: all that one takes, in one file instead of four."""
+"""A command that the bot does not have, ``/prtoy``: all that one takes, in one file instead of four.
+
+Its ball is also a sub-command of ``/prdigest``, with a verb.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from bot.render.conversations.notices import render_notice
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import Command, enqueue_request
+from handlers.commands.sub_commands import RequestWord, SubCommand
 from handlers.intake import RequestIntake
 
 SHARE = "share_toy"
@@ -97,4 +101,23 @@ COMMAND = Command(
     examples=(HelpExample("toy ball", "a ball that rolls", "a ball"),),
     share_action=SHARE,
     needs_text=True,
+)
+
+
+# the sub-command, as in handlers/commands
+
+BALL, KICK = "ball", "kick"
+
+
+def _kick(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
+    _enqueue(intake, asker, ToyRequest(intake.repositories.default, BALL), Audience.ASKER)
+    return f"Kicking it {text}…"
+
+
+SUB_COMMAND = SubCommand(
+    usage="*Play*: `/prdigest ball` rolls a ball, `/prdigest kick` kicks it.",
+    examples=(HelpExample("digest ball", "a ball that rolls"),),
+    requests=(RequestWord(BALL, (ToyRequest,), _parse, _enqueue, COMMAND.jobs),),
+    verbs={KICK: _kick},
+    hint_verbs=(KICK,),
 )

@@ -14,8 +14,15 @@ LONG = 20.0
 
 
 def test_without_a_limit_nothing_waits() -> None:
-    with hold_model_slot(), hold_model_slot():
-        pass
+    together = threading.Barrier(12)
+
+    def hold(_: int) -> int:
+        with hold_model_slot():
+            # all twelve are inside at the same time
+            return together.wait(LONG)
+
+    with DeadlineExecutor(12, "slots") as crew:
+        assert sorted(crew.map_items(hold, range(12))) == list(range(12))
 
 
 def test_a_slot_is_free_again_after_its_block_even_if_that_fails() -> None:
@@ -25,11 +32,22 @@ def test_a_slot_is_free_again_after_its_block_even_if_that_fails() -> None:
                 raise ValueError("defect")
 
 
-def test_at_the_deadline_the_block_begins_without_a_slot() -> None:
-    with limit_model_calls(1), hold_model_slot(), bound_work(0):
-        for _ in range(2):
-            with hold_model_slot():
-                pass
+def test_at_the_deadline_the_block_begins_without_a_slot_and_frees_none() -> None:
+    begun, entered = [], threading.Event()
+
+    def ask() -> None:
+        with hold_model_slot():
+            entered.set()
+
+    with DeadlineExecutor(1, "slots") as crew, limit_model_calls(1):
+        with hold_model_slot():
+            with bound_work(0):
+                for number in range(2):
+                    with hold_model_slot():
+                        begun.append(number)
+            waiting = crew.submit(ask)
+            assert not entered.wait(0.1), "the only slot is still held"
+        assert (begun, waiting.exception(LONG), entered.is_set()) == ([0, 1], None, True)
 
 
 def test_no_more_hold_a_slot_than_there_are() -> None:

@@ -1,0 +1,105 @@
+"""A new sub-command of ``/prdigest`` is its own module: parser, queue, help, usage and hint derive from that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from bot.domain.conversations.commands import AllowedRepositories, ParseContext
+from bot.domain.conversations.slack_request import Audience
+from bot.domain.errors import UsageError
+from bot.render.blocks.button_values import read_request, write_request
+from bot.render.conversations.greetings import Greeting, render_greeting
+from handlers import message_intent
+from handlers.commands import digest
+from handlers.commands.registry import SUB_COMMANDS, CommandRegistry
+from handlers.commands.sub_commands import SubCommand
+from tests.handlers.commands import toy
+from tests.handlers.intakes import ENGINE, Office, written
+from tests.helpers.builders import DAY, REPOSITORY
+from tests.helpers.tables import check_rows
+from tests.project.tools.manifest_check import entry_of
+from tests.services.doubles import slack_request
+
+COMMAND = digest.make_command((*SUB_COMMANDS, toy.SUB_COMMAND))
+REGISTRY = CommandRegistry((COMMAND,))
+BALL = toy.ToyRequest(ENGINE, "ball")
+# the examples name days up to this one
+CONTEXT = ParseContext(AllowedRepositories(REPOSITORY), lambda zone=None: replace(DAY, date=date(2026, 11, 23)))
+
+
+def test_its_text_is_parsed_and_its_job_is_enqueued() -> None:
+    office = Office()
+    assert COMMAND.accept_text(office.intake, slack_request(), "Ball private") == "Fetching the Ball…"
+    [(name, payload)] = office.sent
+    assert (name, payload.request) == ("toy", toy.ToyRequest(ENGINE, "Ball", is_private=True))
+    assert payload.audience is Audience.ASKER
+
+
+def test_its_verb_is_run_and_may_stand_alone_in_a_message() -> None:
+    office = Office()
+    assert COMMAND.accept_text(office.intake, slack_request(), "kick far") == "Kicking it far…"
+    for text in ("digest kick far", "kick far", "digest ball"):
+        message_intent.accept_message(office.intake, REGISTRY, written(), text, written().message, is_named=True)
+    assert office.queues == ["toy"] * 4
+
+
+def test_what_begins_otherwise_means_what_it_meant() -> None:
+    office = Office()
+    for text in ("2026-02-28", "contract 1d", "touches score", "list"):
+        assert COMMAND.accept_text(office.intake, slack_request(), text) == ""
+    assert office.queues == ["digest", "contract", "touch_score", "regular"]
+
+
+def test_its_word_is_suggested_for_a_mistyped_one() -> None:
+    with pytest.raises(UsageError, match=r"Did you mean /prdigest ball\?"):
+        COMMAND.accept_text(Office().intake, slack_request(), "bal")
+
+
+def test_its_button_shares_what_was_private() -> None:
+    office = Office()
+    shared = read_request(write_request(replace(BALL, is_private=True)), COMMAND.request_types)
+    assert shared == BALL
+    COMMAND.share_request(office.intake, slack_request(), shared)
+    [(name, payload)] = office.sent
+    assert (name, payload.request, payload.audience) == ("toy", BALL, Audience.SHARED)
+
+
+def test_workers_get_its_job() -> None:
+    assert REGISTRY.jobs.jobs[-1:] == toy.COMMAND.jobs
+
+
+def test_it_is_in_the_usage_the_help_the_hint_and_the_manifest() -> None:
+    assert COMMAND.usage.splitlines()[-1] == toy.SUB_COMMAND.usage
+    assert "digest ball – a ball that rolls" in render_greeting(Greeting.HELP, ENGINE, REGISTRY.jobs.examples).text  # noqa: RUF001 (a dash)
+    assert entry_of(COMMAND)["usage_hint"].endswith(" | usage | ball | kick | help]")
+
+
+def test_without_sub_commands_the_digest_is_left() -> None:
+    alone = digest.make_command(())
+    assert (alone.hint, alone.keywords, dict(alone.verbs)) == (
+        "[2026-02-28 | 7d | help]",
+        ("today", "yesterday"),
+        {},
+    )
+
+
+@check_rows({each.hint_words[0]: each for each in SUB_COMMANDS})
+def test_each_has_its_words_in_the_hint_and_examples_that_are_understood(sub_command: SubCommand) -> None:
+    hint = digest.make_command(SUB_COMMANDS).hint.strip("[]").split(" | ")
+    assert set(sub_command.hint_words) <= set(hint)
+    assert set(sub_command.hint_verbs) <= set(sub_command.verbs)
+    examples = [each.input_text.removeprefix("digest ") for each in sub_command.examples]
+    begun = {each.partition(" ")[0]: each for each in examples}
+    for request in sub_command.requests:
+        assert isinstance(COMMAND.parse(begun[request.word], CONTEXT), request.request_types)
+    assert not sub_command.verbs or set(begun) & set(sub_command.hint_verbs)
+
+
+def test_each_word_and_each_type_belong_to_one() -> None:
+    requests = [request for each in SUB_COMMANDS for request in each.requests]
+    words = [*(request.word for request in requests), *(verb for each in SUB_COMMANDS for verb in each.verbs)]
+    types = [kind.__name__ for request in requests for kind in request.request_types]
+    assert (sorted(words), sorted(types)) == (sorted(set(words)), sorted(set(types)))
