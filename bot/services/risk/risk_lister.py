@@ -182,4 +182,4 @@ class _CandidateMerges:
     def _is_older_revert(self, pull: PullRequest) -> bool:
         """Return whether a pull request reverts something from before the days."""
         is_paired = pull.number in {pair.by.number for pair in self._outcomes}
-        return pull.number in self.context.reverting_numbers and not is_paired
+        return self.context.is_revert(pull.number) and not is_paired
