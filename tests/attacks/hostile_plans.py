@@ -16,6 +16,7 @@ from bot.domain.digest.previews import PullPreview, RangePreview
 from bot.domain.digest.since_page import SincePage
 from bot.domain.digest.stories import build_stories
 from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.profile.models import Profile, Use, UseKind
 from bot.domain.pull_requests.diff import DiffLine, DiffSide
 from bot.domain.pull_requests.models import PullRequest
@@ -193,7 +194,8 @@ def render_plan(words: Words) -> Post:
 
 def render_return(words: Words) -> Post:
     pulls = words.pulls()
-    page = SincePage(words.text(100), SPAN, len(pulls), build_stories(pulls), touches=words.report(), unread=2)
+    stories = build_stories(RevertIndex(pulls))
+    page = SincePage(words.text(100), SPAN, len(pulls), stories, touches=words.report(), unread=2)
     return render_since(replace(page, caveats=(words.text(), words.text())))
 
 
@@ -208,7 +210,8 @@ def render_pull_card(words: Words) -> Post:
 
 def render_range_card(words: Words) -> Post:
     pulls = words.pulls()
-    page = SincePage(words.text(100), SPAN, len(pulls), build_stories(pulls), touches=words.report(), unread=2)
+    stories = build_stories(RevertIndex(pulls))
+    page = SincePage(words.text(100), SPAN, len(pulls), stories, touches=words.report(), unread=2)
     return Post("card", render_card(RangePreview("v1.2.0", "v1.3.0", f"{URL}/compare/v1.2.0...v1.3.0", page)))
 
 

@@ -13,6 +13,7 @@ import pytest
 from bot.adapters.git.clone import GitClone
 from bot.domain.evaluation.labels import EvaluationWindow, LabelledOutcome, build_cases
 from bot.domain.evaluation.measurement import Measurement
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
 from bot.domain.risk.assessment import RULES_VERSION, assess_pull_request
@@ -145,7 +146,7 @@ def test_a_clone_gives_the_scores_of_the_record(everything: tuple[PullRequest, .
     clone = GitClone(tmp_path / "clone")
     found = read_clone_history(clone, REPOSITORY, window, dt.date(2025, 3, 1), lambda done, total: None)
     assert [facts(pull) for pull in found.pulls] == [facts(pull) for pull in first]
-    past = build_past(first, DEFAULT_PATH_CLASSES)
+    past = build_past(RevertIndex(first), DEFAULT_PATH_CLASSES)
     assert [assess_pull_request(pull, DEFAULT_PATH_CLASSES, found.past) for pull in found.pulls] == [
         assess_pull_request(pull, DEFAULT_PATH_CLASSES, past) for pull in first
     ]

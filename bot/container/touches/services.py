@@ -126,4 +126,5 @@ def build_pages(
     """Build what makes one page of what was read of some merges."""
     kept = KeptWork(digests.entries.get_cached_summary, digests.entries.get_review, contracts)
     name_of = partial(get_display_name, base.settings)
-    return SincePageBuilder(lister.list_merges, kept, digests.paths.get_path_classes, name_of)
+    timeline = digests.history.timeline
+    return SincePageBuilder(lister.list_merges, kept, timeline, digests.paths.get_path_classes, name_of)

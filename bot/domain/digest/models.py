@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from bot.domain.contract.models import MergeContract
 from bot.domain.digest.actions import changes_product, is_for_tests_only, rank_action
 from bot.domain.digest.view import FULL_VIEW, DigestView
 from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.history.revert_claims import RevertClaim
 from bot.domain.profile.moves import ProfileMove
 from bot.domain.pull_requests.areas import OTHER_PRODUCT_AREA, build_area_sort_key, is_product_area
 from bot.domain.pull_requests.models import PullRequest, Repository
@@ -132,7 +133,8 @@ class Digest:
     true if readers would assume another time zone, so that headings name it. ``path_classes`` are those of the
     repository. ``review_coverage`` says how many entries were read for bugs. ``touches`` says what the merges
     mean for the profile of the view, None without one; ``contracts`` are what they change for others, and
-    ``deprecations`` the steps of what the profile uses. ``moves`` are those of the profile on the day.
+    ``deprecations`` the steps of what the profile uses. ``moves`` are those of the profile on the day. ``claims``
+    are those of the entries and outcomes, by number, as far as they are known.
     """
 
     repository: Repository
@@ -153,6 +155,7 @@ class Digest:
     contracts: tuple[MergeContract, ...] = ()
     deprecations: tuple[DeprecationStep, ...] = ()
     moves: tuple[ProfileMove, ...] = ()
+    claims: Mapping[int, RevertClaim] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def zone_note(self) -> str:

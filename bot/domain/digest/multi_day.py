@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from bot.domain.digest.models import CountCheck, Digest, Overview
 from bot.domain.digest.touches import combine_reports
 from bot.domain.history.outcomes import find_outcomes
+from bot.domain.history.revert_claims import RevertClaim
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import PullRequest, remove_duplicates
 from bot.domain.review.models import ReviewCoverage
@@ -59,7 +61,7 @@ class MultiDayDigest:
             overview=Overview("", cost=self._overviews_cost),
             # caveats are shown for each day
             count=CountCheck(self.merged_count, newest.count.source),
-            outcomes=find_outcomes(RevertIndex(self._all_pulls)),
+            outcomes=find_outcomes(RevertIndex(self._all_pulls, self._claims)),
             view=newest.view,
             hidden=self.merged_count - len(entries),
             is_reduced=newest.is_reduced,
@@ -80,6 +82,18 @@ class MultiDayDigest:
         pulls += [pull for outcome in outcomes for pull in (outcome.pull, outcome.by)]
         # the first of each number is kept: entries have full descriptions, recorded ones only the beginning
         return remove_duplicates(pulls)
+
+    @property
+    def _claims(self) -> Mapping[int, RevertClaim]:
+        """The claims of :attr:`_all_pulls` that are known, each of the texts that are kept there."""
+        around = {number: claim for digest in reversed(self.digests) for number, claim in digest.claims.items()}
+        own = {
+            number: digest.claims[number]
+            for digest in reversed(self.digests)
+            for number in digest.numbers
+            if number in digest.claims
+        }
+        return around | own
 
     @property
     def _review_coverage(self) -> ReviewCoverage:

@@ -68,9 +68,12 @@ class StoryList:
     taken_back: tuple[MergeOutcome, ...] = ()
 
 
-def build_stories(pulls: Sequence[PullRequest]) -> StoryList:
-    """Sort merges into stories. Reverts of earlier merges stay; both merges of a pair within these do not."""
-    outcomes = find_outcomes(RevertIndex(pulls))
+def build_stories(index: RevertIndex) -> StoryList:
+    """Sort the merges of an index into stories.
+
+    Reverts of earlier merges stay; both merges of a pair within these do not.
+    """
+    pulls, outcomes = index.merges.by_number.values(), find_outcomes(index)
     taken_back = tuple(each for each in outcomes if each.stands and each.kind is OutcomeKind.REVERTED)
     gone = {number for each in taken_back for number in (each.pull.number, each.by.number)}
     ordered = sorted(

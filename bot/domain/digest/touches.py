@@ -47,18 +47,14 @@ def combine_reports(reports: Iterable[TouchReport]) -> TouchReport | None:
         every[-1].profile,
         merges=sum(report.merges for report in every),
         uses=max(report.uses for report in every),
-        touching=tuple(sorted(touching, key=_get_strength)),
+        touching=tuple(sorted(touching, key=lambda merge: merge.sort_key)),
         unread=tuple(dict.fromkeys(file for report in every for file in report.unread)),
     )
 
 
-def _get_strength(merge: MergeTouches) -> tuple[int, float, int]:
-    return -merge.level, -merge.score, -merge.number
-
-
 def sort_hits(report: TouchReport, taken_back: Collection[int]) -> tuple[MergeTouches, ...]:
     """Return the merges that touch, strongest first, and those whose change was taken back last."""
-    return tuple(sorted(report.touching, key=lambda merge: (merge.number in taken_back, *_get_strength(merge))))
+    return tuple(sorted(report.touching, key=lambda merge: (merge.number in taken_back, *merge.sort_key)))
 
 
 def list_contract_rows(contracts: Iterable[MergeContract]) -> Sequence[ContractRow]:

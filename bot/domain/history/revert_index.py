@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from bot.domain.history.mentions import Mention
 from bot.domain.history.merge_index import MergeIndex, build_numbered_title_key, build_title_key
@@ -37,11 +38,13 @@ class RevertIndex:
     time except for sorts. Pull requests keep the order in which they are passed.
     """
 
-    def __init__(self, pulls: Iterable[PullRequest], claims: Mapping[int, RevertClaim] | None = None) -> None:
-        """``claims`` are those of the pull requests by number, if they are parsed already."""
+    def __init__(
+        self, pulls: Iterable[PullRequest], claims: Mapping[int, RevertClaim] = MappingProxyType({})
+    ) -> None:
+        """``claims`` are those of pull requests by number that are parsed already; the others are parsed."""
         self.merges = MergeIndex(pulls)
         by_number = self.merges.by_number
-        self._claims = {n: parse_claim(each) for n, each in by_number.items()} if claims is None else claims
+        self._claims = {n: claims[n] if n in claims else parse_claim(each) for n, each in by_number.items()}
         self._by = {number: self._find_reverts_by(pull) for number, pull in by_number.items()}
 
     @property
@@ -53,9 +56,9 @@ class RevertIndex:
         return tuple(revert for reverts in self._by.values() for revert in reverts)
 
     @property
-    def reverting_numbers(self) -> frozenset[int]:
-        """The numbers of the pull requests that say that they revert another, in the index or not."""
-        return frozenset(number for number in self.merges.by_number if self.is_revert(number))
+    def claims(self) -> Mapping[int, RevertClaim]:
+        """The claims of the pull requests, by number."""
+        return self._claims
 
     def is_revert(self, number: int) -> bool:
         """Return whether a pull request of the index says that it reverts another. Raise KeyError for others."""

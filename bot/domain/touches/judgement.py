@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from bot.domain.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, MergeContract
+from bot.domain.profile.models import Profile
 from bot.domain.touches.actions import describe_action
-from bot.domain.touches.models import MergeTouches, Touch, TouchLevel
+from bot.domain.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 from bot.domain.touches.profile_index import ProfileIndex
 from bot.domain.touches.ranking import LEAST_CHANCE, estimate_chance
 from bot.domain.touches.rules.member_rules import judge_abstract_member, judge_added_member
@@ -42,6 +43,20 @@ def judge_merge(contract: MergeContract, index: ProfileIndex) -> MergeTouches:
     if level is TouchLevel.TOUCHES and chance < LEAST_CHANCE:
         level, touches = TouchLevel.NO, ()
     return MergeTouches(contract.number, contract.title, contract.commit, level, chance, touches)
+
+
+def judge_merges(name: str, profile: Profile, contracts: Sequence[MergeContract]) -> TouchReport:
+    """Return what merges mean for a profile of a name: those that touch it, strongest and newest first."""
+    index = ProfileIndex(profile)
+    judged = (judge_merge(contract, index) for contract in contracts)
+    touching = (merge for merge in judged if merge.level > TouchLevel.NO)
+    return TouchReport(
+        name,
+        len(contracts),
+        len(profile.uses),
+        tuple(sorted(touching, key=lambda merge: merge.sort_key)),
+        tuple(dict.fromkeys(file for contract in contracts for file in contract.unread)),
+    )
 
 
 def list_touches(contract: MergeContract, index: ProfileIndex) -> tuple[Touch, ...]:

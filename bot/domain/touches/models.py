@@ -50,6 +50,11 @@ class MergeTouches:
     score: float
     touches: tuple[Touch, ...] = ()
 
+    @property
+    def sort_key(self) -> tuple[int, float, int]:
+        """A key that sorts merges: the strongest first, and of equal ones the newest."""
+        return -self.level, -self.score, -self.number
+
 
 @dataclass(frozen=True, slots=True)
 class TouchReport:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import TypeVar
 
 from bot.domain.contract.listing import ContractList
@@ -13,7 +12,7 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
 from bot.ports import PullRequests
 from bot.services.contract.reader import ContractReader
-from bot.services.history.merge_lists import MergeList, combine_lists, list_day
+from bot.services.history.merge_lists import MergeList, MergeLister
 from bot.services.operations.worker_threads import DeadlineExecutor
 
 T = TypeVar("T")
@@ -35,7 +34,7 @@ class ContractLister:
         workers: int,
         name_of: Callable[[Repository], str],
     ) -> None:
-        self._pulls = pulls
+        self._merges = MergeLister(pulls.list_merged, workers)
         self._load_files = load_files
         self._contracts = contracts
         self._workers = workers
@@ -43,7 +42,7 @@ class ContractLister:
 
     def list_merges(self, repository: Repository, span: Span) -> MergeList:
         """List what was merged in some days. Raises PrdigestError if no day can be listed."""
-        return combine_lists(self._run_parallel(partial(list_day, self._pulls.list_merged, repository), span.days))
+        return self._merges.list_merges(repository, span)
 
     def build_list(self, request: ContractRequest) -> ContractList:
         """List what the merges that fit the filters change for others.

@@ -137,6 +137,7 @@ class DigestBuilder:
         # before the selection, since what a review finds may make an entry one that is shown
         reviewed, review_coverage = self._dependencies.review_entries(repository, rated, classes)
         entries = select_entries(view, reviewed, around.day_reverts, around.outcomes, touched.numbers)
+        outcomes = tuple(_select_outcomes(entries, around.outcomes))
         return Digest(
             repository=repository,
             name=name,
@@ -144,7 +145,7 @@ class DigestBuilder:
             entries=entries,
             overview=self._overview(repository, day, entries),
             count=merged.count,
-            outcomes=tuple(_select_outcomes(entries, around.outcomes)),
+            outcomes=outcomes,
             view=view,
             hidden=len(merged.pulls) - len(entries),
             missing=touched.add_missing((around.caveat,) if around.caveat else ()),
@@ -156,6 +157,7 @@ class DigestBuilder:
             # after the contracts, which say what was announced and removed
             deprecations=self._dependencies.list_steps(view.profile, repository, day),
             moves=self._dependencies.list_moves(view.profile, day),
+            claims=around.select_claims(_list_numbers(entries, outcomes)),
         )
 
     def _select_pulls(
@@ -194,3 +196,10 @@ def _select_outcomes(entries: Iterable[Entry], outcomes: Iterable[MergeOutcome])
     """Yield the outcomes that concern one of the entries."""
     shown = {entry.number for entry in entries}
     return (each for each in outcomes if not shown.isdisjoint((each.pull.number, each.by.number)))
+
+
+def _list_numbers(entries: Iterable[Entry], outcomes: Iterable[MergeOutcome]) -> Iterator[int]:
+    """Yield the numbers of entries, and of both pull requests of outcomes."""
+    yield from (entry.number for entry in entries)
+    for outcome in outcomes:
+        yield from (outcome.pull.number, outcome.by.number)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.domain.digest.models import Entry
 from bot.domain.digest.since_page import SincePage
 from bot.domain.digest.stories import build_stories
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.profile.models import Profile
-from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
 from bot.domain.pull_requests.path_classes import PathClassesLookup
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.domain.time.date_range import Span
-from bot.domain.touches.judgement import judge_merge
-from bot.domain.touches.models import TouchLevel, TouchReport
-from bot.domain.touches.profile_index import ProfileIndex
+from bot.domain.touches.judgement import judge_merges
+from bot.domain.touches.models import TouchReport
 from bot.services.contract.reader import ContractReader
 from bot.services.history.day_context import DayContext
 from bot.services.history.merge_lists import MergeList
+from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
 from bot.services.summaries.entry_cache import ReviewLookup
 
 
@@ -33,17 +34,22 @@ class KeptWork:
 
 
 class SincePageBuilder:
-    """Builder of pages. ``list_merges`` lists the merges of some days; ``name_of`` names a repository."""
+    """Builder of pages. ``list_merges`` lists the merges of some days; ``name_of`` names a repository.
+
+    ``timeline`` has the recorded merges around them.
+    """
 
     def __init__(
         self,
         list_merges: Callable[[Repository, Span], MergeList],
         kept: KeptWork,
+        timeline: MergeTimeline,
         classes_of: PathClassesLookup,
         name_of: Callable[[Repository], str],
     ) -> None:
         self._list_merges = list_merges
         self._kept = kept
+        self._timeline = timeline
         self._classes_of = classes_of
         self._name_of = name_of
 
@@ -59,7 +65,12 @@ class SincePageBuilder:
         self, repository: Repository, span: Span, merged: MergeList, profile: Profile | None = None
     ) -> SincePage:
         """Build the page of these merges, such as those of a range. Raises StoreUnavailable."""
-        stories = build_stories(merged.pulls)
+        references = (Reference(repository, pull.number) for pull in merged.pulls)
+        read = [each for reference in references if (each := self._kept.get_summary(reference))]
+        # without a summary nothing is rated, and the merges around are not needed
+        around = self._read_around(repository, span) if read else ()
+        index = self._timeline.index_pulls(remove_duplicates([*merged.pulls, *around]))
+        stories = build_stories(index.select(pull.number for pull in merged.pulls))
         kept = [pull for story in stories.stories for pull in story.pulls]
         report, unread = self._judge(kept, profile) if profile else (None, 0)
         return SincePage(
@@ -67,30 +78,28 @@ class SincePageBuilder:
             span,
             len(merged.pulls),
             stories,
-            {entry.number: entry for entry in self._list_entries(repository, merged.pulls)},
+            {entry.number: entry for entry in self._rate(repository, read, index)} if read else {},
             report,
             unread,
             merged.caveats,
         )
 
-    def _list_entries(self, repository: Repository, pulls: Sequence[PullRequest]) -> list[Entry]:
-        """Return what was summarised before, rated together by the merges of the days."""
-        references = (Reference(repository, pull.number) for pull in pulls)
-        read = [each for reference in references if (each := self._kept.get_summary(reference))]
+    def _read_around(self, repository: Repository, span: Span) -> Sequence[PullRequest]:
+        """Return what is recorded around the days, for the rules that look back."""
+        since, until = span.days[0].start - LOOK_BACK, span.days[-1].end + LOOK_AHEAD
+        return self._timeline.read_merges_or_none(repository, since, until)
+
+    def _rate(
+        self, repository: Repository, read: Sequence[SummarisedPullRequest], index: RevertIndex
+    ) -> Iterator[Entry]:
+        """Yield what was summarised before, rated by all merges of the index."""
         loaded = [each.pull for each in read]
-        risks = DayContext.from_pulls(pulls).assess_pulls(loaded, loaded, self._classes_of(repository))
-        return [
-            Entry.from_summarised(each, risk, self._kept.get_review(each.pull))
-            for each, risk in zip(read, risks, strict=True)
-        ]
+        context = DayContext.from_index(index, (pull.number for pull in loaded))
+        risks = context.assess_pulls(loaded, loaded, self._classes_of(repository))
+        for each, risk in zip(read, risks, strict=True):
+            yield Entry.from_summarised(each, risk, self._kept.get_review(each.pull))
 
     def _judge(self, pulls: Sequence[PullRequest], profile: Profile) -> tuple[TouchReport, int]:
         """Return what merges mean for a profile, and how many of them nobody has read yet."""
-        index = ProfileIndex(profile)
         contracts = [each for pull in pulls if (each := self._kept.contracts.get_cached(pull))]
-        judged = [judge_merge(contract, index) for contract in contracts]
-        touching = [merge for merge in judged if merge.level > TouchLevel.NO]
-        touching.sort(key=lambda merge: (-merge.level, -merge.score, -merge.number))
-        unread = tuple(dict.fromkeys(file for contract in contracts for file in contract.unread))
-        report = TouchReport(profile.name, len(contracts), len(profile.uses), tuple(touching), unread)
-        return report, len(pulls) - len(contracts)
+        return judge_merges(profile.name, profile, contracts), len(pulls) - len(contracts)

@@ -9,12 +9,13 @@ from datetime import UTC, datetime, time
 from bot.domain.evaluation import caveats
 from bot.domain.evaluation.labels import HARM_LABEL, REVERTED_LABEL, EvaluationWindow, label_outcomes
 from bot.domain.evaluation.models import EvaluationSource
+from bot.domain.history.claim_memory import ClaimMemory
 from bot.domain.history.commits import BranchCommits, Commit, detect_repository, sort_commits
 from bot.domain.history.file_history import FileHistory
 from bot.domain.history.repairs import find_repairs
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.history.reverts import Revert
-from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.models import Repository, remove_duplicates
 from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup, get_default_classes
 from bot.ports.source.clone import Clone, CloneFacts
 from bot.services.history.merge_timeline import build_past
@@ -45,11 +46,12 @@ def read_clone_history(
     origin = repository or facts.repository or detect_repository(commits) or _UNKNOWN_REPOSITORY
     merges, classes = sort_commits(commits, origin, facts.branch), classes_of(origin)
     everything = (*merges.pulls, *merges.direct)
-    index = RevertIndex(everything)
+    memory = ClaimMemory()
+    index = memory.index_pulls(everything)
     return MergeHistory(
         EvaluationSource(str(origin), facts.branch, history_from),
         merges.pulls,
-        _build_past(merges, index, classes),
+        _build_past(merges, index, memory, classes),
         label_outcomes(everything, index.reverts, find_repairs(index)),
         (REVERTED_LABEL, HARM_LABEL),
         max((commit.committed_at for commit in commits), default=since),
@@ -73,7 +75,9 @@ def _list_caveats(
     yield from caveats.check_reverts(len(reverts)) if numbered else ()
 
 
-def _build_past(merges: BranchCommits, index: RevertIndex, classes: PathClasses) -> FileHistory:
+def _build_past(
+    merges: BranchCommits, index: RevertIndex, memory: ClaimMemory, classes: PathClasses
+) -> FileHistory:
     """Return the history that a bot would have recorded, and the reverts made without a pull request."""
     direct = (commit for commit in merges.direct if index.is_revert(commit.number))
-    return build_past([*merges.pulls, *direct], classes)
+    return build_past(memory.index_pulls(remove_duplicates([*merges.pulls, *direct])), classes)

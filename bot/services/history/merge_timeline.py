@@ -10,6 +10,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Generic, TypeVar
 
 from bot.domain.errors import DayUnavailable, GitHubAccessDenied, GitHubUnavailable, RateLimited, StoreUnavailable
+from bot.domain.history.claim_memory import ClaimMemory
 from bot.domain.history.file_history import REVERT_WINDOW, FileHistory
 from bot.domain.history.outcomes import find_outcomes
 from bot.domain.history.relands import find_relands
@@ -66,6 +67,7 @@ class MergeTimeline:
         self._classes_of = classes_of
         self._pasts: dict[str, _CachedValue[FileHistory]] = {}
         self._arounds: dict[str, _CachedValue[DayContext]] = {}
+        self._claims = ClaimMemory()
         self._lock = threading.Lock()
 
     def read_merges(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
@@ -81,6 +83,10 @@ class MergeTimeline:
         except StoreUnavailable as error:
             log.info("without history: %s", error)
             return ()
+
+    def index_pulls(self, pulls: Iterable[PullRequest]) -> RevertIndex:
+        """Build the index of merges; texts that were parsed for another index are not parsed again."""
+        return self._claims.index_pulls(pulls)
 
     def record_merges(self, pulls: Sequence[PullRequest]) -> None:
         """Record merges. A failure is only logged."""
@@ -133,8 +139,15 @@ class MergeTimeline:
             ]
         except (GitHubAccessDenied, GitHubUnavailable, RateLimited) as error:
             caveat = f"what was reverted since is not known ({str(error).rstrip('.')})"
-            return DayContext.from_pulls(merged, recorded, caveat)
-        return DayContext.from_pulls(merged, [*listed, *recorded])
+            return self._connect_merges(merged, recorded, caveat)
+        return self._connect_merges(merged, [*listed, *recorded])
+
+    def _connect_merges(
+        self, merged: Sequence[PullRequest], around: Sequence[PullRequest], caveat: str = ""
+    ) -> DayContext:
+        """Return the context of a day. The days of an overview have most of their surroundings in common."""
+        index = self.index_pulls(remove_duplicates([*merged, *around]))
+        return DayContext.from_index(index, (pull.number for pull in merged), caveat)
 
     def _list_available(self, repository: Repository, day: LocalDay) -> tuple[PullRequest, ...]:
         """Return the merges of a day; empty if its list is unavailable."""
@@ -155,7 +168,8 @@ class MergeTimeline:
         their recorded copy, which may be older or cut.
         """
         past = self._load_past(pull.repository, pull.merge_time) if pull.merged_at else None
-        return assess_pull_request(pull, self._classes_of(pull.repository), past)
+        is_revert = self._claims.get_claim(pull).is_revert
+        return assess_pull_request(pull, self._classes_of(pull.repository), past, reverts_another=is_revert)
 
     def _load_past(self, repository: Repository, at: datetime) -> FileHistory:
         """Return what the rules look back at from a month (UTC).
@@ -173,8 +187,8 @@ class MergeTimeline:
                     merges = self.read_merges(repository, first - LOOK_BACK, first + _MONTH)
                 except StoreUnavailable as error:
                     log.info("rated without history: %s", error)
-                    return build_past((), classes)
-                cached = _CachedValue(build_past(merges, classes), month, now)
+                    return build_past(RevertIndex(()), classes)
+                cached = _CachedValue(build_past(self.index_pulls(remove_duplicates(merges)), classes), month, now)
                 _cache_value(self._pasts, name, cached)
             return cached.value
 
@@ -187,8 +201,7 @@ def _cache_value(cached: dict[str, _CachedValue[T]], name: str, value: _CachedVa
         del cached[next(iter(cached))]
 
 
-def build_past(pulls: Iterable[PullRequest], classes: PathClasses) -> FileHistory:
-    """Return the history of merges, with the reverts and relands among them."""
-    merges = remove_duplicates(pulls)
-    index = RevertIndex(merges)
+def build_past(index: RevertIndex, classes: PathClasses) -> FileHistory:
+    """Return the history of the merges of an index, with the reverts and relands among them."""
+    merges = index.merges.by_number.values()
     return FileHistory(merges, find_outcomes(index), classes, find_relands(index))

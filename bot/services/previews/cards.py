@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from bot.domain.conversations.preview_links import CommitRange, PreviewTarget
 from bot.domain.digest.previews import PreviewCard, PullPreview, RangePreview
 from bot.domain.errors import PrdigestError, StoreUnavailable
-from bot.domain.history.outcomes import MergeOutcome, find_outcomes
-from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
@@ -25,7 +24,8 @@ from bot.ports import PullRequests
 from bot.services.contract.reader import ContractReader
 from bot.services.digest.since import SincePageBuilder
 from bot.services.history.merge_lists import MergeList
-from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
+from bot.services.history.merge_timeline import MergeTimeline
+from bot.services.history.recorded_outcomes import find_recorded_outcomes
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.touches.pins import PinFinder
 
@@ -71,8 +71,21 @@ class PreviewCardBuilder:
         self._ranges = ranges
         self._profiles = profiles
 
-    def build_card(self, target: PreviewTarget, channel: str) -> PreviewCard | None:
-        """Build the card of a link in a conversation, None if there is none. Raises StoreUnavailable."""
+    def build_cards(self, targets: Sequence[PreviewTarget], channel: str) -> list[PreviewCard | None]:
+        """Build the cards of a message's links in a conversation, None for each without one.
+
+        What became of the merges is looked up for all of them together.
+
+        Raises:
+            StoreUnavailable: the store does not answer.
+        """
+        cards = [self._build_card(target, channel) for target in targets]
+        pulls = (card.pull for card in cards if isinstance(card, PullPreview))
+        outcomes = find_recorded_outcomes(self._pulls.timeline, pulls)
+        return [_add_outcome(card, outcomes) if isinstance(card, PullPreview) else card for card in cards]
+
+    def _build_card(self, target: PreviewTarget, channel: str) -> PreviewCard | None:
+        """Build the card of a link, without what became of a merge."""
         try:
             profile = self._find_profile(target.repository, channel)
             if isinstance(target, CommitRange):
@@ -93,7 +106,7 @@ class PreviewCardBuilder:
         name = profile.name if profile else ""
         zone = self._ranges.today().zone
         merged_on = get_today(pull.merged_at, zone).date if pull.merged_at else None
-        return PullPreview(pull, merged_on, headline, risk, self._find_outcome(pull), name, touches)
+        return PullPreview(pull, merged_on, headline, risk, None, name, touches)
 
     def _read_pull(self, reference: Reference) -> tuple[PullRequest, Risk | None]:
         """Fetch a pull request that was not summarised, and rate it by its files."""
@@ -105,16 +118,6 @@ class PreviewCardBuilder:
         except PrdigestError as error:
             log.info("a preview without risk: %s", error)
             return pull, None
-
-    def _find_outcome(self, pull: PullRequest) -> MergeOutcome | None:
-        """Return what became of a merge, as far as later merges are recorded."""
-        if pull.merged_at is None:
-            return None
-        until = pull.merged_at + LOOK_AHEAD
-        later = self._pulls.timeline.read_merges_or_none(pull.repository, pull.merged_at, until)
-        merges = [pull, *(each for each in later if each.number != pull.number)]
-        outcomes = (each for each in find_outcomes(RevertIndex(merges)) if each.pull.number == pull.number)
-        return next((each for each in outcomes if each.stands), None)
 
     def _judge(self, pull: PullRequest, profile: Profile) -> MergeTouches | None:
         """Return what a merge means for a profile, None for an open pull request or one that could not be read."""
@@ -157,3 +160,7 @@ class PreviewCardBuilder:
         )
         name = next(names, "")
         return self._profiles.get_profile(name) if name else None
+
+
+def _add_outcome(card: PullPreview, outcomes: Mapping[Reference, MergeOutcome]) -> PullPreview:
+    return replace(card, outcome=outcomes.get(Reference(card.pull.repository, card.pull.number)))

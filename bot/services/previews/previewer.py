@@ -82,7 +82,7 @@ class LinkPreviewer:
         links = self._list_new_links(place, urls)
         if not links or not self._is_alone(place):
             return
-        cards = {link.url: blocks for link in links if (blocks := self._build_card(place, link))}
+        cards = self._build_cards(place, links)
         planned = [link for link in links if link.url in cards and self._plan(place, link)]
         if not planned:
             return
@@ -135,9 +135,10 @@ class LinkPreviewer:
             self._stores.cache.put(_build_other_key(place.channel), others[0].app or "?", OTHER_PREVIEWER.lifetime)
         return not others
 
-    def _build_card(self, place: MessagePlace, link: _Link) -> CardBlocks | None:
-        card = self._builder.build_card(link.target, place.channel)
-        return render_card(card) if card else None
+    def _build_cards(self, place: MessagePlace, links: Sequence[_Link]) -> dict[str, CardBlocks]:
+        """Return the cards of the links that have one, by address."""
+        cards = self._builder.build_cards([link.target for link in links], place.channel)
+        return {link.url: render_card(card) for link, card in zip(links, cards, strict=True) if card}
 
     def _plan(self, place: MessagePlace, link: _Link) -> bool:
         """Record that the link of this message gets the card; return False if another message was faster."""

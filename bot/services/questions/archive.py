@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass, replace
-from functools import partial
 
 from bot.domain.digest.models import Entry
-from bot.domain.errors import DayUnavailable
 from bot.domain.pull_requests.areas import determine_area
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup, get_default_classes
@@ -20,7 +18,7 @@ from bot.domain.summaries.models import SummarisedPullRequest, build_fallback_su
 from bot.domain.text.redaction import redact_patch
 from bot.domain.time.date_range import Span
 from bot.ports import PullRequests
-from bot.services.history.merge_lists import MergeList, combine_lists, list_day
+from bot.services.history.merge_lists import MergeList, MergeLister
 from bot.services.operations.worker_threads import DeadlineExecutor
 from bot.services.questions.background import NO_BACKGROUND, BackgroundSources
 from bot.services.source.code_sources import NO_CODE, CodeSources
@@ -63,6 +61,7 @@ class PullRequestArchive:
         self.code = code
         self.background = background
         self._pulls = pulls
+        self._merges = MergeLister(pulls.list_merged, workers)
         self._reader = reader
         self._entry_cache = entry_cache
         self._workers = workers
@@ -85,11 +84,7 @@ class PullRequestArchive:
 
     def list_merges(self, repository: Repository, span: Span) -> MergeList:
         """Return the pull requests merged in some days, without files. Raises what ``read_days`` raises."""
-        with DeadlineExecutor(self._workers, "archive") as executor:
-            lists = tuple(executor.map_items(partial(list_day, self._pulls.list_merged, repository), span.days))
-        days = zip(span.days, lists, strict=True)
-        unavailable = tuple(day.date for day, each in days if isinstance(each, DayUnavailable))
-        return replace(combine_lists(lists), unavailable=unavailable)
+        return self._merges.list_merges(repository, span)
 
     def fetch_facts(self, reference: Reference) -> PullRequest:
         """Return one pull request without its files. Raises what ``read_pull_request`` raises."""

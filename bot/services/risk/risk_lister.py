@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import TypeVar
 
 from bot.domain.conversations.commands import DEFAULT_RISKS, RisksRequest
@@ -24,7 +23,7 @@ from bot.domain.time.day import LocalDay
 from bot.ports import PullRequests
 from bot.services.digest.touched_day import TouchReader, skip_touches
 from bot.services.history.day_context import DayContext
-from bot.services.history.merge_lists import MergeList, combine_lists, list_day
+from bot.services.history.merge_lists import MergeList, MergeLister, combine_lists
 from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK
 from bot.services.operations.worker_threads import DeadlineExecutor
 from bot.services.summaries.entry_cache import EntryCache, ReviewLookup
@@ -62,7 +61,7 @@ class RiskLister:
         classes_of: PathClassesLookup = get_default_classes,
         lookups: RiskLookups = RiskLookups(),
     ) -> None:
-        self._pulls = pulls
+        self._merges = MergeLister(pulls.list_merged, workers)
         self._reader = reader
         self._entries = entries
         self._workers = workers
@@ -80,7 +79,7 @@ class RiskLister:
         span = request.span
         until = min(today.date, span.last + WATCH_WINDOW)
         days = [*span.days, *replace(span, first=span.last + timedelta(days=1), last=until).days]
-        lists = self._run_parallel(partial(list_day, self._pulls.list_merged, request.repository), days)
+        lists = self._merges.list_days(request.repository, days)
         merged = combine_lists(lists[: len(span)])
         recorded = self._lookups.recorded(
             request.repository, span.days[0].start - LOOK_BACK, span.days[-1].end + LOOK_AHEAD
@@ -182,4 +181,4 @@ class _CandidateMerges:
     def _is_older_revert(self, pull: PullRequest) -> bool:
         """Return whether a pull request reverts something from before the days."""
         is_paired = pull.number in {pair.by.number for pair in self._outcomes}
-        return pull.number in self.context.reverting_numbers and not is_paired
+        return self.context.is_revert(pull.number) and not is_paired

@@ -11,10 +11,8 @@ from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.names import parse_profile_name
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import format_count, quote_input
-from bot.domain.touches.judgement import judge_merge
+from bot.domain.touches.judgement import judge_merges
 from bot.domain.touches.listing import JudgedMerges
-from bot.domain.touches.models import TouchLevel, TouchReport
-from bot.domain.touches.profile_index import ProfileIndex
 from bot.ports import ProfileStore
 from bot.services.contract.reader import ContractReader
 from bot.services.operations import deadlines
@@ -49,19 +47,10 @@ class TouchReports:
         profile = self._profiles.get_profile(entry.name)
         if profile is None:
             raise UsageError(_explain_missing_scan(entry))
-        index, upstream = ProfileIndex(profile), str(entry.upstream).lower()
+        upstream = str(entry.upstream).lower()
         merges = [pull for pull in pulls if pull.is_merged and str(pull.repository).lower() == upstream]
         contracts = self.read_contracts(merges)
-        judged = [judge_merge(contract, index) for contract in contracts]
-        touching = [merge for merge in judged if merge.level > TouchLevel.NO]
-        report = TouchReport(
-            entry.name,
-            len(merges),
-            len(profile.uses),
-            tuple(sorted(touching, key=lambda merge: (-merge.level, -merge.score, -merge.number))),
-            tuple(dict.fromkeys(file for contract in contracts for file in contract.unread)),
-        )
-        return JudgedMerges(report, tuple(contracts))
+        return JudgedMerges(judge_merges(entry.name, profile, contracts), tuple(contracts))
 
     def read_contracts(self, pulls: Sequence[PullRequest]) -> list[MergeContract]:
         """Return what each merge changes for others, in their order. Raises StoreUnavailable."""

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.digest.stories import StoryKind, build_stories
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import PullRequest
 from tests.helpers.builders import NOON, pull
 
@@ -22,7 +23,7 @@ def merged(number: int, title: str, **fields: Any) -> PullRequest:
 def group(*titles: str) -> list[tuple[int, ...]]:
     """Return the numbers of each story of merges 1, 2 and so on, newest story first."""
     pulls = [merged(number, title) for number, title in enumerate(titles, 1)]
-    return [tuple(each.number for each in story.pulls) for story in build_stories(pulls).stories]
+    return [tuple(each.number for each in story.pulls) for story in build_stories(RevertIndex(pulls)).stories]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def group(*titles: str) -> list[tuple[int, ...]]:
 )
 def test_a_series_is_one_story(titles: tuple[str, ...]) -> None:
     assert group(*titles) == [(1, 2)]
-    (story,) = build_stories([merged(at, title) for at, title in enumerate(titles, 1)]).stories
+    (story,) = build_stories(RevertIndex(merged(at, title) for at, title in enumerate(titles, 1))).stories
     assert (story.kind, story.latest.number) == (StoryKind.SERIES, 2)
 
 
@@ -67,13 +68,13 @@ def test_a_description_may_name_what_is_followed() -> None:
         merged(1, "Router moves"),
         merged(2, "Name it", body="A follow up on https://github.com/octo/engine/pull/1."),
     ]
-    assert [story.numbers for story in build_stories(pulls).stories] == [{1, 2}]
+    assert [story.numbers for story in build_stories(RevertIndex(pulls)).stories] == [{1, 2}]
 
 
 def test_superseded_bumps_are_one() -> None:
     titles = ("Bump torch from 2.8 to 2.9", "[CI] Upgrade Torch to 2.9.1", "Update transformers version to 4.57")
     assert group(*titles) == [(3,), (1, 2)]
-    stories = build_stories([merged(at, title) for at, title in enumerate(titles, 1)]).stories
+    stories = build_stories(RevertIndex(merged(at, title) for at, title in enumerate(titles, 1))).stories
     assert [story.kind for story in stories] == [StoryKind.SINGLE, StoryKind.BUMPS]
 
 
@@ -83,7 +84,7 @@ def test_what_was_reverted_is_no_story() -> None:
         merged(2, 'Revert "Router moves"', body="Reverts octo/engine#1"),
         merged(3, "Cache grows"),
     ]
-    stories = build_stories(pulls)
+    stories = build_stories(RevertIndex(pulls))
     assert [story.numbers for story in stories.stories] == [{3}]
     assert [(pair.pull.number, pair.by.number) for pair in stories.taken_back] == [(1, 2)]
 
@@ -100,7 +101,7 @@ TITLES = st.lists(
 @given(TITLES)
 def test_each_merge_is_in_one_story_or_taken_back(titles: list[str]) -> None:
     pulls = [merged(at, title) for at, title in enumerate(titles, 1)]
-    result = build_stories(pulls)
+    result = build_stories(RevertIndex(pulls))
     shown = [each.number for story in result.stories for each in story.pulls]
     gone = {number for pair in result.taken_back for number in (pair.pull.number, pair.by.number)}
     assert sorted(shown) == sorted(each.number for each in pulls if each.number not in gone)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, Migration
+from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, Migration, UnreadFile
 from bot.domain.profile.models import DerivedClass, Use, UseKind
-from bot.domain.touches.judgement import judge_merge, list_touches
+from bot.domain.touches.judgement import judge_merge, judge_merges, list_touches
 from bot.domain.touches.models import Touch, TouchLevel
 from bot.domain.touches.profile_index import ProfileIndex
 from tests.domain.touches.builders import make_change, make_merge, make_profile, make_use, read_call
@@ -265,3 +265,18 @@ def test_a_call_on_an_object_of_unknown_type_whose_method_is_gone() -> None:
     )
     functions = (make_change(REMOVED, f"{owner}.get_input_positions") for owner in owners)
     assert _judge_possible_call(*functions) is NO
+
+
+def test_a_report_has_what_touches_strongest_first_and_of_equals_the_newest() -> None:
+    used = [make_use(UseKind.CALL, name, call="f()") for name in ("up.a.f", "up.a.g")]
+    changes = {5: (MOVED, "up.a.f"), 6: (REMOVED, "up.a.g"), 7: (REMOVED, "up.a.g"), 8: (REMOVED, "up.a.other")}
+    unread = UnreadFile("up/b.py", "it is too large")
+    contracts = [
+        replace(make_merge(make_change(*change)), number=number, unread=(unread,))
+        for number, change in changes.items()
+    ]
+    report = judge_merges("mine", make_profile(used), contracts)
+    assert (report.profile, report.merges, report.uses, report.unread) == ("mine", 4, 2, (unread,))
+    assert {each.number for each in report.touching} == {5, 6, 7}
+    assert list(report.touching) == sorted(report.touching, key=lambda each: each.sort_key)
+    assert [each.number for each in report.touching if each.level is BREAKS][:2] == [7, 6]

@@ -8,6 +8,7 @@ import pytest
 
 from bot.domain.digest.since_page import SincePage
 from bot.domain.digest.stories import build_stories
+from bot.domain.history.revert_index import RevertIndex
 from bot.domain.time.date_range import Span
 from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS
 from bot.render.blocks.rich_text import count_characters
@@ -24,7 +25,7 @@ def page(*titles: str) -> SincePage:
         pull(number, title=title, merged_at=NOON + timedelta(minutes=number), body="", files=None)
         for number, title in enumerate(titles, 1)
     ]
-    return SincePage("engine", SPAN, len(pulls), build_stories(pulls))
+    return SincePage("engine", SPAN, len(pulls), build_stories(RevertIndex(pulls)))
 
 
 def read(*titles: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
 import pytest
 from redis import Redis
@@ -23,6 +24,7 @@ from bot.domain.time.date_range import Span
 from bot.render.digest.post import render_digest
 from bot.render.summaries.post import render_summary
 from bot.services.digest.builder import DigestBuilder, DigestDependencies
+from bot.services.digest.multi_day import build_multi_day_digest
 from bot.services.digest.overview_writer import skip_overview
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.questions.archive import PullRequestArchive
@@ -30,7 +32,7 @@ from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
-from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
+from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.calls import counting
 from tests.services.doubles import KnownPulls, Summaries
 from tests.services.questions.archives import ABOUT_DAY, REPOSITORIES, TODAY, told
@@ -55,7 +57,7 @@ class House:
     pulls: KnownPulls = field(default_factory=lambda: KnownPulls(THREE))
 
     def __post_init__(self) -> None:
-        history = RedisHistoryStore(self.store)
+        self.history = history = RedisHistoryStore(self.store)
         self.reader = PullRequestReader(self.pulls, Summaries())
         self.timeline = MergeTimeline(lambda: history, self.pulls.list_merged, lambda: DAY.end)
         cache = RedisCache(self.store)
@@ -84,6 +86,23 @@ def test_in_a_digest(house: House) -> None:
         render_digest(made)
     assert [entry.is_revert for entry in made.entries] == [False, True, False]
     assert counts == once(7, 8, 9)
+
+
+def test_in_an_overview_of_days(house: House) -> None:
+    days = timedelta(days=1)
+    early = [pull(number, title=f"Fix {number}", merged_at=NOON - number * 30 * days) for number in (1, 2)]
+    late = [
+        replace(each, number=each.number + 10, body=f"{each.body} Once more.".strip(), merged_at=NOON + days)
+        for each in THREE
+    ]
+    house.history.record_merges(early)
+    house.pulls.pulls = (*THREE, *late)
+    span = Span(DAY.date, DAY.date + 2 * days, DAY.zone)
+    with counting(parse_claim) as counts:
+        made = build_multi_day_digest(house.builder.build, REPOSITORY, span, "The engine")
+        outcomes = made.combined.outcomes
+    assert [(each.pull.number, each.by.number) for each in outcomes] == [(9, 18), (9, 8)]
+    assert counts == Counter({("parse_claim", number): 1 for number in (1, 2, 7, 8, 9, 17, 18, 19)})
 
 
 def test_in_a_list_of_risks(house: House) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from bot.domain.history.outcomes import MergeOutcome, find_outcomes
+from bot.domain.history.revert_claims import RevertClaim
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import collapse_lines, remove_comments, truncate_text
@@ -12,8 +13,8 @@ from bot.domain.text.strings import collapse_lines, remove_comments, truncate_te
 _MAX_REASON_LENGTH = 800
 _UNKNOWN = "something whose number is not known"
 
-# what each of some reverts means, by the revert's number
-RevertedFinder = Callable[[Sequence[PullRequest]], Mapping[int, Sequence[PullRequest]]]
+# what each of some reverts means, by the revert's number, from their claims by number
+RevertedFinder = Callable[[Sequence[PullRequest], Mapping[int, RevertClaim]], Mapping[int, Sequence[PullRequest]]]
 
 
 def describe_reverts(
@@ -34,7 +35,7 @@ def describe_reverts(
     ]
     paired = {outcome.by.number for outcome in outcomes}
     older = [pull for pull in watched if pull.number in numbers - paired and index.is_revert(pull.number)]
-    reverted = find_reverted(older)
+    reverted = find_reverted(older, {pull.number: index.claims[pull.number] for pull in older})
     lines += [
         f"#{pull.number} takes back {_name_older(reverted.get(pull.number, ()))}. {_quote_reason(pull)}"
         for pull in older

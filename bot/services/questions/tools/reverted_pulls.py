@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
 from bot.domain.errors import PrdigestError, PullRequestNotFound, StoreUnavailable
-from bot.domain.history.revert_claims import RevertClaim, parse_claim
+from bot.domain.history.revert_claims import RevertClaim
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.services.questions.tools.reading_session import ReadingSession
@@ -25,18 +25,19 @@ class RevertedPulls:
     def __init__(self, session: ReadingSession) -> None:
         self._session = session
 
-    def find_reverted(self, reverts: Sequence[PullRequest]) -> Reverted:
+    def find_reverted(self, reverts: Sequence[PullRequest], claims: Mapping[int, RevertClaim]) -> Reverted:
         """Return the merged pull requests that each of the first five reverts means, by the revert's number.
+
+        ``claims`` are those of the reverts, by number.
 
         Raises StoreUnavailable. What else fails is recorded as a gap.
         """
         asked = reverts[:_MAX_REVERTS]
-        claims = {pull.number: parse_claim(pull) for pull in asked}
         known = {
             pull.number: _select_earlier(pull, self._fetch_named(pull, claims[pull.number])) for pull in asked
         }
         known |= self._find_by_commits([pull for pull in asked if not known[pull.number]], claims)
-        return known | self._find_in_history([pull for pull in asked if not known[pull.number]])
+        return known | self._find_in_history([pull for pull in asked if not known[pull.number]], claims)
 
     def _fetch_named(self, revert: PullRequest, claim: RevertClaim) -> list[PullRequest]:
         """Return the pull requests that a revert names by number, as far as GitHub knows them."""
@@ -72,13 +73,15 @@ class RevertedPulls:
             for pull in reverts
         }
 
-    def _find_in_history(self, reverts: Sequence[PullRequest]) -> Reverted:
+    def _find_in_history(self, reverts: Sequence[PullRequest], claims: Mapping[int, RevertClaim]) -> Reverted:
         """Return what reverts mean by title, commit or number among the recorded merges before them."""
         if not reverts:
             return {}
         since = min(pull.merge_time for pull in reverts) - _LOOK_BACK
         until = max(pull.merge_time for pull in reverts)
-        index = RevertIndex((*self._session.read_history(reverts[0].repository, since, until), *reverts))
+        recorded = self._session.read_history(reverts[0].repository, since, until)
+        own = {pull.number: claims[pull.number] for pull in reverts}
+        index = RevertIndex((*recorded, *reverts), own)
         by_number = index.merges.by_number
         return {
             pull.number: [by_number[each.number] for each in index.list_reverts_by(pull.number)]

@@ -79,8 +79,9 @@ class CloneUpgradeReader:
         parents = {each.sha: each.parent for each in on_the_way}
         contracts = tuple(self._read_contracts(commits, parents, by_commit))
         numbers = frozenset(contract.number for contract in contracts)
-        outcomes = find_outcomes(RevertIndex(pulls))
-        reverts = _select_reverts(pulls, numbers)
+        index = RevertIndex(pulls)
+        outcomes = find_outcomes(index)
+        reverts = _select_reverts(index, numbers)
         ledger = update_ledger(DeprecationLedger(), contracts, list_reverted_numbers(reverts))
         return UpgradeRange(
             line[first].sha,
@@ -142,10 +143,10 @@ def _build_url(pulls: Sequence[PullRequest]) -> str:
     return f"{first.web}/{first.repository}" if first and first.repository.owner != _LOCAL_OWNER else ""
 
 
-def _select_reverts(pulls: Sequence[PullRequest], numbers: frozenset[int]) -> tuple[Revert, ...]:
+def _select_reverts(index: RevertIndex, numbers: frozenset[int]) -> tuple[Revert, ...]:
     """Return the reverts among the merges on the way that hold at its end."""
-    index = RevertIndex(pulls).select(pull.number for pull in pulls if pull.number in numbers)
-    return select_standing(index.reverts, index.merges.by_number.values())
+    inside = index.select(number for number in index.merges.by_number if number in numbers)
+    return select_standing(inside.reverts, inside.merges.by_number.values())
 
 
 def _select_regressions(outcomes: Sequence[MergeOutcome], numbers: frozenset[int]) -> Iterator[MergeOutcome]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -11,6 +12,7 @@ from github import Auth
 
 from bot.adapters.caching import BackgroundCache
 from bot.adapters.github import GitHubBackground, GitHubClient
+from bot.domain.history.revert_claims import parse_claim
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.ports import Cache
 from bot.services.questions.background import BackgroundSources, read_no_history
@@ -19,6 +21,7 @@ from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import pull as record
 from tests.emulators.github.store import sha
 from tests.helpers.builders import NOON, pull
+from tests.helpers.calls import counting
 from tests.services.doubles import MemoryCache
 from tests.services.questions.archives import shelf, told
 
@@ -128,3 +131,12 @@ def test_no_more_than_five_are_looked_up(github: ScriptedGitHub) -> None:
     assert text.count("takes back #3 (") == 5
     assert text.count("whose number is not known") == 3
     assert github.queries == 1
+
+
+def test_the_texts_of_a_revert_are_searched_once(github: ScriptedGitHub) -> None:
+    toolbox = tools(github, REVERT, history=Recorded(OLD))
+    # the ratings of the day search on their own
+    told(toolbox, "list_pull_requests")
+    with counting(parse_claim) as counts:
+        assert KNOWN in told(toolbox, "taken_back")
+    assert counts == Counter({("parse_claim", number): 1 for number in (3, 20)})

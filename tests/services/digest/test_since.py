@@ -1,0 +1,131 @@
+"""A page since a day rates as all others do: with what is recorded around its days, read once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.records.history import RedisHistoryStore
+from bot.adapters.redis.server.connection import RedisCache
+from bot.domain.digest.since_page import SincePage
+from bot.domain.history.revert_claims import parse_claim
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.path_classes import get_default_classes
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.risk.assessment import assess_pull_request
+from bot.domain.time.date_range import Span
+from bot.services.contract.extractor import EXTRACTION_VERSION, extract_merge
+from bot.services.contract.lister import ContractLister
+from bot.services.contract.reader import ContractReader
+from bot.services.digest.since import KeptWork, SincePageBuilder
+from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
+from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.reader import PullRequestReader
+from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
+from tests.helpers.calls import counting
+from tests.services.doubles import KnownPulls, Summaries
+
+DAYS = timedelta(days=1)
+SPAN = Span(DAY.date - 6 * DAYS, DAY.date, DAY.zone)
+CORE = (changed_file("engine/core.py", 300),)
+HISTORY = (
+    pull(1, title="Begin", merged_at=NOON - 100 * DAYS, files=CORE),
+    pull(2, title="Count the retries", merged_at=NOON - 30 * DAYS, files=CORE),
+    pull(3, title='Revert "Count the retries" (#2)', merged_at=NOON - 29 * DAYS, files=CORE),
+    pull(4, title="Fix the counter", merged_at=NOON - 8 * DAYS, files=CORE),
+)
+MERGED = (
+    pull(11, title="Reland: Count the retries (#2)", merged_at=NOON - 2 * DAYS, files=CORE),
+    pull(12, title="Fix the loop", merged_at=NOON - DAYS, files=CORE),
+    pull(13, title='Revert "Fix the counter" (#4)', merged_at=NOON, files=CORE),
+)
+
+
+class Read(RedisHistoryStore):
+    """The history in a store; keeps from when to when it was read."""
+
+    def __init__(self, store: Redis) -> None:
+        super().__init__(store)
+        self.spans: list[tuple[datetime, datetime]] = []
+
+    def read_merges(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
+        self.spans.append((since, until))
+        return super().read_merges(repository, since, until)
+
+
+@dataclass
+class Office:
+    """A builder of pages over a store and a GitHub."""
+
+    store: Redis
+    pulls: KnownPulls = field(default_factory=lambda: KnownPulls(MERGED))
+
+    def __post_init__(self) -> None:
+        self.history, cache = Read(self.store), RedisCache(self.store)
+        timeline = MergeTimeline(lambda: self.history, self.pulls.list_merged, lambda: DAY.end)
+        reader = PullRequestReader(self.pulls, Summaries())
+        self.entries = EntryCache(self.pulls, reader, cache, "v1", timeline.assess_risk)
+        contracts = ContractReader(None, cache, self.pulls.load_files, extract_merge, EXTRACTION_VERSION)
+        lister = ContractLister(self.pulls, self.pulls.load_files, contracts, 2, str)
+        self.pages = SincePageBuilder(
+            lister.list_merges,
+            KeptWork(self.entries.get_cached_summary, self.entries.get_review, contracts),
+            timeline,
+            get_default_classes,
+            str,
+        )
+
+    def summarise(self) -> None:
+        for each in MERGED:
+            self.entries.refresh_summary(each)
+        self.pulls.calls.clear()
+
+    def page(self) -> SincePage:
+        return self.pages.build_page(REPOSITORY, SPAN)
+
+
+@pytest.fixture
+def office(store: Redis) -> Office:
+    return Office(store)
+
+
+def test_it_rates_as_prsummary_does(office: Office) -> None:
+    office.history.record_merges([*HISTORY, *MERGED])
+    office.summarise()
+    entries = office.page().entries
+    assert not any(entry.risk.without_history for entry in entries.values())
+    shown = {number: office.entries.get_entry(Reference(REPOSITORY, number)).risk for number in (11, 12, 13)}
+    assert {number: entry.risk for number, entry in entries.items()} == shown
+    assert "reverted files" in {hit.rule for hit in entries[12].risk.fired}
+    assert (bool(entries[11].risk.tries), entries[13].is_revert) == (True, True)
+
+
+def test_it_takes_one_look_at_the_record_and_each_text(office: Office) -> None:
+    office.history.record_merges(HISTORY)
+    office.summarise()
+    with counting(assess_pull_request, parse_claim) as counts:
+        page = office.page()
+    days = SPAN.days
+    assert office.history.spans == [(days[0].start - LOOK_BACK, days[-1].end + LOOK_AHEAD)]
+    assert office.pulls.calls == [f"day {day.date}" for day in days]
+    rated = Counter({("assess_pull_request", number): 1 for number in (11, 12, 13)})
+    assert counts == rated + Counter({("parse_claim", number): 1 for number in (1, 2, 3, 4, 11, 12, 13)})
+    assert page.merged == 3
+
+
+def test_without_a_summary_the_record_is_not_read(office: Office) -> None:
+    office.history.record_merges(HISTORY)
+    page = office.page()
+    assert (page.not_summarised, dict(page.entries), office.history.spans) == (3, {}, [])
+
+
+def test_what_was_merged_before_the_days_is_no_story(office: Office) -> None:
+    office.history.record_merges(HISTORY)
+    office.summarise()
+    stories = office.page().stories
+    assert {number for story in stories.stories for number in story.numbers} == {11, 12, 13}
+    assert stories.taken_back == ()

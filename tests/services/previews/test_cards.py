@@ -1,0 +1,136 @@
+"""The cards of one message look at the record together, and at each text once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.records.history import RedisHistoryStore
+from bot.adapters.redis.server.connection import RedisCache
+from bot.domain.digest.previews import PullPreview
+from bot.domain.history.revert_claims import parse_claim
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.path_classes import get_default_classes
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.risk.assessment import assess_pull_request
+from bot.services.contract.extractor import EXTRACTION_VERSION, extract_merge
+from bot.services.contract.lister import ContractLister
+from bot.services.contract.reader import ContractReader
+from bot.services.digest.since import KeptWork, SincePageBuilder
+from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
+from bot.services.previews.cards import PreviewCardBuilder, ProfileSources, PullSources, RangeSources
+from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.reader import PullRequestReader
+from bot.services.touches.pins import PinFinder
+from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
+from tests.helpers.calls import counting
+from tests.services.doubles import KnownPulls, Summaries
+
+DAYS = timedelta(days=1)
+CORE = (changed_file("engine/core.py", 300),)
+LINKED = tuple(
+    pull(number, title=f"Change number {number}", merged_at=NOON - (27 - number) * DAYS, files=CORE)
+    for number in range(1, 6)
+)
+LATER = (
+    pull(20, title="Revert #2", merged_at=NOON - 20 * DAYS, files=CORE),
+    pull(21, title="Revert #1", merged_at=LINKED[0].merge_time + LOOK_AHEAD, files=CORE),
+    pull(22, title="Fix the loop", body="Fixes a regression introduced by #3.", merged_at=NOON - 15 * DAYS),
+    pull(23, title="Revert #4", merged_at=NOON - 18 * DAYS, files=CORE),
+    pull(24, title="Revert #23", merged_at=NOON - 17 * DAYS, files=CORE),
+)
+
+
+class Read(RedisHistoryStore):
+    """The history in a store; keeps from when to when it was read."""
+
+    def __init__(self, store: Redis) -> None:
+        super().__init__(store)
+        self.spans: list[tuple[datetime, datetime]] = []
+
+    def read_merges(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
+        self.spans.append((since, until))
+        return super().read_merges(repository, since, until)
+
+
+@dataclass
+class Desk:
+    """A builder of cards over a store and a GitHub."""
+
+    store: Redis
+    pulls: KnownPulls = field(default_factory=lambda: KnownPulls((*LINKED, *LATER)))
+
+    def __post_init__(self) -> None:
+        self.history, cache = Read(self.store), RedisCache(self.store)
+        timeline = MergeTimeline(lambda: self.history, self.pulls.list_merged, lambda: DAY.end)
+        reader = PullRequestReader(self.pulls, Summaries())
+        self.entries = EntryCache(self.pulls, reader, cache, "v1", timeline.assess_risk)
+        contracts = ContractReader(None, cache, self.pulls.load_files, extract_merge, EXTRACTION_VERSION)
+        lister = ContractLister(self.pulls, self.pulls.load_files, contracts, 2, str)
+        kept = KeptWork(self.entries.get_cached_summary, self.entries.get_review, contracts)
+        pages = SincePageBuilder(lister.list_merges, kept, timeline, get_default_classes, str)
+        pins = PinFinder(lambda: self.pulls, lambda repository, tag: "")
+        self.builder = PreviewCardBuilder(
+            PullSources(self.entries, self.pulls, timeline, contracts),
+            RangeSources(pins, pages, lister.list_merges, lambda: DAY),
+            ProfileSources(lambda channel: (), lambda name: None),
+        )
+
+    def outcomes(self, *numbers: int) -> dict[int, tuple[int, str] | None]:
+        """By which merge each linked one was reverted or repaired."""
+        cards = self.builder.build_cards([Reference(REPOSITORY, number) for number in numbers], "C1")
+        shown = [card for card in cards if isinstance(card, PullPreview)]
+        return {
+            card.pull.number: (card.outcome.by.number, str(card.outcome.kind)) if card.outcome else None
+            for card in shown
+        }
+
+
+def list_spans(pulls: Sequence[PullRequest]) -> tuple[datetime, datetime]:
+    return pulls[0].merge_time, pulls[-1].merge_time + LOOK_AHEAD
+
+
+@pytest.fixture
+def desk(store: Redis) -> Desk:
+    desk = Desk(store)
+    desk.history.record_merges([*LINKED, *LATER])
+    return desk
+
+
+@pytest.mark.parametrize("is_summarised", [False, True], ids=["fetched", "summarised"])
+def test_five_cards_take_one_look_at_what_came_later(desk: Desk, *, is_summarised: bool) -> None:
+    for each in LINKED if is_summarised else ():
+        desk.entries.refresh_summary(each)
+    with counting(assess_pull_request, parse_claim) as counts:
+        outcomes = desk.outcomes(5, 4, 3, 2, 1)
+    # after two weeks nobody looks any more, and a revert that was reverted does not stand
+    assert outcomes == {1: None, 2: (20, "reverted"), 3: (22, "repaired"), 4: None, 5: None}
+    # another look is the month of the rating
+    assert [span for span in desk.history.spans if span == list_spans(LINKED)] == [list_spans(LINKED)]
+    assert len(desk.history.spans) == 2
+    rated = Counter({("assess_pull_request", number): 1 for number in range(1, 6)})
+    assert counts == rated + Counter({("parse_claim", each.number): 1 for each in (*LINKED, *LATER)})
+
+
+def test_merges_that_lie_far_apart_are_looked_up_apart(desk: Desk) -> None:
+    old = pull(9, title="Begin", merged_at=NOON - 300 * DAYS, files=CORE)
+    undone = pull(10, title="Revert #9", merged_at=NOON - 299 * DAYS, files=CORE)
+    desk.pulls.pulls += (old,)
+    desk.history.record_merges([old, undone])
+    assert desk.outcomes(2, 9) == {2: (20, "reverted"), 9: (10, "reverted")}
+    assert {list_spans([old]), list_spans([LINKED[1]])} <= set(desk.history.spans)
+
+
+def test_an_open_pull_request_has_no_outcome(desk: Desk) -> None:
+    desk.pulls.pulls += (pull(8, title="Not yet", merged_at=None, files=CORE),)
+    assert desk.outcomes(8) == {8: None}
+    assert desk.history.spans == []
+
+
+def test_a_link_without_a_card_leaves_the_others(desk: Desk) -> None:
+    assert desk.outcomes(404, 2) == {2: (20, "reverted")}
