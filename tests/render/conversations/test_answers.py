@@ -23,7 +23,7 @@ from bot.render.conversations.answers import (
     render_footer,
 )
 from bot.render.conversations.sentences import format_answer_end
-from tests.helpers.builders import entry, pull, summary
+from tests.helpers.builders import entry, failed, pull, summary
 from tests.helpers.tables import check_rows
 from tests.render.conversations.test_streaming_properties import addresses, touching
 from tests.render.hostile_days import TOKENS, texts
@@ -142,7 +142,7 @@ def test_slack_takes_the_longest_that_can_stand_below() -> None:
 
 def test_a_plain_search_says_that_it_is_one() -> None:
     made = entry(7, title="Change a <default>", said=summary(headline="A default changed"))
-    fallback = entry(8, title="Another", said=summary(fallback="no model"))
+    fallback = entry(8, title="Another", said=summary(fallback=failed("no model")))
     assert format_search_answer("No model.", TITLE, [made, fallback]).splitlines() == [
         f"**Without the model.** No model. Text search for your words in the pull requests of {TITLE}:",
         f"- [#7]({made.pull.url}) Change a &lt;default&gt;: A default changed",
