@@ -10,13 +10,16 @@ from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.conversations.answer_end import AnswerEnd
+from bot.domain.conversations.search import Where
+from bot.domain.conversations.tool_names import WHERE_ARGUMENT, ToolName
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import collapse_lines
-from bot.ports import Post
+from bot.ports import Post, ToolCall
 from bot.render.conversations.answers import (
     VOTE,
+    describe_tools,
     format_search_answer,
     label_citation,
     make_feedback_buttons,
@@ -199,3 +202,25 @@ def test_the_longest_plain_search_fits_a_message(filler: str) -> None:
     text = format_search_answer(filler * 500, TITLE, found)
     assert len(text) <= 12_000
     assert check_message(message({"type": "markdown", "text": text})) is None
+
+
+def call(name: str, **arguments: object) -> ToolCall:
+    return ToolCall("1", name, arguments)
+
+
+@pytest.mark.parametrize(
+    ("calls", "status"),
+    [
+        ([call(ToolName.READ_DIFF), call(ToolName.READ_FILE)], "is reading files…"),
+        ([call(ToolName.FIND_USES)], "is reading files…"),
+        ([call(ToolName.READ_DISCUSSION), call(ToolName.READ_DIFF)], "is reading discussions…"),
+        ([call(ToolName.READ_DIFF)] * 2, "is reading 2 diffs…"),
+        ([call(ToolName.SEARCH, **{WHERE_ARGUMENT: "text"})], "is searching descriptions…"),
+        ([call(ToolName.SEARCH, where=Where.TEXT), call(ToolName.SEARCH)], "is searching diffs…"),
+        ([call(ToolName.SEARCH, where=["text"])], "is searching diffs…"),
+        ([call(ToolName.TAKEN_BACK)], "is looking for reverts…"),
+        ([call("no such tool")], "is reading the list of pull requests…"),
+    ],
+)
+def test_a_status_says_what_the_tools_do(calls: list[ToolCall], status: str) -> None:
+    assert describe_tools(calls) == status
