@@ -12,6 +12,7 @@ from typing import Any
 from slack_bolt import App
 
 from bot.domain.conversations.preview_links import parse_preview_link
+from bot.domain.operations.app_manifest import LINK_EVENT
 from bot.ports.slack.link_previews import MessagePlace
 from bot.services.jobs.job_types import SHOW_LINK_PREVIEWS
 from bot.services.jobs.payloads import LinksPayload
@@ -27,7 +28,7 @@ _MAX_LINKS = 50
 def register_link_listener(app: App, intake: RequestIntake) -> None:
     """Register the listener for posted links."""
 
-    @app.event("link_shared")
+    @app.event(LINK_EVENT)
     def shared(body: dict[str, Any], event: dict[str, Any]) -> None:
         # Slack names no source where links in the message box have no event
         if event.get("source") not in (None, _POSTED) or not _TS.fullmatch(str(event["message_ts"])):

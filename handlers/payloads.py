@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from bot.domain.operations.app_manifest import LINK_EVENT, STEP_EVENT
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.render.subscriptions.form import FORM
 from bot.render.subscriptions.form_context import read_form_context
@@ -208,8 +209,8 @@ _EVENT_MODELS: dict[str, type[_Event]] = {
     "app_mention": _MessageEvent,
     "message": _MessageEvent,
     "app_home_opened": _HomeOpenedEvent,
-    "function_executed": _FunctionExecutedEvent,
-    "link_shared": _LinkSharedEvent,
+    STEP_EVENT: _FunctionExecutedEvent,
+    LINK_EVENT: _LinkSharedEvent,
     "member_joined_channel": _MemberJoinedEvent,
 }
 

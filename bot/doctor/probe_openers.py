@@ -35,7 +35,12 @@ from bot.container.connections.from_settings import (
     list_repositories,
     load_path_settings,
 )
-from bot.container.connections.providers import PROVIDERS, choose_provider, get_model_access
+from bot.container.connections.providers import (
+    PROVIDERS,
+    choose_provider,
+    get_model_access,
+    report_unknown_name,
+)
 from bot.doctor.checks.agents import AgentPlan
 from bot.doctor.checks.monitoring import MonitoringPlan
 from bot.doctor.checks.settings import SettingsSnapshot, find_faults
@@ -59,6 +64,7 @@ def open_doctor(
     providers: Sequence[ModelProvider] = PROVIDERS,
 ) -> Iterator[Doctor]:
     """Yield a doctor for the settings of this process; close the store at the end."""
+    usable = report_unknown_name(usable, providers)
     provider = choose_provider(usable.settings, providers)
     snapshot = read_snapshot(usable, providers, provider.required_variables)
     with ExitStack() as closing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.domain.operations.budget import BudgetRefusal
 from bot.domain.operations.usage import NO_USAGE, Usage
 
 
@@ -141,6 +142,10 @@ class ModelRefusal(ModelError):
 
 class BudgetExceeded(ModelError):
     """A call that was not made because the budget is used up or there were too many calls in a minute."""
+
+    def __init__(self, refusal: BudgetRefusal) -> None:
+        super().__init__(refusal.clause)
+        self.refusal = refusal
 
 
 class ModelAnswerTruncated(ModelError):

@@ -10,7 +10,7 @@ from bot.container.processes.worker import WorkerServices
 from bot.domain.conversations.commands import ParseContext
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import UsageError
-from bot.domain.operations.budget import PERSONAL_EXHAUSTED
+from bot.domain.operations.budget import BudgetRefusal
 from bot.ports.codecs.versioned_json import VersionedJson
 from bot.services.costs.billing import bill_to, name_payer
 from bot.services.jobs.declaration import PAYLOAD_VERSION, JobType, is_versioned, read_part
@@ -51,7 +51,7 @@ class JobRunner:
         asker = read_asker(arguments)
         with bill_to(name_payer(asker) if asker else "") as account:
             self._run_handler(job, arguments, asker)
-        if asker and PERSONAL_EXHAUSTED in account.refusals:
+        if asker and BudgetRefusal.PERSON_USED in account.refusals:
             self._services.replies.report_spent_budget(asker, self._services.get_today())
 
     def _run_handler(self, job: JobHandler[P], arguments: Sequence[Any], asker: SlackRequest | None) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bot.container.processes.worker import WorkerServices
-from bot.domain.conversations.step_inputs import StepName
 from bot.domain.errors import UsageError
+from bot.domain.operations.workflow_steps import StepName
 from bot.jobs.job_runner import JobHandler
 from bot.services.costs.billing import bill_to, name_payer
 from bot.services.jobs.job_types import RUN_STEP

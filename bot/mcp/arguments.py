@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import Field, create_model
 
@@ -29,25 +29,49 @@ Number = Annotated[int, Field(ge=1, lt=_MAX_NUMBER)]
 ProfileName = Annotated[str, Field(max_length=40, description="name of a profile; default: the only one")]
 
 
-class TextPageArguments(ToolArguments):
+class PageArguments(ToolArguments):
+    """Which page of a result is shown."""
+
+    offset: int = Field(0, ge=0, lt=_MAX_NUMBER, description=_OFFSET)
+
+    @property
+    def size(self) -> int:
+        """The most characters of the page of a text, or items of that of a list."""
+        raise NotImplementedError
+
+
+class TextPageArguments(PageArguments):
     """The page of a text."""
 
-    offset: int = Field(0, ge=0, lt=_MAX_NUMBER, description=_OFFSET)
     length: int = Field(DEFAULT_LENGTH, ge=500, le=_MAX_LENGTH, description="most characters of the page")
 
+    @property
+    def size(self) -> int:
+        """The most characters."""
+        return self.length
 
-class ListPageArguments(ToolArguments):
+
+class ListPageArguments(PageArguments):
     """The page of a list."""
 
-    offset: int = Field(0, ge=0, lt=_MAX_NUMBER, description=_OFFSET)
     limit: int = Field(DEFAULT_LIMIT, ge=1, le=_MAX_LIMIT, description="most items of the page")
+
+    @property
+    def size(self) -> int:
+        """The most items."""
+        return self.limit
+
+
+# what does not change a result, only what is shown of it
+PAGE_FIELDS = {*TextPageArguments.model_fields, *ListPageArguments.model_fields}
 
 
 @cache
-def add_pages(shape: type[ToolArguments], page: type[ToolArguments]) -> type[ToolArguments]:
+def add_pages(shape: type[ToolArguments], page: type[PageArguments]) -> type[PageArguments]:
     """Return the arguments of a tool with those of its pages, and with defaults that need no thread."""
     defaults = {name: field for name, field in _DEFAULTS.items() if name in shape.model_fields}
-    return create_model(f"Paged{shape.__name__}", __base__=(shape, page), **defaults)
+    # with both as its bases
+    return cast("type[PageArguments]", create_model(f"Paged{shape.__name__}", __base__=(shape, page), **defaults))
 
 
 class ReportArguments(ToolArguments):

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from bot.domain.conversations.thread_subject import get_default_subject
 from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.text.strings import collapse_lines, quote_input, truncate_text
-from bot.mcp.arguments import ListPageArguments, TextPageArguments, add_pages
+from bot.mcp.arguments import PAGE_FIELDS, ListPageArguments, PageArguments, TextPageArguments, add_pages
 from bot.mcp.declaration import ItemList, ToolContext, ToolDeclaration, ToolResult
 from bot.mcp.paging import NOTICE, KeptResults, PageEnd, cut_items, cut_text
 from bot.mcp.registry import TOOLS
@@ -23,7 +23,6 @@ from bot.services.agents.sources import AgentSources
 from bot.services.operations import deadlines
 from bot.services.operations.correlation import identify_request
 from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
-from bot.services.operations.model_tools import ToolArguments
 from bot.services.questions.tools.reading_session import ReadingSession
 from bot.services.questions.tools.toolbox import explain_failure
 from bot.services.source.text_limits import TextBounds
@@ -108,11 +107,10 @@ class AgentTools:
             raise UsageError(f"There is no tool {quote_input(name)}: use {', '.join(self._tools)}.")
         parsed = parse_arguments(tool, arguments)
         key = _build_key(tool, parsed)
-        page = parsed.model_dump()
-        result = self._kept.get(key) if page["offset"] else None
+        result = self._kept.get(key) if parsed.offset else None
         if result is None:
             result = tool.run(self._open_context(), parsed)
-        answer = _show_page(result, page)
+        answer = _show_page(result, parsed)
         if answer.end and answer.end.following is not None:
             self._kept.put(key, result)
         return answer
@@ -125,12 +123,12 @@ class AgentTools:
         return ToolContext(sources, session)
 
 
-def get_page_shape(tool: ToolDeclaration) -> type[ToolArguments]:
+def get_page_shape(tool: ToolDeclaration) -> type[PageArguments]:
     """Return the arguments of a tool with those of its pages."""
     return add_pages(tool.arguments, ListPageArguments if tool.item else TextPageArguments)
 
 
-def parse_arguments(tool: ToolDeclaration, arguments: Mapping[str, Any]) -> ToolArguments:
+def parse_arguments(tool: ToolDeclaration, arguments: Mapping[str, Any]) -> PageArguments:
     """Return the arguments of a call. Raises UsageError, with what to write instead."""
     size = len(json.dumps(arguments, ensure_ascii=False))
     if size > tool.most_input:
@@ -147,18 +145,18 @@ def _describe_problem(place: Sequence[object], message: str) -> str:
     return f"{quote_input('.'.join(map(str, place)))} – {message[:1].lower()}{message[1:]}"  # noqa: RUF001 (a dash)
 
 
-def _build_key(tool: ToolDeclaration, arguments: ToolArguments) -> str:
+def _build_key(tool: ToolDeclaration, arguments: PageArguments) -> str:
     """Return what names a result whatever its page."""
-    return f"{tool.name} {arguments.model_dump_json(exclude={'offset', 'length', 'limit'})}"
+    return f"{tool.name} {arguments.model_dump_json(exclude=PAGE_FIELDS)}"
 
 
-def _show_page(result: ToolResult, page: Mapping[str, Any]) -> CallResult:
+def _show_page(result: ToolResult, page: PageArguments) -> CallResult:
     """Return a page of a result. Raises UsageError for an offset behind the end."""
     if isinstance(result, ItemList):
-        structured, end = cut_items(result, page["offset"], page["limit"])
+        structured, end = cut_items(result, page.offset, page.size)
         text = json.dumps(structured, ensure_ascii=False)
         return CallResult(f"{fence_text('data', text)}\n{end}", structured=structured, end=end)
-    text, end = cut_text(result, page["offset"], page["length"])
+    text, end = cut_text(result, page.offset, page.size)
     return CallResult(f"{NOTICE}\n{fence_text('data', text)}\n{end}", end=end)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.domain.conversations.tool_names import ToolName
 from bot.mcp import contract_tools, day_tools, profile_tools, reading_tools
 from bot.mcp.arguments import (
     ContractArguments,
@@ -30,14 +31,16 @@ _MAX_ERROR_INPUT = 110_000
 
 TOOLS = (
     # those of answers in Slack
-    Tool("list_pull_requests", "List merged pull requests", ListArguments, reading_tools.list_pull_requests),
-    Tool("search", "Search diffs and texts", SearchArguments, reading_tools.search_lines),
-    Tool("pull_request", "Describe a pull request", PullArguments, reading_tools.describe_pull_request),
-    Tool("read_diff", "Read a diff or parts of it", DiffArguments, reading_tools.read_diff),
-    Tool("taken_back", "List what was taken back", TakenBackArguments, reading_tools.list_reverts),
-    Tool("read_file", "Read a file after a pull request", FileArguments, reading_tools.read_file),
-    Tool("find_uses", "Find the uses of a name", UsesArguments, reading_tools.find_uses),
-    Tool("read_discussion", "Read a discussion", DiscussionArguments, reading_tools.read_discussion),
+    Tool(
+        ToolName.LIST_PULL_REQUESTS, "List merged pull requests", ListArguments, reading_tools.list_pull_requests
+    ),
+    Tool(ToolName.SEARCH, "Search diffs and texts", SearchArguments, reading_tools.search_lines),
+    Tool(ToolName.PULL_REQUEST, "Describe a pull request", PullArguments, reading_tools.describe_pull_request),
+    Tool(ToolName.READ_DIFF, "Read a diff or parts of it", DiffArguments, reading_tools.read_diff),
+    Tool(ToolName.TAKEN_BACK, "List what was taken back", TakenBackArguments, reading_tools.list_reverts),
+    Tool(ToolName.READ_FILE, "Read a file after a pull request", FileArguments, reading_tools.read_file),
+    Tool(ToolName.FIND_USES, "Find the uses of a name", UsesArguments, reading_tools.find_uses),
+    Tool(ToolName.READ_DISCUSSION, "Read a discussion", DiscussionArguments, reading_tools.read_discussion),
     # of agents alone
     Tool("file_at_commit", "Read a file at a commit", FileAtCommitArguments, reading_tools.read_file_at_commit),
     Tool("day_report", "Read the reports of days", ReportArguments, day_tools.render_reports),
@@ -71,7 +74,7 @@ TOOLS = (
         needs_profiles=True,
     ),
     Tool(
-        "find_profile_uses",
+        ToolName.FIND_PROFILE_USES,
         "Find a name in a team's code",
         ProfileUseArguments,
         profile_tools.find_profile_uses,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field, SecretStr
 
@@ -29,15 +29,12 @@ class ClaudeSettings(SettingsGroup):
         default="https://api.anthropic.com",
         description="The address of Claude's API, or of a gateway to it. The key is sent there.",
     )
-    prdigest_model_provider: Annotated[
-        Literal["anthropic", "bedrock", "vertex", "openai-compatible"], SettingUse(_CLAUDE_PROCESSES)
-    ] = Field(
+    # the container knows which there are (bot/container/connections/providers.py), and checks the name
+    prdigest_model_provider: Annotated[str, SettingUse(_CLAUDE_PROCESSES)] = Field(
         default="anthropic",
         description=(
-            "Where the models run: `anthropic` (Claude's API), `bedrock` (Amazon Bedrock), `vertex` (Google "
-            "Vertex AI) or `openai-compatible` (a server at PRDIGEST_MODEL_URL, such as vLLM). A cloud needs an "
-            "extra, as in `pip install 'prdigest[bedrock]'`. It finds its own credentials. ANTHROPIC_API_KEY is "
-            "used with `anthropic` alone."
+            "Where the models run: {providers}. A cloud needs an extra, as in `pip install 'prdigest[bedrock]'`. "
+            "It finds its own credentials. ANTHROPIC_API_KEY is used with `anthropic` alone."
         ),
     )
     prdigest_model_region: Annotated[CloudName, SettingUse(_CLAUDE_PROCESSES)] = Field(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pydantic.fields import FieldInfo
 
+from bot.container.connections.providers import PROVIDERS
+from bot.ports import ModelProvider
 from bot.settings import GROUPS, Process, SettingsGroup, format_default, get_setting_use, is_secret
 
 _TEMPLATES = Path(__file__).parent
@@ -68,13 +71,19 @@ def describe_setting(variable: str, field: FieldInfo) -> dict[str, object]:
     examples = field.examples or []
     return {
         "variable": variable,
-        "description": field.description,
+        "description": field.description.replace("{providers}", list_providers()),
         "default": format_default(field),
         "examples": [each for each in examples if "\n" not in each],
         "files": [each for each in examples if "\n" in each],
         "read_by": "all" if set(use.processes) == set(Process) else ", ".join(use.processes),
         "secret": "" if not is_secret(field) else "may be" if use.may_be_secret else "yes",
     }
+
+
+def list_providers(providers: Sequence[ModelProvider] = PROVIDERS) -> str:
+    """Return the names of the providers of models, each with where its models run."""
+    *others, last = (f"`{each.choice}` ({each.place})" for each in providers)
+    return f"{', '.join(others)} or {last}"
 
 
 def wrap_comment(text: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from bot.domain.digest.models import Digest
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
+from bot.domain.summaries.fallback import describe_fallback
 from bot.render.digest.report import render_report
 from bot.services.summaries.schemas import MAX_QUOTES, SummaryAnswer
 from bot.settings import Settings
@@ -78,7 +79,7 @@ def build_answered_digests(
     digests = days.build_digests(settings, model)
     _raise_about("The prompt has changed since --collect about", sorted(model.changed))
     refused = [
-        f"answers/{entry.number}.json: {entry.summary.fallback}"
+        f"answers/{entry.number}.json: {describe_fallback(entry.summary.fallback)}"
         for digest in digests
         for entry in digest.entries
         if entry.number in answers and entry.summary.is_fallback

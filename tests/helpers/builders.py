@@ -20,6 +20,7 @@ from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository
 from bot.domain.review.models import BugFinding, Certainty, FindingAdvice, FindingStatus
 from bot.domain.risk.assessment import assess_pull_request
+from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import ChangeType, Evidence, Summary
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
 
@@ -59,6 +60,11 @@ def pull(number: int = 1, *, files: Iterable[ChangedFile] | None = (), **fields:
         files=found,
     )
     return replace(made, **fields)
+
+
+def failed(clause: str = "the model is busy") -> Fallback:
+    """The reason for facts where the model failed."""
+    return Fallback(FallbackReason.MODEL_FAILED, clause)
 
 
 def summary(**fields: Any) -> Summary:

@@ -15,7 +15,7 @@ from bot.adapters.claude.completion import ClaudeModel, make_claude_client
 from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.pull_requests import GitHubPullRequests
 from bot.adapters.http.retry_after import MAX_RETRY_AFTER, parse_retry_after
-from bot.adapters.openai_compatible import OPENAI_COMPATIBLE
+from bot.adapters.openai_compatible import CONTEXT_TOKENS, OPENAI_COMPATIBLE
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.transport import MAX_PAUSE
 from bot.domain.errors import ModelBusy, PrdigestError, RateLimited, SlackUnavailable
@@ -99,7 +99,7 @@ def ask_claude(peer: Limited) -> PrdigestError:
 
 def ask_model_server(peer: Limited) -> PrdigestError:
     with (
-        closing(OPENAI_COMPATIBLE.connect(ModelAccess("", peer.url, context_tokens=8_192))) as connection,
+        closing(OPENAI_COMPATIBLE.connect(ModelAccess("", peer.url, {CONTEXT_TOKENS: 8_192}))) as connection,
         pytest.raises(PrdigestError) as caught,
     ):
         connection.complete(Prompt("small", "v1", "Be brief.", "Hello", {"type": "object"}, 10))

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from bot.cli import cli
 from bot.demo.sample.sources import SAMPLE_NOTE, SampleSources
-from bot.domain.conversations.step_inputs import StepName
-from bot.domain.operations.app_manifest import add_previews, add_steps
+from bot.domain.operations.app_manifest import LINK_EVENT, add_previews, add_steps
+from bot.domain.operations.workflow_steps import StepName
 from handlers.commands.registry import COMMANDS, CommandRegistry
 from handlers.shortcuts import SHORTCUTS
 from tests.helpers.builders import SHARED, needs_shared
@@ -58,7 +58,7 @@ class TestManifest:
     def test_it_asks_for_what_the_bot_listens_to(self) -> None:
         settings = self.manifest["settings"]
         sources = "".join(path.read_text() for path in sorted((ROOT / "handlers").rglob("*.py")))
-        heard = re.findall(r'@app\.event\("(\w+)"\)', sources)
+        heard = re.findall(r'@app\.event\("(\w+)"\)', sources.replace("LINK_EVENT", f'"{LINK_EVENT}"'))
         told = settings["event_subscriptions"]["bot_events"]
         own = ["app_home_opened", "app_mention", "member_joined_channel"]
         assert [name.partition(".")[0] for name in told] == [*own, *["message"] * 4]

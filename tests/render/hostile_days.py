@@ -24,7 +24,7 @@ from bot.domain.review.models import (
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType, Evidence, Summary
-from tests.helpers.builders import digest, entry, pull, summary
+from tests.helpers.builders import digest, entry, failed, pull, summary
 
 TOKENS = (
     "<!channel>|<!here|x>|<!everyone>|<@U123>|<@W0ABC|you>|<!subteam^S123>|<#C123>|<#C123|general>|@here|@channel"
@@ -97,7 +97,7 @@ class _Writer:
             action=self.text(240),
             risk_reason=self.text(240),
             coverage=self._draw(_coverages),
-            fallback=self.line(200) if self.is_so() else "",
+            fallback=failed(self.line(200)) if self.is_so() else None,
         )
 
     def finding(self) -> BugFinding:
@@ -140,7 +140,7 @@ class _Writer:
         return Overview(
             text=self.text(600),
             themes=tuple(self.theme(numbers) for _ in self.count(0, 6)) if numbers else (),
-            fallback=self.text(400) if self.is_so() else "",
+            fallback=failed(self.text(400)) if self.is_so() else None,
         )
 
     def digest(self, most: int) -> Digest:
@@ -203,7 +203,7 @@ def full_day(count: int, text: str, *, trivial: bool = False, is_reviewed: bool 
     ]
     themes = tuple(Theme(text[:80], tuple(numbers)) for _ in range(6)) if count else ()
     coverage = ReviewCoverage(count, count // 2, text[:200]) if is_reviewed else NO_REVIEWS
-    overview = Overview(text[:600], themes, fallback=text)
+    overview = Overview(text[:600], themes, fallback=failed(text))
     return digest(*listed, overview=overview, review_coverage=coverage)
 
 

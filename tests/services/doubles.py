@@ -20,6 +20,7 @@ from bot.domain.pull_requests.discussion import Discussion, Remark, RemarkKind, 
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository, sort_newest_first
 from bot.domain.source.models import SourceFile, SourceProblem
 from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import Summary, build_fallback_summary
 from bot.domain.time.day import LocalDay
 from bot.ports import Completion, DayMerges, Post, Prompt
@@ -212,7 +213,9 @@ class Summaries:
         self.numbers.append(pull.number)
         with self.busy.one(self.latency):
             if self.away or pull.files is None:
-                return SummaryResult(build_fallback_summary(pull, "no model is set up", Coverage.NONE))
+                return SummaryResult(
+                    build_fallback_summary(pull, Fallback(FallbackReason.NO_MODEL), Coverage.NONE)
+                )
             return SummaryResult(self.said, cost=0.5)
 
 

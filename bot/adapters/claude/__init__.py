@@ -15,6 +15,9 @@ from bot.adapters.claude.prices import BEDROCK_PRICES, CLAUDE_PRICES
 from bot.ports import ModelAccess, ModelBatches, ModelConnection, ModelProvider
 from bot.ports.probes import ModelProbe
 
+# the settings of clouds
+REGION, PROJECT = "PRDIGEST_MODEL_REGION", "PRDIGEST_MODEL_PROJECT"
+
 
 def _open_connection(access: ModelAccess) -> ModelConnection:
     """Open a connection. This imports the SDK."""
@@ -79,7 +82,9 @@ def _make_cloud_probe(cloud: str, access: ModelAccess, timeout: float) -> ModelP
 
 
 CLAUDE = ModelProvider(
+    choice="anthropic",
     name="Claude",
+    place="Claude's API",
     key_variable="ANTHROPIC_API_KEY",
     address_variable="ANTHROPIC_BASE_URL",
     prices=CLAUDE_PRICES,
@@ -89,25 +94,29 @@ CLAUDE = ModelProvider(
 )
 
 BEDROCK = ModelProvider(
+    choice="bedrock",
     name="Claude on Bedrock",
+    place="Amazon Bedrock",
     key_variable="",
-    address_variable="PRDIGEST_MODEL_REGION",
+    address_variable=REGION,
     prices=BEDROCK_PRICES,
     connect=partial(_open_cloud, "bedrock"),
     probe=partial(_make_cloud_probe, "bedrock"),
-    choice="bedrock",
-    required_variables={"PRDIGEST_MODEL_REGION": "us-east-1"},
+    required_variables={REGION: "us-east-1"},
+    option_variables=(REGION,),
 )
 
 VERTEX = ModelProvider(
+    choice="vertex",
     name="Claude on Vertex AI",
+    place="Google Vertex AI",
     key_variable="",
-    address_variable="PRDIGEST_MODEL_REGION",
+    address_variable=REGION,
     prices=CLAUDE_PRICES,
     connect=partial(_open_cloud, "vertex"),
     probe=partial(_make_cloud_probe, "vertex"),
-    choice="vertex",
-    required_variables={"PRDIGEST_MODEL_REGION": "global", "PRDIGEST_MODEL_PROJECT": "my-project-123"},
+    required_variables={REGION: "global", PROJECT: "my-project-123"},
+    option_variables=(REGION, PROJECT),
 )
 
-__all__ = ["BEDROCK", "CLAUDE", "VERTEX"]
+__all__ = ["BEDROCK", "CLAUDE", "PROJECT", "REGION", "VERTEX"]

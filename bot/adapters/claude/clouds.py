@@ -15,6 +15,7 @@ from importlib.util import find_spec
 import httpx2
 from anthropic import AnthropicBedrockMantle, AnthropicError, AnthropicVertex
 
+from bot.adapters.claude import PROJECT, REGION
 from bot.adapters.claude.errors import CloudAccessError
 from bot.adapters.claude.transport import make_tracking_client
 from bot.domain.errors import ConfigurationError
@@ -61,7 +62,7 @@ def _make_bedrock_client(access: ModelAccess, timeout: float) -> BedrockClient:
     """Create a client without retries. Raises ConfigurationError if the cloud's library is not installed."""
     require_library("boto3", "bedrock")
     return BedrockClient(
-        aws_region=access.region, timeout=timeout, max_retries=0, http_client=make_tracking_client()
+        aws_region=access.get_text(REGION), timeout=timeout, max_retries=0, http_client=make_tracking_client()
     )
 
 
@@ -69,8 +70,8 @@ def _make_vertex_client(access: ModelAccess, timeout: float) -> VertexClient:
     """Create a client without retries. Raises ConfigurationError if the cloud's library is not installed."""
     require_library("google.auth", "vertex")
     return VertexClient(
-        region=access.region,
-        project_id=access.project,
+        region=access.get_text(REGION),
+        project_id=access.get_text(PROJECT),
         timeout=timeout,
         max_retries=0,
         http_client=make_tracking_client(),

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from bot.adapters.http.bounded_streams import run_in_own_context
-from bot.adapters.openai_compatible import sentences
+from bot.adapters.openai_compatible import CONTEXT_TOKENS, sentences
 from bot.adapters.openai_compatible.client import ServerClient
 from bot.adapters.openai_compatible.errors import OperatorAdvice, ServerRefusal, WrongService
 from bot.adapters.openai_compatible.messages import build_chat_body, build_completion_body, may_have_format
@@ -36,7 +36,7 @@ class OpenAIConnection:
 
     def __init__(self, access: ModelAccess, seconds: float = CALL_SECONDS) -> None:
         self._client = ServerClient(access)
-        self._window = ContextWindow(self._client, access.context_tokens)
+        self._window = ContextWindow(self._client, access.get_number(CONTEXT_TOKENS))
         self._seconds = seconds
         self._advice = OperatorAdvice()
         self._habits = ThinkingHabits()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from bot.adapters.openai_compatible import sentences
+from bot.adapters.openai_compatible import CONTEXT_TOKENS, sentences
 from bot.adapters.openai_compatible.client import ServerClient
 from bot.adapters.openai_compatible.connection import CHAT_PATH
 from bot.adapters.openai_compatible.errors import OperatorAdvice, ServerRefusal, WrongService
@@ -45,7 +45,7 @@ class OpenAIProbe:
     def __init__(self, access: ModelAccess, timeout: float) -> None:
         self._client = ServerClient(access)
         self._timeout = timeout
-        self._tokens = access.context_tokens
+        self._tokens = access.get_number(CONTEXT_TOKENS)
         self._lengths: dict[str, int | None] | None = None
 
     def has_model(self, model: str) -> bool | None:

@@ -2,50 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pydantic import SecretStr
 
 from bot.adapters.claude import BEDROCK, CLAUDE, VERTEX
 from bot.adapters.openai_compatible import OPENAI_COMPATIBLE
 from bot.domain.errors import ConfigurationError
-from bot.domain.operations.usage import PriceList
+from bot.domain.operations.usage import ModelPrice, PriceList
 from bot.ports import ModelAccess, ModelProvider
-from bot.settings import Settings
+from bot.settings import Settings, UsableSettings
 
 PROVIDERS: tuple[ModelProvider, ...] = (CLAUDE, BEDROCK, VERTEX, OPENAI_COMPATIBLE)
+PROVIDER_VARIABLE = "PRDIGEST_MODEL_PROVIDER"
 
 
 def choose_provider(settings: Settings, providers: Sequence[ModelProvider] = PROVIDERS) -> ModelProvider:
-    """Return the provider that the settings name, otherwise the first one with a key.
+    """Return the provider that the settings name.
 
-    Without any key it is the first of all. A key does not count if the settings name another provider: what is
-    meant for that one goes nowhere else.
+    A key of another one does not count: what is meant for that one goes nowhere else.
+
+    Raises:
+        ConfigurationError: no provider has that name.
     """
-    choice = settings.prdigest_model_provider
-    named = next((each for each in providers if each.choice and each.choice == choice), None)
-    with_key = (each for each in providers if not each.choice and get_model_access(settings, each))
-    provider = named or next(with_key, providers[0])
-    return replace(provider, prices=_read_prices(settings)) if provider.prices_variable else provider
+    provider = _find_named(settings, providers)
+    if provider is None:
+        raise ConfigurationError(f"{PROVIDER_VARIABLE} can't be used: {_advise_names(providers)}.")
+    return replace(provider, prices=_read_prices(settings, provider)) if provider.prices_variable else provider
+
+
+def report_unknown_name(usable: UsableSettings, providers: Sequence[ModelProvider] = PROVIDERS) -> UsableSettings:
+    """Return the settings with the first provider in place of one that nobody knows, which is then a problem."""
+    if _find_named(usable.settings, providers):
+        return usable
+    settings = usable.settings.model_copy(update={PROVIDER_VARIABLE.lower(): providers[0].choice})
+    return UsableSettings(settings, {**usable.problems, PROVIDER_VARIABLE: _advise_names(providers)})
+
+
+def _advise_names(providers: Sequence[ModelProvider]) -> str:
+    """Return what to write, such as ``write 'one', 'two' or 'three'``."""
+    *others, last = (f"'{each.choice}'" for each in providers)
+    return f"write {', '.join(others)} or {last}" if others else f"write {last}"
+
+
+def _find_named(settings: Settings, providers: Sequence[ModelProvider]) -> ModelProvider | None:
+    return next((each for each in providers if each.choice == settings.prdigest_model_provider), None)
 
 
 def get_model_access(settings: Settings, provider: ModelProvider) -> ModelAccess | None:
-    """Return the key and the address of the provider, None without a key; of a cloud its region and project.
+    """Return the key, the address and the options of the provider; None without a key that it needs.
 
     Raises:
-        ConfigurationError: a setting that the named provider needs is missing.
+        ConfigurationError: a setting that the provider needs is missing.
     """
-    if provider.choice:
-        _require_variables(settings, provider)
+    _require_variables(settings, provider)
+    options = {variable: _get_value(settings, variable) for variable in provider.option_variables}
     if provider.is_cloud:
-        return ModelAccess("", "", settings.prdigest_model_region or "", settings.prdigest_model_project or "")
-    key: SecretStr | None = getattr(settings, provider.key_variable.lower())
-    if key is None and not provider.choice:
+        return ModelAccess("", "", options)
+    key: SecretStr | None = _get_value(settings, provider.key_variable)
+    if key is None and not provider.is_key_optional:
         return None
-    address: str = getattr(settings, provider.address_variable.lower())
-    secret = key.get_secret_value() if key else ""
-    return ModelAccess(secret, address, context_tokens=settings.prdigest_context_tokens)
+    address: str = _get_value(settings, provider.address_variable)
+    return ModelAccess(key.get_secret_value() if key else "", address, options)
+
+
+def _get_value(settings: Settings, variable: str) -> Any:
+    """Return the value of a setting that a provider names."""
+    return getattr(settings, variable.lower())
 
 
 def _require_variables(settings: Settings, provider: ModelProvider) -> None:
@@ -56,9 +81,9 @@ def _require_variables(settings: Settings, provider: ModelProvider) -> None:
             raise ConfigurationError(f"Set {variable}, such as {example}: {provider.name} needs it.")
 
 
-def _read_prices(settings: Settings) -> PriceList:
+def _read_prices(settings: Settings, provider: ModelProvider) -> PriceList:
     """Return the prices of both models as far as the operator has set them."""
-    named = settings.prdigest_model_prices
+    named: Mapping[str, ModelPrice] = _get_value(settings, provider.prices_variable)
     models = (settings.prdigest_summary_model, settings.prdigest_answer_model)
     prices = {model: named.get(model) or named.get("") for model in models}
     return PriceList({model: price for model, price in prices.items() if price})

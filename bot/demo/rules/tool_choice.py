@@ -10,14 +10,15 @@ from typing import Any
 from bot.demo.rules.findings import PullRequestFacts, parse_hits, parse_pull_requests
 from bot.demo.rules.question_intent import ParsedQuestion, QuestionKind
 from bot.demo.rules.topics import Topic, get_stem
+from bot.domain.conversations.tool_names import ToolName
 
 ToolQuery = tuple[str, Mapping[str, Any]]
 
 LIST_TOOL, SEARCH_TOOL, PULL_REQUEST_TOOL, REVERTS_TOOL = (
-    "list_pull_requests",
-    "search",
-    "pull_request",
-    "taken_back",
+    ToolName.LIST_PULL_REQUESTS,
+    ToolName.SEARCH,
+    ToolName.PULL_REQUEST,
+    ToolName.TAKEN_BACK,
 )
 TEST_PATHS = ("tests/", "test_*.py", "*_test.py")
 _MAX_PULLS = 6

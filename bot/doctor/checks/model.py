@@ -61,7 +61,7 @@ def _name_access(provider: ModelProvider) -> str:
     """Return what is checked: a key, the credentials of a cloud, or a server that may need neither."""
     if provider.is_cloud:
         return f"{provider.name} credentials"
-    return provider.name if provider.choice else f"{provider.name} key"
+    return provider.name if provider.is_key_optional else f"{provider.name} key"
 
 
 def _choose_advice(error: PrdigestError, provider: ModelProvider) -> str:
@@ -73,7 +73,7 @@ def _choose_advice(error: PrdigestError, provider: ModelProvider) -> str:
         return _UNAVAILABLE_ADVICE
     if provider.is_cloud:
         return _CLOUD_REFUSED_ADVICE
-    return _OPTIONAL_KEY_ADVICE if provider.choice else _REFUSED_ADVICE
+    return _OPTIONAL_KEY_ADVICE if provider.is_key_optional else _REFUSED_ADVICE
 
 
 def _format_advice(sentence: str, provider: ModelProvider) -> str:

@@ -1,23 +1,16 @@
-"""Steps of workflows: which there are, and what a workflow fills in."""
+"""What a workflow fills in for a step."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
+from bot.domain.operations.workflow_steps import CHANNEL, DAY, QUESTION, REPOSITORY, StepField, WorkflowStep
 from bot.domain.text.redaction import redact_text
 
 # Workflow Builder lets people write much more, and no question needs it
 MAX_INPUT_LENGTH = 4_000
-
-
-class StepName(StrEnum):
-    """A step, by the name that the manifest and Slack's events have; it is never changed."""
-
-    POST_DIGEST = "post_digest"
-    ASK = "ask_prdigest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +23,19 @@ class StepInputs:
     question: str = ""
 
     @classmethod
-    def read(cls, inputs: Mapping[str, Any]) -> StepInputs:
-        """Read the inputs of an event. What looks like a credential is removed, and what is too long is cut."""
+    def read(cls, step: WorkflowStep, inputs: Mapping[str, Any]) -> StepInputs:
+        """Read the inputs of an event, as far as the step declares them.
 
-        def read(name: str) -> str:
-            value = inputs.get(name)
-            return redact_text(value.strip()[:MAX_INPUT_LENGTH]) if isinstance(value, str) else ""
+        What looks like a credential is removed, and what is too long is cut.
+        """
+        texts = {field: _clean_input(inputs.get(field.name)) for field in step.inputs}
 
-        return cls(read("channel_id"), read("day"), read("repository"), read("question"))
+        def read(field: StepField) -> str:
+            return texts.get(field, "")
+
+        return cls(read(CHANNEL), read(DAY), read(REPOSITORY), read(QUESTION))
+
+
+def _clean_input(value: object) -> str:
+    """Return an input as text that may be kept; empty if it is none."""
+    return redact_text(value.strip()[:MAX_INPUT_LENGTH]) if isinstance(value, str) else ""

@@ -16,6 +16,7 @@ from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.digest.touches import list_contract_rows
 from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.risk.assessment import Risk
+from bot.domain.summaries.fallback import describe_fallback
 from bot.domain.touches.models import Touch
 
 # the number of reasons that are shown for a second look
@@ -67,7 +68,7 @@ def _collect_day(digest: Digest) -> dict[str, Any]:
         "merged": (digest.merged_count, digest.hidden),
         "doubts": (digest.count.describe_caveats(digest.merged_count), digest.missing),
         # themes are not shown; they stay here, so that what is recorded still compares
-        "overview": (overview.text, overview.themes, overview.fallback),
+        "overview": (overview.text, overview.themes, describe_fallback(overview.fallback)),
         "groups": [(label, [entry.number for entry in entries]) for label, entries in digest.group_entries()],
         "entries": [_collect_entry(entry) for entry in digest.entries],
         "outcomes": _collect_outcomes(digest.outcomes),
@@ -105,7 +106,7 @@ def _collect_entry(entry: Entry) -> tuple[Any, ...]:
     return (
         (pull.url, pull.title, pull.author.login, pull.merged_by.login, pull.merged_at),
         (pull.additions, pull.deletions, pull.changed_files),
-        (summary.type, summary.headline, summary.action, summary.fallback, summary.coverage),
+        (summary.type, summary.headline, summary.action, describe_fallback(summary.fallback), summary.coverage),
         entry.risk.tries,
         *([entry.review.verdict] if entry.review and entry.strongest_finding else []),
     )

@@ -20,7 +20,8 @@ from bot.domain.review.models import NO_REVIEWS, BugFinding, BugReview, ReviewCo
 from bot.domain.review.ranking import select_riskiest
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import NO_MODEL, SummarisedPullRequest, Summary
+from bot.domain.summaries.fallback import Fallback, FallbackReason, describe_fallback
+from bot.domain.summaries.models import SummarisedPullRequest, Summary
 from bot.domain.text.strings import format_count, truncate_text
 from bot.domain.time.day import LocalDay
 from bot.domain.touches.deprecations import DeprecationStep
@@ -85,7 +86,7 @@ class Overview:
     themes: tuple[Theme, ...] = ()
     from_cache: bool = False
     cost: float | None = 0.0
-    fallback: str = ""
+    fallback: Fallback | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,15 +203,15 @@ class Digest:
 
         A model that is not set up is no gap.
         """
-        failed = [entry for entry in self.entries if entry.summary.fallback not in ("", NO_MODEL)]
+        failed = [entry for entry in self.entries if _is_gap(entry.summary.fallback)]
         is_checked = self.count.counted is not None or self.count.unread
         gaps = [self.count.describe_caveats(self.merged_count)] if is_checked else []
         if failed:
             numbers = ", ".join(f"#{entry.number}" for entry in failed[:_MAX_NUMBERS_SHOWN])
             rest = f" and {len(failed) - _MAX_NUMBERS_SHOWN} more" if len(failed) > _MAX_NUMBERS_SHOWN else ""
-            gaps.append(f"facts alone of {numbers}{rest} ({failed[0].summary.fallback})")
-        if self.overview.fallback not in ("", NO_MODEL):
-            gaps.append(f"no overview by the model ({self.overview.fallback})")
+            gaps.append(f"facts alone of {numbers}{rest} ({describe_fallback(failed[0].summary.fallback)})")
+        if _is_gap(self.overview.fallback):
+            gaps.append(f"no overview by the model ({describe_fallback(self.overview.fallback)})")
         return tuple(clause for clause in (*gaps, *self.missing) if clause)
 
     @property
@@ -305,3 +306,8 @@ def keep_known_themes(themes: Iterable[Theme], numbers: frozenset[int]) -> tuple
         Theme(theme.title, tuple(n for n in dict.fromkeys(theme.numbers) if n in numbers)) for theme in themes
     )
     return tuple(theme for theme in filtered if theme.numbers)
+
+
+def _is_gap(fallback: Fallback | None) -> bool:
+    """Return whether the model may answer later: one that is not set up is no gap."""
+    return fallback is not None and fallback.reason is not FallbackReason.NO_MODEL

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from bot.domain.operations.workflow_steps import STEPS, StepField, WorkflowStep
 
 Manifest = dict[str, Any]
 
@@ -14,47 +16,6 @@ PREVIEW_SCOPES = {
     "links:write": "links get no preview",
 }
 LINK_EVENT, STEP_EVENT = "link_shared", "function_executed"
-
-
-def _describe_text(title: str, description: str) -> Manifest:
-    return {"type": "string", "title": title, "description": description}
-
-
-_CHANNEL = {"type": "slack#/types/channel_id", "title": "Channel", "description": "A channel that the bot is in"}
-# by the names that events have; no name is ever changed. The form is that of version 2 of manifests
-_STEPS: Mapping[str, Manifest] = {
-    "post_digest": {
-        "title": "Post the digest",
-        "description": "Post the digest of a day in a channel, or find it there",
-        "input_parameters": {
-            "properties": {
-                "channel_id": _CHANNEL,
-                "day": _describe_text("Day", "2026-02-28; yesterday if it is empty"),
-                "repository": _describe_text("Repository", "owner/name; the usual one if it is empty"),
-            },
-            "required": ["channel_id"],
-        },
-        "output_parameters": {
-            "properties": {"link": _describe_text("Link", "The address of the digest")},
-            "required": ["link"],
-        },
-    },
-    "ask_prdigest": {
-        "title": "Ask prdigest",
-        "description": "Answer a question about pull requests",
-        "input_parameters": {
-            "properties": {
-                "question": _describe_text("Question", "What was reverted yesterday?"),
-                "channel_id": _CHANNEL,
-            },
-            "required": ["question", "channel_id"],
-        },
-        "output_parameters": {
-            "properties": {"answer": _describe_text("Answer", "The answer as text")},
-            "required": ["answer"],
-        },
-    },
-}
 
 
 def add_previews(manifest: Manifest, domain: str) -> Manifest:
@@ -75,10 +36,28 @@ def _extend(section: Manifest, name: str, more: Iterable[str]) -> None:
 def add_steps(manifest: Manifest) -> Manifest:
     """Return a manifest that also offers the steps for Workflow Builder, which paid plans have."""
     added = copy.deepcopy(manifest)
-    added["functions"] = copy.deepcopy(dict(_STEPS))
+    added["functions"] = {step.name.value: _describe_step(step) for step in STEPS.values()}
     settings = added["settings"]
     # Slack shows steps of an app that runs them itself only if its whole organisation may install it
     settings["org_deploy_enabled"] = True
     settings["function_runtime"] = "remote"
     _extend(settings["event_subscriptions"], "bot_events", (STEP_EVENT,))
     return added
+
+
+def _describe_step(step: WorkflowStep) -> Manifest:
+    """Return a step in the form of version 2 of manifests."""
+    return {
+        "title": step.title,
+        "description": step.description,
+        "input_parameters": _describe_fields(step.inputs, step.required),
+        "output_parameters": _describe_fields(step.outputs, step.outputs),
+    }
+
+
+def _describe_fields(fields: Sequence[StepField], required: Sequence[StepField]) -> Manifest:
+    """Return what a step is given, or what it returns."""
+    properties = {
+        each.name: {"type": each.type, "title": each.title, "description": each.description} for each in fields
+    }
+    return {"properties": properties, "required": [each.name for each in required]}

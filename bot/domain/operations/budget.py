@@ -9,35 +9,48 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 # the share of the total that all people together may spend; a morning of 43 pull requests costs a few per cent of
 # the usual ten dollars, and the rest is reserved for it
 PEOPLE_SHARE = 0.75
 # changed lines up to which a pull request is small: its title and its files describe most of it
 MAX_SMALL_LINES = 50
-# reasons for a missing model answer, as clauses for the readers of the text that replaces it
-NEARLY_EXHAUSTED = "today's model budget is nearly used up"
-TOTAL_EXHAUSTED = "today's model budget is used up"
-MONTH_NEARLY_EXHAUSTED = "this month's model budget is nearly used up"
-MONTH_EXHAUSTED = "this month's model budget is used up"
-PERSONAL_EXHAUSTED = "the person who asked has used up their budget for today"
-TOO_MANY_CALLS = "the person who asked sent too many requests in a minute"
-# the reasons that concern the budget
-REVIEWS_EXHAUSTED = "today's budget for the second reading is used up"
-BUDGET_REASONS = (
-    NEARLY_EXHAUSTED,
-    TOTAL_EXHAUSTED,
-    MONTH_NEARLY_EXHAUSTED,
-    MONTH_EXHAUSTED,
-    PERSONAL_EXHAUSTED,
-    TOO_MANY_CALLS,
-)
-
-_NEARLY = {TOTAL_EXHAUSTED: NEARLY_EXHAUSTED, MONTH_EXHAUSTED: MONTH_NEARLY_EXHAUSTED}
 _MONTH_NAME = re.compile(r"\d{4}-\d\d(?!-)", re.A)
+
+
+class BudgetRefusal(StrEnum):
+    """Why the budget allows no call of the model. The store may have it; no value is ever changed."""
+
+    DAY_NEARLY_USED = "day_nearly_used"
+    DAY_USED = "day_used"
+    MONTH_NEARLY_USED = "month_nearly_used"
+    MONTH_USED = "month_used"
+    PERSON_USED = "person_used"
+    TOO_MANY_CALLS = "too_many_calls"
+    REVIEWS_USED = "reviews_used"
+
+    @property
+    def clause(self) -> str:
+        """The refusal as a clause, for the readers of the text that replaces an answer."""
+        return _CLAUSES[self]
+
+
+_CLAUSES: Mapping[BudgetRefusal, str] = {
+    BudgetRefusal.DAY_NEARLY_USED: "today's model budget is nearly used up",
+    BudgetRefusal.DAY_USED: "today's model budget is used up",
+    BudgetRefusal.MONTH_NEARLY_USED: "this month's model budget is nearly used up",
+    BudgetRefusal.MONTH_USED: "this month's model budget is used up",
+    BudgetRefusal.PERSON_USED: "the person who asked has used up their budget for today",
+    BudgetRefusal.TOO_MANY_CALLS: "the person who asked sent too many requests in a minute",
+    BudgetRefusal.REVIEWS_USED: "today's budget for the second reading is used up",
+}
+_NEARLY = {
+    BudgetRefusal.DAY_USED: BudgetRefusal.DAY_NEARLY_USED,
+    BudgetRefusal.MONTH_USED: BudgetRefusal.MONTH_NEARLY_USED,
+}
 
 
 class CallPurpose(IntEnum):
@@ -73,11 +86,11 @@ class BudgetLimits:
 
 @dataclass(frozen=True, slots=True)
 class BudgetCap:
-    """A limit in US dollars for the cost counted under a name. ``reason`` is shown where the limit is reached."""
+    """A limit in US dollars for the cost counted under a name. ``refusal`` is the reason at the limit."""
 
     name: str
     dollars: float
-    reason: str
+    refusal: BudgetRefusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +142,13 @@ def list_names(date: dt.date, payer: str) -> tuple[str, ...]:
 
 def list_caps(date: dt.date, payer: str, purpose: CallPurpose, limits: BudgetLimits) -> Sequence[BudgetCap]:
     """Return the caps that a call of the payer must stay below: a person's own cap first, then the day's."""
-    own = [BudgetCap(build_payer_name(date, payer), limits.personal, PERSONAL_EXHAUSTED)] if payer else []
+    own = [BudgetCap(build_payer_name(date, payer), limits.personal, BudgetRefusal.PERSON_USED)] if payer else []
     shared = [
-        *_list_shared_caps(build_total_name(date), payer, limits.daily, TOTAL_EXHAUSTED),
-        *_list_shared_caps(build_month_name(date), payer, limits.monthly, MONTH_EXHAUSTED),
+        *_list_shared_caps(build_total_name(date), payer, limits.daily, BudgetRefusal.DAY_USED),
+        *_list_shared_caps(build_month_name(date), payer, limits.monthly, BudgetRefusal.MONTH_USED),
     ]
     reduced = [
-        BudgetCap(cap.name, purpose.share * cap.dollars, _NEARLY[cap.reason])
+        BudgetCap(cap.name, purpose.share * cap.dollars, _NEARLY[cap.refusal])
         for cap in shared
         if purpose is not CallPurpose.USUAL
     ]
@@ -147,10 +160,12 @@ def _build_people_name(total: str) -> str:
     return f"{total}:people"
 
 
-def _list_shared_caps(total: str, payer: str, dollars: float | None, reason: str) -> Iterator[BudgetCap]:
+def _list_shared_caps(
+    total: str, payer: str, dollars: float | None, refusal: BudgetRefusal
+) -> Iterator[BudgetCap]:
     """Yield the caps of a day or a month, if it has a limit: that of all calls, and that of people's."""
     if dollars is None:
         return
-    yield BudgetCap(total, dollars, reason)
+    yield BudgetCap(total, dollars, refusal)
     if payer:
-        yield BudgetCap(_build_people_name(total), PEOPLE_SHARE * dollars, reason)
+        yield BudgetCap(_build_people_name(total), PEOPLE_SHARE * dollars, refusal)

@@ -6,24 +6,28 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BeforeValidator, PlainSerializer
 
 from bot.domain.pull_requests.diff import DiffSide, find_quote
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClass, PathClasses
 from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.fallback import Fallback, FallbackReason, read_fallback, store_fallback
 from bot.domain.summaries.quote_evidence import is_evidence
 from bot.domain.text.strings import collapse_lines, format_count, remove_comments, truncate_text
 
 MAX_HEADLINE_LENGTH = 120
 INSIGHTS_HEADING = "Key insights"
 NO_RISKS = "No particular risk stands out."
-# the reason for a fallback where no key is set, which is no failure
-NO_MODEL = "no model is set up"
-# the reason for a fallback where GitHub's record of the pull request is malformed
-UNREADABLE = "it could not be read"
 _NON_PRODUCT_CLASSES = {PathClass.DOCS, PathClass.TESTS, PathClass.CI}
 # changed lines: a fallback calls only such small changes trivial, which hardly affect the product
 _MAX_TRIVIAL_LINES = 20
+
+
+# as earlier versions stored it, it is a text
+StoredFallback = Annotated[Fallback | None, BeforeValidator(read_fallback), PlainSerializer(store_fallback)]
 
 
 class ChangeType(StrEnum):
@@ -87,9 +91,9 @@ class Evidence:
 class Summary:
     """A summary of one pull request.
 
-    ``fallback`` is empty for a summary by the model; otherwise it is the reason, as a clause, for a summary made
-    of facts. ``action``, ``risk_reason`` and ``key_insights`` may be empty. ``potential_risks`` has the claims of
-    ``risks`` as one text; summaries of earlier versions have the text alone.
+    ``fallback`` is the reason for a summary made of facts, None for a summary by the model. ``action``,
+    ``risk_reason`` and ``key_insights`` may be empty. ``potential_risks`` has the claims of ``risks`` as one text;
+    summaries of earlier versions have the text alone.
     """
 
     type: ChangeType
@@ -103,7 +107,7 @@ class Summary:
     evidence: tuple[Evidence, ...] = ()
     coverage: Coverage = Coverage.FULL
     left_out: tuple[str, ...] = ()
-    fallback: str = ""
+    fallback: StoredFallback = None
     risks: tuple[SummaryRisk, ...] = ()
 
     @property
@@ -125,12 +129,12 @@ class Summary:
     @property
     def is_fallback(self) -> bool:
         """Whether the summary is not the model's."""
-        return bool(self.fallback)
+        return self.fallback is not None
 
     @property
     def is_unread(self) -> bool:
         """Whether the pull request could not be read."""
-        return self.fallback == UNREADABLE
+        return self.fallback is not None and self.fallback.reason is FallbackReason.UNREADABLE
 
     @property
     def fallback_note(self) -> str:
@@ -181,7 +185,7 @@ def remove_unproven_claims(summary: Summary) -> Summary:
 
 
 def build_fallback_summary(
-    pull: PullRequest, reason: str, coverage: Coverage, classes: PathClasses = DEFAULT_PATH_CLASSES
+    pull: PullRequest, fallback: Fallback, coverage: Coverage, classes: PathClasses = DEFAULT_PATH_CLASSES
 ) -> Summary:
     """Build a summary of facts: title, description, files, type by rule. Its first line says so."""
     description = (
@@ -190,14 +194,14 @@ def build_fallback_summary(
     return Summary(
         type=_determine_type(pull, classes),
         headline=truncate_text(collapse_lines(pull.title), MAX_HEADLINE_LENGTH),
-        what_changed_and_why=f"*No model summary: {reason}. The facts stand in for it.*\n\nTitle: "
+        what_changed_and_why=f"*No model summary: {fallback.clause}. The facts stand in for it.*\n\nTitle: "
         f"{collapse_lines(pull.title)}\n\nDescription: {description}",
         technical_impact=f"{format_count(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions} lines. "
         f"{_format_file_classes(count_file_classes(pull, classes))}",
         potential_risks="Not assessed: no model read the diff.",
         key_insights=_format_largest_files(list_largest_files(pull)),
         coverage=coverage,
-        fallback=reason,
+        fallback=fallback,
     )
 
 

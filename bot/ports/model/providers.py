@@ -16,15 +16,23 @@ from bot.ports.probes import ModelProbe
 class ModelAccess:
     """The key and the address with which a provider is called.
 
-    A cloud has neither: it has a region, Google's also a project, and its own credentials. ``context_tokens`` is
-    the length of the models' context window as the operator set it, or None.
+    A cloud has neither: it has its own credentials. ``options`` has the values of the settings that the provider
+    reads besides, by variable.
     """
 
     key: str = field(repr=False)
     address: str
-    region: str = ""
-    project: str = ""
-    context_tokens: int | None = None
+    options: Mapping[str, object] = field(default_factory=dict, repr=False)
+
+    def get_text(self, variable: str) -> str:
+        """Return an option as text; empty if it is not set."""
+        value = self.options.get(variable)
+        return value if isinstance(value, str) else ""
+
+    def get_number(self, variable: str) -> int | None:
+        """Return an option as a number; None if it is not set."""
+        value = self.options.get(variable)
+        return value if isinstance(value, int) else None
 
 
 class ModelConnection(Model, ChatModel, Protocol):
@@ -38,27 +46,31 @@ class ModelConnection(Model, ChatModel, Protocol):
 class ModelProvider:
     """A provider of models.
 
-    ``name`` is its name for people. ``key_variable`` and ``address_variable`` are the settings (as variables) that
-    hold its key and its address; the provider is in use if the key is set. ``prices`` has at least one model; the
-    most expensive one stands for models that it does not list. ``connect`` opens a connection. ``probe`` creates
-    the doctor's check, with the seconds that one call may take. Both import what they need when they are called,
-    because SDKs take long to import. ``connect_batches`` opens a connection for message batches; None if the
-    provider has none.
+    ``choice`` is the value of PRDIGEST_MODEL_PROVIDER that selects it, ``name`` is its name for people, and
+    ``place`` says in documents where its models run. ``key_variable`` and ``address_variable`` are the settings
+    (as variables) that hold its key and its address; a cloud has no key. Without a key no model is called, unless
+    ``is_key_optional``. ``prices`` has at least one model; the most expensive one stands for models that it does
+    not list. ``connect`` opens a connection. ``probe`` creates the doctor's check, with the seconds that one call
+    may take. Both import what they need when they are called, because SDKs take long to import.
+    ``connect_batches`` opens a connection for message batches; None if the provider has none.
 
-    A provider that needs no key is in use if PRDIGEST_MODEL_PROVIDER has the value ``choice``, and
-    ``required_variables`` are the settings that it then needs, each with an example. A cloud has no key at all.
-    ``prices_variable`` is the setting with the prices of a provider that has no price list.
+    ``required_variables`` are the settings that it needs, each with an example. ``option_variables`` are those
+    whose values it gets besides key and address. ``prices_variable`` is the setting with the prices of a provider
+    that has no price list.
     """
 
+    choice: str
     name: str
+    place: str
     key_variable: str
     address_variable: str
     prices: PriceList
     connect: Callable[[ModelAccess], ModelConnection]
     probe: Callable[[ModelAccess, float], ModelProbe]
     connect_batches: Callable[[ModelAccess], ModelBatches] | None = None
-    choice: str = ""
+    is_key_optional: bool = False
     required_variables: Mapping[str, str] = field(default_factory=dict)
+    option_variables: tuple[str, ...] = ()
     prices_variable: str = ""
 
     def __post_init__(self) -> None:
@@ -68,4 +80,4 @@ class ModelProvider:
     @property
     def is_cloud(self) -> bool:
         """Whether it is called with the credentials of a cloud."""
-        return bool(self.choice) and not self.key_variable
+        return not self.key_variable

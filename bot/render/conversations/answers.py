@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from bot.domain.conversations.search import Where
+from bot.domain.conversations.tool_names import WHERE_ARGUMENT, ToolName
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.discussion import Discussion, Remark
 from bot.domain.pull_requests.models import PullRequest
@@ -37,17 +39,21 @@ def label_remark(discussion: Discussion, remark: Remark) -> tuple[str, str]:
 
 def describe_tools(calls: Sequence[ToolCall]) -> str:
     """Return what the tools do for the model, for the status line."""
-    if any(call.name in ("read_file", "find_uses") for call in calls):
+    if any(call.name in (ToolName.READ_FILE, ToolName.FIND_USES) for call in calls):
         return sentences.READING_FILES
-    if any(call.name == "read_discussion" for call in calls):
+    if any(call.name == ToolName.READ_DISCUSSION for call in calls):
         return sentences.READING_DISCUSSIONS
-    diffs = sum(call.name == "read_diff" for call in calls)
+    diffs = sum(call.name == ToolName.READ_DIFF for call in calls)
     if diffs:
         return sentences.format_diff_reading(diffs)
-    searched = [call.arguments.get("where") for call in calls if call.name == "search"]
+    searched = [call.arguments.get(WHERE_ARGUMENT) for call in calls if call.name == ToolName.SEARCH]
     if searched:
-        return sentences.SEARCHING_TEXT if set(searched) == {"text"} else sentences.SEARCHING_DIFFS
-    if any(call.name == "taken_back" for call in calls):
+        return (
+            sentences.SEARCHING_TEXT
+            if all(where == Where.TEXT for where in searched)
+            else sentences.SEARCHING_DIFFS
+        )
+    if any(call.name == ToolName.TAKEN_BACK for call in calls):
         return sentences.LOOKING_FOR_REVERTS
     return sentences.GOING_THROUGH_LIST
 

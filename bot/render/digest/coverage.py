@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from bot.domain.digest.models import Digest, Entry
-from bot.domain.operations.budget import BUDGET_REASONS
+from bot.domain.summaries.fallback import describe_fallback, is_for_budget
 from bot.render.digest import sentences
 
 _MAX_NUMBERS = 6
@@ -39,14 +39,14 @@ def _describe_reduced(digest: Digest) -> Iterator[str]:
     """Yield what is shown by its facts alone, and what could not be read."""
     unread = digest.unreadable_entries
     others = [entry for entry in digest.fallback_entries if entry not in unread]
-    spared = [entry for entry in others if entry.summary.fallback in BUDGET_REASONS]
+    spared = [entry for entry in others if is_for_budget(entry.summary.fallback)]
     if failed := [entry for entry in others if entry not in spared]:
         yield sentences.format_facts_only(_list_numbers(failed))
     for reason in dict.fromkeys(entry.summary.fallback for entry in spared):
         numbers = _list_numbers([entry for entry in spared if entry.summary.fallback == reason])
-        yield sentences.format_facts_only(numbers, reason)
-    if digest.overview.fallback in BUDGET_REASONS:
-        yield sentences.format_no_overview(digest.overview.fallback)
+        yield sentences.format_facts_only(numbers, describe_fallback(reason))
+    if is_for_budget(digest.overview.fallback):
+        yield sentences.format_no_overview(describe_fallback(digest.overview.fallback))
     if unread:
         yield sentences.format_unreadable(_list_numbers(unread))
 

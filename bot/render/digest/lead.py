@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from bot.domain.digest.models import Digest, Entry
 from bot.domain.history.outcomes import MergeOutcome
-from bot.domain.operations.budget import BUDGET_REASONS
 from bot.domain.pull_requests.models import PullRequest
+from bot.domain.summaries.fallback import is_for_budget
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.domain.text.words import SentenceIndex, truncate_to_sentences, truncate_words
 from bot.ports import Post
@@ -199,10 +199,9 @@ def _render_overview(digest: Digest, text: str, urls: Mapping[int, str], limits:
         paragraphs.append(make_section(make_prose(text, urls, _MAX_OVERVIEW_LENGTH)))
     if digest.overview.fallback:
         # if the budget runs short, the overview is dropped before the summaries
-        is_alone = (
-            len(digest.fallback_entries) == len(digest.entries) or digest.overview.fallback not in BUDGET_REASONS
-        )
-        reason = truncate_words(collapse_lines(digest.overview.fallback), limits.note)
+        has_no_summary = len(digest.fallback_entries) == len(digest.entries)
+        is_alone = has_no_summary or not is_for_budget(digest.overview.fallback)
+        reason = truncate_words(collapse_lines(digest.overview.fallback.clause), limits.note)
         note = sentences.format_fallback_note(reason, is_alone=is_alone)
         below = "\n" if paragraphs else ""
         paragraphs.append(make_section([make_text(below + truncate_text(collapse_lines(note), 300), italic=True)]))

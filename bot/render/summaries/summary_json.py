@@ -8,6 +8,7 @@ from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.review.models import BugReview
 from bot.domain.review.ranking import is_worth_listing
+from bot.domain.summaries.fallback import describe_fallback
 from bot.domain.summaries.models import Evidence
 
 
@@ -38,7 +39,7 @@ def build_summary_json(entry: Entry) -> dict[str, Any]:
         "evidence": [_build_evidence_json(pull, quote) for quote in summary.evidence],
         "coverage": summary.coverage.value,
         "left_out": list(summary.left_out),
-        "fallback": summary.fallback or None,
+        "fallback": describe_fallback(summary.fallback) or None,
         "risk": {
             "listed": is_worth_listing(entry),
             "reasons": list(entry.risk.reasons),

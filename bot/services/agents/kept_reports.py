@@ -8,6 +8,7 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathClassesLookup
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import SummarisedPullRequest, build_fallback_summary
 from bot.domain.time.day import LocalDay
 from bot.ports import PullRequests
@@ -16,7 +17,7 @@ from bot.services.digest.builder import DigestBuilder
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 
-_NO_SUMMARY_REASON = "it was not summarized when the digest was made"
+_NO_SUMMARY = Fallback(FallbackReason.NOT_SUMMARISED)
 
 
 class KeptSummaryReader:
@@ -37,7 +38,7 @@ class KeptSummaryReader:
         if kept:
             return kept
         loaded, classes = self._reader.load_files(pull), self._classes_of(pull.repository)
-        summary = build_fallback_summary(loaded, _NO_SUMMARY_REASON, Coverage.NONE, classes)
+        summary = build_fallback_summary(loaded, _NO_SUMMARY, Coverage.NONE, classes)
         return SummarisedPullRequest(loaded, summary, determine_area(loaded, classes))
 
 

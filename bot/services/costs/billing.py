@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.operations.budget import BudgetRefusal
 
 # work from the command line: its user limits it there, and the budgets for Slack do not apply
 OPERATOR = "operator"
@@ -25,7 +26,7 @@ class BillingAccount:
     """
 
     payer: str = ""
-    refusals: set[str] = field(default_factory=set)
+    refusals: set[BudgetRefusal] = field(default_factory=set)
 
 
 _CURRENT_ACCOUNT: ContextVar[BillingAccount | None] = ContextVar("account", default=None)

@@ -10,11 +10,9 @@ from uuid import uuid4
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import BudgetExceeded
 from bot.domain.operations.budget import (
-    MONTH_EXHAUSTED,
-    PERSONAL_EXHAUSTED,
-    TOTAL_EXHAUSTED,
     BudgetHold,
     BudgetLimits,
+    BudgetRefusal,
     CallPurpose,
     build_month_name,
     build_payer_name,
@@ -31,9 +29,9 @@ from bot.services.costs.billing import name_payer
 log = logging.getLogger(__name__)
 
 _SPENT_SENTENCES = {
-    TOTAL_EXHAUSTED: "Today's model budget is used up; it resets at midnight ({zone}).",
-    PERSONAL_EXHAUSTED: "You have used up your budget for today; it resets at midnight ({zone}).",
-    MONTH_EXHAUSTED: "This month's model budget is used up; it resets on {first} ({zone}).",
+    BudgetRefusal.DAY_USED: "Today's model budget is used up; it resets at midnight ({zone}).",
+    BudgetRefusal.PERSON_USED: "You have used up your budget for today; it resets at midnight ({zone}).",
+    BudgetRefusal.MONTH_USED: "This month's model budget is used up; it resets on {first} ({zone}).",
 }
 
 
@@ -67,7 +65,7 @@ class Budget:
         caps = list_caps(today.date, name_payer(slack_request), CallPurpose.USUAL, self._limits)
         for cap in caps:
             if self._spending.get_spending(cap.name) >= cap.dollars:
-                return _SPENT_SENTENCES[cap.reason].format(zone=today.zone, first=find_next_month(today.date))
+                return _SPENT_SENTENCES[cap.refusal].format(zone=today.zone, first=find_next_month(today.date))
         return ""
 
     def reserve_cost(self, payer: str, purpose: CallPurpose, dollars: float) -> BudgetHold:
@@ -82,7 +80,7 @@ class Budget:
         hold = BudgetHold(self._new_token(), dollars, list_names(date, payer))
         cap_index = self._spending.reserve_budget(hold, [(cap.name, cap.dollars) for cap in caps])
         if cap_index is not None:
-            raise BudgetExceeded(caps[cap_index].reason)
+            raise BudgetExceeded(caps[cap_index].refusal)
         return hold
 
     def settle_cost(self, hold: BudgetHold, dollars: float, entry: LedgerEntry | None = None) -> None:

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 
 from bot.domain.errors import BudgetExceeded, ModelError
-from bot.domain.operations.budget import TOO_MANY_CALLS, BudgetHold, CallPurpose
+from bot.domain.operations.budget import BudgetHold, BudgetRefusal, CallPurpose
 from bot.domain.operations.ledger import CallKind, CallOrigin, Expense, build_call_entry
 from bot.domain.operations.usage import NO_USAGE, PriceList, Usage
 from bot.ports import Chat, ChatEvent, ChatModel, Completion, Model, Prompt, RateLimiter, TurnUsage
@@ -100,7 +100,7 @@ class CallMeter:
         """Wait while a user has too many calls in a minute, if there is time for it."""
         while payer and not self._limiter.try_acquire(f"calls:{payer}"):
             if deadlines.get_seconds_left() < _MIN_SECONDS_TO_WAIT:
-                raise BudgetExceeded(TOO_MANY_CALLS)
+                raise BudgetExceeded(BudgetRefusal.TOO_MANY_CALLS)
             self._sleep(_PAUSE_SECONDS)
 
 
@@ -153,6 +153,6 @@ def _find_origin(account: BillingAccount) -> CallOrigin:
 
 def _log_refusal(account: BillingAccount, error: BudgetExceeded) -> None:
     """Log a refusal once for each piece of work: a day has hundreds of calls."""
-    if str(error) not in account.refusals:
+    if error.refusal not in account.refusals:
         log.info("no more model calls for %s: %s", account.payer or "the schedule", error)
-    account.refusals.add(str(error))
+    account.refusals.add(error.refusal)

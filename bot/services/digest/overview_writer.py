@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from bot.domain.digest.models import Entry, Overview, Theme, keep_known_themes
 from bot.domain.errors import ModelError
 from bot.domain.pull_requests.models import Repository
-from bot.domain.summaries.models import NO_MODEL
+from bot.domain.summaries.fallback import Fallback, FallbackReason, explain_fallback
 from bot.domain.text.issue_numbers import remove_unknown_numbers
 from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay
@@ -38,13 +38,15 @@ class OverviewWriter:
             return Overview("Nothing was merged.")
         completion = self._completion
         if completion is None:
-            return _build_from_facts(entries, NO_MODEL)
+            return _build_from_facts(entries, Fallback(FallbackReason.NO_MODEL))
         prompt = build_overview_prompt(self._model, repository, day, entries)
         try:
             answer = completion.request_answer(prompt, OverviewAnswer)
         except ModelError as error:
             log.info("no model overview of %s on %s: %s", repository, day.date, error)
-            return _build_from_facts(entries, str(error), completion.compute_cost(self._model, error.usage))
+            return _build_from_facts(
+                entries, explain_fallback(error), completion.compute_cost(self._model, error.usage)
+            )
         spent = completion.compute_cost(self._model, answer.usage)
         return _build_checked(answer, frozenset(entry.number for entry in entries), spent)
 
@@ -61,10 +63,10 @@ def _build_checked(
     )
 
 
-def _build_from_facts(entries: Iterable[Entry], reason: str, spent: float | None = 0.0) -> Overview:
+def _build_from_facts(entries: Iterable[Entry], fallback: Fallback, spent: float | None = 0.0) -> Overview:
     areas = Counter(entry.area for entry in entries if not entry.summary.is_trivial)
     named = ", ".join(f"{area} ({count})" for area, count in areas.most_common(4))
     trivial = sum(entry.summary.is_trivial for entry in entries)
     text = f"Most of it in {named}. " if named else ""
     text += f"{format_count(trivial, 'pull request')} changed no product code." if trivial else ""
-    return Overview(text.strip(), cost=spent, fallback=reason)
+    return Overview(text.strip(), cost=spent, fallback=fallback)

@@ -11,6 +11,7 @@ from functools import partial
 from bot.domain.errors import GitHubUnavailable, PrdigestError, PullRequestNotFound, UsageError
 from bot.domain.history.backfill import BackfillOutcome, BackfillRecord
 from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.summaries.fallback import describe_fallback
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay, get_yesterday
@@ -180,7 +181,7 @@ class _PullRequestReader:
         read = summaries.summarise(pull)
         # a pull request that can't be read is not a failure of the model
         counts = summaries.counts_failures and not read.summary.is_unread
-        failure = read.summary.fallback if counts else ""
+        failure = describe_fallback(read.summary.fallback) if counts else ""
         with self._lock:
             self._limit.spent += summaries.compute_cost(read)
             self._failures = [*self._failures, failure] if failure else []

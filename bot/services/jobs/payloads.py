@@ -9,8 +9,9 @@ from typing import Generic, TypeVar
 from bot.domain.conversations.commands import CommandRequest
 from bot.domain.conversations.preview_request import PreviewAction
 from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.conversations.step_inputs import StepInputs, StepName
+from bot.domain.conversations.step_inputs import StepInputs
 from bot.domain.operations.lost_job import LostJob
+from bot.domain.operations.workflow_steps import StepName
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector

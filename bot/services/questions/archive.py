@@ -14,6 +14,7 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup, get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import SummarisedPullRequest, build_fallback_summary
 from bot.domain.text.redaction import redact_patch
 from bot.domain.time.date_range import Span
@@ -25,7 +26,7 @@ from bot.services.source.code_sources import NO_CODE, CodeSources
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 
-_NO_SUMMARY_REASON = "nobody has asked for it before"
+_NO_SUMMARY = Fallback(FallbackReason.NOT_REQUESTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ class PullRequestArchive:
         if cached:
             return replace(cached, pull=loaded)
         classes = self._classes_of(loaded.repository)
-        summary = build_fallback_summary(loaded, _NO_SUMMARY_REASON, Coverage.NONE, classes)
+        summary = build_fallback_summary(loaded, _NO_SUMMARY, Coverage.NONE, classes)
         return Entry(loaded, summary, self._entry_cache.rate_pull_request(loaded), determine_area(loaded, classes))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from bot.domain.digest.models import Entry
 from bot.domain.errors import BudgetExceeded, ModelBusy, ModelRequestRejected, PrdigestError
-from bot.domain.operations.budget import REVIEWS_EXHAUSTED, BudgetHold
+from bot.domain.operations.budget import BudgetHold, BudgetRefusal
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathClasses
 from bot.domain.review.eligibility import should_review
@@ -122,7 +122,7 @@ class DayReviewer:
                 refused = self._start_reviews(crew, running, progress)
                 if not running:
                     if refused:
-                        progress.stop = progress.stop or REVIEWS_EXHAUSTED
+                        progress.stop = progress.stop or BudgetRefusal.REVIEWS_USED.clause
                     return
                 done, _ = wait(running, deadlines.get_seconds_left(), FIRST_COMPLETED)
                 if not done:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bot.domain.conversations.tool_names import ToolName
 from bot.domain.errors import SourceUnavailable, UsageError
 from bot.domain.pull_requests.diff import DiffSide, split_hunks
 from bot.domain.pull_requests.models import PullRequest, Repository
@@ -39,11 +40,11 @@ def build_review_tools(source: PullSource, *, has_history: bool) -> ModelTools:
         return source.list_changes(arguments.path.strip())
 
     tools: dict[str, tuple[type[ToolArguments], Any]] = {
-        "read_file": (ReadFileArguments, read_file),
-        "find_uses": (FindUsesArguments, find_uses),
+        ToolName.READ_FILE: (ReadFileArguments, read_file),
+        ToolName.FIND_USES: (FindUsesArguments, find_uses),
     }
     if has_history:
-        tools["list_changes"] = (ListChangesArguments, list_changes)
+        tools[ToolName.LIST_CHANGES] = (ListChangesArguments, list_changes)
     return ModelTools(tools, explain_error)
 
 

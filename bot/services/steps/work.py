@@ -11,6 +11,7 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.step_inputs import StepInputs
 from bot.domain.conversations.thread import Question, ThreadMemory
 from bot.domain.errors import UsageError
+from bot.domain.operations.workflow_steps import ANSWER, LINK
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.text.strings import truncate_text
 from bot.domain.time.date_range import Span, parse_day
@@ -58,7 +59,7 @@ class StepWork:
             else self._repositories.default
         )
         spec = DigestSpec(inputs.channel, repository, Span(day.date, day.date, day.zone))
-        return {"link": self._delivery.post_digest(spec).permalink}
+        return {LINK.name: self._delivery.post_digest(spec).permalink}
 
     def answer_question(self, asked_by: SlackRequest, inputs: StepInputs) -> Mapping[str, str]:
         """Answer a question in Markdown, in which nothing notifies anybody. Raises PrdigestError."""
@@ -66,7 +67,7 @@ class StepWork:
             raise UsageError(sentences.STEP_WITHOUT_QUESTION)
         question = Question(asked_by, inputs.question, asked_by.message)
         draft = self._writer.write_answer(question, ThreadMemory(""), _NoDisplay())
-        return {"answer": truncate_text(draft.text, MAX_ANSWER_LENGTH)}
+        return {ANSWER.name: truncate_text(draft.text, MAX_ANSWER_LENGTH)}
 
 
 class _NoDisplay:

@@ -20,7 +20,8 @@ from bot.domain.pull_requests.areas import OTHER_AREA, determine_area
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import UNREADABLE, SummarisedPullRequest, build_fallback_summary
+from bot.domain.summaries.fallback import Fallback, FallbackReason
+from bot.domain.summaries.models import SummarisedPullRequest, build_fallback_summary
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.ports import PullRequests
 from bot.services.summaries.summarizer import SummaryResult
@@ -78,7 +79,8 @@ def read_isolated(
         log_defect(pull, error)
         bare = replace(pull, files=None)
         # no classes are needed without files
-        return SummarisedPullRequest(bare, build_fallback_summary(bare, UNREADABLE, Coverage.NONE), OTHER_AREA)
+        summary = build_fallback_summary(bare, Fallback(FallbackReason.UNREADABLE), Coverage.NONE)
+        return SummarisedPullRequest(bare, summary, OTHER_AREA)
 
 
 def log_defect(pull: PullRequest, error: Exception) -> None:

@@ -11,10 +11,9 @@ from bot.domain.operations.ledger import Expense
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
 from bot.domain.summaries.diff_packing import Coverage, PackedDiff
+from bot.domain.summaries.fallback import Fallback, FallbackReason, explain_fallback
 from bot.domain.summaries.models import (
-    NO_MODEL,
     NO_RISKS,
-    UNREADABLE,
     Quote,
     Summary,
     SummaryRisk,
@@ -74,13 +73,13 @@ class Summariser:
     def summarise_pull_request(self, pull: PullRequest) -> SummaryResult:
         """Summarise a pull request. Without an answer of the model, return a fallback, which is not cached."""
         if pull.files is None:
-            return SummaryResult(self._build_fallback(pull, "its files could not be loaded", Coverage.NONE))
+            return SummaryResult(self._build_fallback(pull, Fallback(FallbackReason.NO_FILES), Coverage.NONE))
         diff = self._pack_diff(pull, pull.files, self._budget)
         if diff.coverage is Coverage.NONE and any(file.is_unreadable for file in pull.files):
             log.warning("%s#%d could not be read (no diff of it is one)", pull.repository, pull.number)
-            return SummaryResult(self._build_fallback(pull, UNREADABLE, diff.coverage))
+            return SummaryResult(self._build_fallback(pull, Fallback(FallbackReason.UNREADABLE), diff.coverage))
         if self._completion is None:
-            return SummaryResult(self._build_fallback(pull, NO_MODEL, diff.coverage))
+            return SummaryResult(self._build_fallback(pull, Fallback(FallbackReason.NO_MODEL), diff.coverage))
         return self._ask_model(self._completion, pull, pull.files, diff)
 
     def _pack_diff(self, pull: PullRequest, files: Sequence[ChangedFile], budget: int) -> PackedDiff:
@@ -99,7 +98,7 @@ class Summariser:
                 return self._ask_model(completion, pull, files, shorter)
             log.info("no model summary of %s#%d: %s", pull.repository, pull.number, error)
             spent = completion.compute_cost(self._model, error.usage)
-            return SummaryResult(self._build_fallback(pull, str(error), diff.coverage), cost=spent)
+            return SummaryResult(self._build_fallback(pull, explain_fallback(error), diff.coverage), cost=spent)
         note_expense(Expense(cache_hits=int(answer.from_cache), cache_misses=int(not answer.from_cache)))
         summary = _build_summary(answer.value, pull, diff)
         summary = remove_unproven_claims(summary) if self._must_prove else summary
@@ -114,8 +113,8 @@ class Summariser:
         shorter = self._pack_diff(pull, files, choose_smaller_budget(diff.text, error.excess))
         return shorter if len(shorter.text) < len(diff.text) else None
 
-    def _build_fallback(self, pull: PullRequest, reason: str, coverage: Coverage) -> Summary:
-        return build_fallback_summary(pull, reason, coverage, self._classes_of(pull.repository))
+    def _build_fallback(self, pull: PullRequest, fallback: Fallback, coverage: Coverage) -> Summary:
+        return build_fallback_summary(pull, fallback, coverage, self._classes_of(pull.repository))
 
 
 def _build_summary(answer: SummaryAnswer, pull: PullRequest, diff: PackedDiff) -> Summary:

@@ -91,7 +91,7 @@ def make_account(token_uri: str) -> dict[str, str]:
 
 
 def access(region: str = REGION) -> ModelAccess:
-    return ModelAccess("", "", region, PROJECT)
+    return ModelAccess("", "", {"PRDIGEST_MODEL_REGION": region, "PRDIGEST_MODEL_PROJECT": PROJECT})
 
 
 def complete(provider: ModelProvider, prompt: Prompt = PROMPT, region: str = REGION) -> str:

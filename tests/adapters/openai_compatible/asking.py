@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from localslack.loopback import Loopback, Request, Response
 
-from bot.adapters.openai_compatible import OPENAI_COMPATIBLE
+from bot.adapters.openai_compatible import CONTEXT_TOKENS, OPENAI_COMPATIBLE
 from bot.domain.errors import ModelError
 from bot.ports import Chat, Completion, ModelAccess, ModelConnection, Prompt, TextPart, ToolResult, Turn
 from bot.services.summaries.schemas import SummaryAnswer, build_schema
@@ -30,7 +30,7 @@ CHAT = Chat(LARGE, "You answer questions.", TOOLS, ASKED, max_tokens=2_000, sile
 
 @contextmanager
 def connected(url: str, key: str = "key-of-the-server", tokens: int | None = None) -> Iterator[ModelConnection]:
-    connection = OPENAI_COMPATIBLE.connect(ModelAccess(key, url, context_tokens=tokens))
+    connection = OPENAI_COMPATIBLE.connect(ModelAccess(key, url, {CONTEXT_TOKENS: tokens}))
     try:
         yield connection
     finally:

@@ -11,6 +11,7 @@ from bot.domain.errors import ModelInputTooLong
 from bot.domain.operations.usage import NO_PRICES
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.review.models import ReviewVerdict
+from bot.domain.summaries.fallback import describe_fallback
 from bot.ports import TextPart, Turn
 from bot.services.review.reviewer import BugReviewer, ReviewModel
 from bot.services.source.code_sources import NO_CODE
@@ -116,5 +117,5 @@ def test_a_change_that_no_window_holds_is_told_so(served: OpenAIEmulator) -> Non
     with connected(served.address) as model:
         completion = StructuredCompletion(model, MemoryCache(), lambda _: None)
         summary = Summariser(completion, SMALL, 30_000).summarise_pull_request(large_pull()).summary
-    assert "longer than the model's context window" in summary.fallback
+    assert "longer than the model's context window" in describe_fallback(summary.fallback)
     assert len(served.requests) < 16

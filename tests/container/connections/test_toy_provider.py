@@ -22,8 +22,18 @@ from bot.domain.errors import ConfigurationError
 from bot.domain.operations.usage import NO_PRICES, Usage
 from bot.ports import ModelProvider
 from bot.settings import Settings, UsableSettings, load_settings
+from docs.settings import describe_group, list_providers
 from tests.adapters.worlds import MORNING, ScriptedGitHub
-from tests.container.connections.toy_provider import COMPLETED, KEY, TALKED, TEXT, TOY, ToyServer, ToySettings
+from tests.container.connections.toy_provider import (
+    COMPLETED,
+    KEY,
+    TALKED,
+    TEXT,
+    TOY,
+    ToyGroup,
+    ToyServer,
+    ToySettings,
+)
 from tests.doctor.findings import told
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY
@@ -47,6 +57,7 @@ def settings(
     store.ping()
     add_small_day(github, 2)
     for name, value in {
+        "PRDIGEST_MODEL_PROVIDER": "toy",
         "TOY_API_KEY": KEY,
         "TOY_URL": toy.url,
         "PRDIGEST_SUMMARY_MODEL": "toy-1",
@@ -78,6 +89,7 @@ def test_summaries_and_the_overview_are_the_toys_and_paid_by_its_prices(base: Fo
     digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
     assert [entry.summary.headline for entry in digest.entries] == ["Counts once"] * 2
     assert digest.overview.text == "A toy day."
+    assert toy.rooms == {"attic"}, "the option that the provider names"
     assert toy.requests == ["/complete"] * 3
     assert digest.cost == pytest.approx(paid(3, COMPLETED))
     assert digests.costs.budget.read_spending_today()[0] == pytest.approx(paid(3, COMPLETED))
@@ -136,17 +148,61 @@ def test_the_doctor_says_what_is_wrong_with_it_in_its_own_names(
 # which one is asked
 
 
-def test_the_one_with_a_key_is_chosen_and_without_any_the_first(settings: ToySettings, monkeypatch: Env) -> None:
-    assert choose_provider(settings, REGISTERED) is TOY
+def test_the_one_that_the_settings_name_is_chosen_and_claude_if_they_name_none(
+    settings: ToySettings, monkeypatch: Env
+) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+    assert choose_provider(settings, REGISTERED) is TOY
+    monkeypatch.delenv("PRDIGEST_MODEL_PROVIDER")
     assert choose_provider(ToySettings(), REGISTERED) is CLAUDE
-    for name in ("ANTHROPIC_API_KEY", "TOY_API_KEY"):
-        monkeypatch.delenv(name)
-    assert choose_provider(ToySettings(), REGISTERED) is CLAUDE
+    monkeypatch.delenv("TOY_API_KEY")
     assert get_model_access(ToySettings(), TOY) is None
 
 
-WITH_KEYS = [each for each in PROVIDERS if not each.choice]
+def test_a_provider_gets_the_values_of_its_own_settings_alone(settings: ToySettings, monkeypatch: Env) -> None:
+    for name, value in {
+        "TOY_ROOM": "cellar",
+        "PRDIGEST_CONTEXT_TOKENS": "8192",
+        "PRDIGEST_MODEL_REGION": "us-east-1",
+        "ANTHROPIC_API_KEY": "sk-ant-test",
+    }.items():
+        monkeypatch.setenv(name, value)
+    toys, claudes = (get_model_access(ToySettings(), each) for each in REGISTERED[::-1])
+    assert toys
+    assert (toys.options, toys.get_text("TOY_ROOM")) == ({"TOY_ROOM": "cellar"}, "cellar")
+    assert (toys.get_text("PRDIGEST_MODEL_REGION"), toys.get_number("PRDIGEST_CONTEXT_TOKENS")) == ("", None)
+    assert claudes
+    assert claudes.options == {}
+
+
+UNKNOWN = "write 'anthropic' or 'toy'"
+
+
+def test_an_unknown_name_is_refused_with_those_that_are_registered(
+    settings: ToySettings, monkeypatch: Env
+) -> None:
+    monkeypatch.setenv("PRDIGEST_MODEL_PROVIDER", "toys")
+    with pytest.raises(ConfigurationError, match=f"^PRDIGEST_MODEL_PROVIDER can't be used: {UNKNOWN}.$"):
+        choose_provider(ToySettings(), REGISTERED)
+    with pytest.raises(ConfigurationError, match="write 'anthropic', 'bedrock', 'vertex' or 'openai-compatible'"):
+        choose_provider(ToySettings())
+    lines = examined(ToySettings())
+    fault = f"! Settings: PRDIGEST_MODEL_PROVIDER can't be used: {UNKNOWN} -> "
+    assert any(line.startswith(fault) for line in lines), lines
+    assert any("Claude" in line for line in lines), "the first stands in for it"
+
+
+def test_its_settings_are_documented_as_all_others() -> None:
+    rows = describe_group(ToyGroup)
+    assert [(row["variable"], row["secret"], row["read_by"]) for row in rows] == [
+        ("TOY_API_KEY", "yes", "worker, commands"),
+        ("TOY_URL", "", "worker, commands"),
+        ("TOY_ROOM", "", "worker, commands"),
+    ]
+    assert list_providers(REGISTERED) == "`anthropic` (Claude's API) or `toy` (a toy)"
+
+
+WITH_KEYS = [each for each in PROVIDERS if each.key_variable and not each.is_key_optional]
 CLOUDS = [each for each in PROVIDERS if each.is_cloud]
 
 
@@ -171,7 +227,7 @@ def test_a_cloud_that_is_named_is_asked_whatever_keys_there_are(monkeypatch: Env
         monkeypatch.setenv(variable, example)
     access = get_model_access(Settings(), provider)
     assert access is not None
-    assert (access.key, access.region) == ("", provider.required_variables["PRDIGEST_MODEL_REGION"])
+    assert (access.key, dict(access.options)) == ("", dict(provider.required_variables))
 
 
 @pytest.mark.parametrize("provider", CLOUDS, ids=lambda each: each.name)

@@ -1,7 +1,7 @@
 """A provider of models that is none: a client and a server of a tiny protocol, and what registers it.
 
-Over HTTP, with the key in ``X-Toy-Key``: ``GET /models/NAME``; ``POST /complete`` answers
-``{"text": …, "used": [in, out]}``; ``POST /talk`` answers a JSON value a line: ``{"say": …}``,
+Over HTTP, with the key in ``X-Toy-Key`` and an option in ``X-Toy-Room``: ``GET /models/NAME``; ``POST /complete``
+answers ``{"text": …, "used": [in, out]}``; ``POST /talk`` answers a JSON value a line: ``{"say": …}``,
 ``{"call": …, "tool": …, "with": {…}}``, ``{"used": [in, out]}``, ``{"end": true}``.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import httpx2
 from localslack.loopback import Loopback, Request, Response
@@ -35,7 +35,7 @@ from bot.ports import (
     TurnUsage,
 )
 from bot.settings import Settings
-from bot.settings.description import Process, SettingUse
+from bot.settings.description import Process, SettingsGroup, SettingUse
 from tests.emulators.claude.script import overview_answer, summary_answer
 
 _ASKS_TOY = (Process.WORKER, Process.COMMANDS)
@@ -50,7 +50,7 @@ class ToyConnection:
 
     def __init__(self, access: ModelAccess, seconds: float = 30.0) -> None:
         kept = httpx2.Limits(max_keepalive_connections=0)
-        headers = {"X-Toy-Key": access.key}
+        headers = {"X-Toy-Key": access.key, "X-Toy-Room": access.get_text("TOY_ROOM")}
         self._client = httpx2.Client(base_url=access.address, headers=headers, limits=kept, timeout=seconds)
         track_connections(self._client)
         self._seconds = seconds
@@ -106,17 +106,22 @@ def _events(answer: httpx2.Response) -> Iterator[ChatEvent]:
 
 
 TOY = ModelProvider(
+    choice="toy",
     name="Toy",
+    place="a toy",
     key_variable="TOY_API_KEY",
     address_variable="TOY_URL",
     prices=PriceList({"toy-1": ModelPrice(10.0, 100.0)}),
     connect=ToyConnection,
     probe=ToyConnection,
+    option_variables=("TOY_ROOM",),
 )
 
 
-class ToySettings(Settings):
-    """What a settings file has to have for it: a key and an address."""
+class ToyGroup(SettingsGroup):
+    """What the module of its settings has: a key, an address, and an option that no other provider has."""
+
+    heading: ClassVar = "Toy"
 
     toy_api_key: Annotated[SecretStr | None, SettingUse(_ASKS_TOY, address_field="toy_url", is_token=True)] = (
         Field(default=None, description="The key of the toy.")
@@ -124,18 +129,28 @@ class ToySettings(Settings):
     toy_url: Annotated[str, SettingUse(_ASKS_TOY)] = Field(
         default="https://toy.invalid", description="Where the toy is."
     )
+    toy_room: Annotated[str, SettingUse(_ASKS_TOY)] = Field(default="attic", description="The room of the toy.")
+
+
+class ToySettings(ToyGroup, Settings):
+    """All settings, as ``bot/settings/model.py`` has them, with those of the toy."""
 
 
 class ToyServer(Loopback):
-    """The other side. ``requests`` are the paths that were asked for, ``heard`` what a talk told it last."""
+    """The other side. ``requests`` are the paths that were asked for, ``heard`` what a talk told it last.
+
+    ``rooms`` are those that were named.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.requests: list[str] = []
         self.heard: list[str] = []
+        self.rooms: set[str] = set()
 
     def handle(self, request: Request) -> Response:
         self.requests.append(request.path)
+        self.rooms.add(request.headers.get("x-toy-room", ""))
         if request.headers.get("x-toy-key") != KEY:
             return Response(401)
         if request.path.startswith("/models/"):

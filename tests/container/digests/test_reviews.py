@@ -19,7 +19,7 @@ from bot.container.digests.services import (
     build_report_builder,
 )
 from bot.domain.digest.models import Digest
-from bot.domain.operations.budget import REVIEWS_EXHAUSTED, build_review_name
+from bot.domain.operations.budget import BudgetRefusal, build_review_name
 from bot.domain.review.models import NO_REVIEWS, ReviewVerdict
 from bot.services.digest.builder import DigestBuilder
 from bot.settings import load_settings
@@ -139,7 +139,7 @@ def test_without_a_model_or_a_budget_a_digest_is_as_before(
 def test_a_small_budget_says_so(there: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PRDIGEST_REVIEW_BUDGET", "0.03")
     coverage = read().review_coverage
-    assert (coverage.eligible, coverage.reviewed, coverage.stop) == (3, 0, REVIEWS_EXHAUSTED)
+    assert (coverage.eligible, coverage.reviewed, coverage.stop) == (3, 0, BudgetRefusal.REVIEWS_USED.clause)
 
 
 def test_another_answer_model_reads_again(there: World, monkeypatch: pytest.MonkeyPatch) -> None:

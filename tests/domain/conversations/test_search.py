@@ -15,7 +15,7 @@ from bot.domain.conversations.search import (
     search_entries,
 )
 from bot.domain.digest.models import Entry
-from tests.helpers.builders import changed_file, entry, summary
+from tests.helpers.builders import changed_file, entry, failed, summary
 
 PATCH = """@@ -10,3 +10,3 @@ def run_header():
  def run():
@@ -33,7 +33,7 @@ FOUND = [
         body="Why: the default was wrong.\n\n<!-- default template -->\nSecond line.",
         said=summary(headline="A default changed", potential_risks="Callers of\nthe default."),
     ),
-    entry(8, files=[changed_file("docs/ROCm.md", 2)], said=summary(fallback="no model", headline="default")),
+    entry(8, files=[changed_file("docs/ROCm.md", 2)], said=summary(fallback=failed(), headline="default")),
     entry(9, files=None, title="Nothing loaded", body="see the default"),
 ]
 

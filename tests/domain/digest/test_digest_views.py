@@ -19,14 +19,16 @@ from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import RISK_THRESHOLD, Risk
-from bot.domain.summaries.models import NO_MODEL, ChangeType
+from bot.domain.summaries.fallback import Fallback, FallbackReason
+from bot.domain.summaries.models import ChangeType
 from bot.domain.time.date_range import Span
-from tests.helpers.builders import DAY, NOON, digest, entry, finding, make_view, pairs, summary
+from tests.helpers.builders import DAY, NOON, digest, entry, failed, finding, make_view, pairs, summary
 
 TRIVIAL = summary(type=ChangeType.TRIVIAL)
 RISKY = DigestView(only=ViewLevel.RISKY)
 SUBSTANTIAL = DigestView(only=ViewLevel.SUBSTANTIAL)
 BUSY = "the model is busy"
+FAILED, NO_MODEL = failed(BUSY), Fallback(FallbackReason.NO_MODEL)
 
 
 def weighed(number: int, points: float = 0, *, trivial: bool = False, **fields: Any) -> Entry:
@@ -115,7 +117,7 @@ def test_merged_counts_what_is_hidden_too() -> None:
 # --- what is missing
 
 
-def facts_of(*missing: int, reason: str = BUSY, of: int = 8) -> list[Entry]:
+def facts_of(*missing: int, reason: Fallback = FAILED, of: int = 8) -> list[Entry]:
     """Entries, those named with facts alone."""
     said = {number: summary(fallback=reason) for number in missing}
     return [entry(number, said=said.get(number)) for number in range(of, 0, -1)]
@@ -158,12 +160,12 @@ WHERE = "the commits of main"
         ),
         pytest.param(digest(*facts_of(1, 2, reason=NO_MODEL)), [], id="no-model-is-set-up"),
         pytest.param(
-            digest(*facts_of(1, reason="its files could not be loaded")),
+            digest(*facts_of(1, reason=Fallback(FallbackReason.NO_FILES))),
             ["facts alone of #1 (its files could not be loaded)"],
             id="files",
         ),
         pytest.param(
-            digest(*facts_of(), overview=Overview("Most of it.", fallback=BUSY)),
+            digest(*facts_of(), overview=Overview("Most of it.", fallback=FAILED)),
             [f"no overview by the model ({BUSY})"],
             id="no-overview",
         ),
@@ -171,7 +173,7 @@ WHERE = "the commits of main"
             digest(*facts_of(), overview=Overview("Most of it.", fallback=NO_MODEL)), [], id="no-model-for-it"
         ),
         pytest.param(
-            digest(*facts_of(3), overview=Overview("", fallback=BUSY), count=CountCheck(9, WHERE)),
+            digest(*facts_of(3), overview=Overview("", fallback=FAILED), count=CountCheck(9, WHERE)),
             [
                 "possibly incomplete: the commits of main show 9 merges, not 8",
                 f"facts alone of #3 ({BUSY})",
@@ -237,7 +239,7 @@ def test_what_it_cost_and_where_it_came_from_tells_nothing_of_the_day() -> None:
         {"count": CountCheck(3, WHERE)},
         {"hidden": 1},
         {"overview": Overview("Another.")},
-        {"overview": Overview("A calm day.", fallback=BUSY)},
+        {"overview": Overview("A calm day.", fallback=FAILED)},
         {"entries": (entry(2), entry(1, said=summary(headline="Another")))},
     ],
     ids=str,

@@ -30,7 +30,7 @@ from bot.domain.summaries.models import ChangeType
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.render.digest.post import render_days, render_digest
-from tests.helpers.builders import DAY, FOUND_QUOTE, NOON, digest, entry, finding, pull, summary
+from tests.helpers.builders import DAY, FOUND_QUOTE, NOON, digest, entry, failed, finding, pull, summary
 from tests.helpers.tables import check_rows
 
 LISTED = Risk(20.0, ("it is large", "its title speaks of speed"), tries=(Attempt(4, 5),))
@@ -74,7 +74,7 @@ SHOWN = {
     "action": of_summary(action="Another"),
     "claim": of_summary(risk_reason="Another"),
     "coverage": of_summary(coverage=Coverage.CLIPPED),
-    "fallback": of_summary(fallback="the model is busy"),
+    "fallback": of_summary(fallback=failed("the model is busy")),
     "reasons": of_risk(reasons=("it is old",)),
     "band": of_risk(points=13.0),
     "not listed": of_risk(points=0.0),
@@ -89,7 +89,7 @@ SHOWN = {
     "day": replace(BASE, day=LocalDay(dt.date(2026, 2, 27), DAY.zone)),
     "zone": replace(BASE, shows_zone=True),
     "overview": replace(BASE, overview=Overview("Another.")),
-    "without the model": replace(BASE, overview=replace(BASE.overview, fallback="the model is busy")),
+    "without the model": replace(BASE, overview=replace(BASE.overview, fallback=failed("the model is busy"))),
     "count": replace(BASE, count=CountCheck(9, "the commits of main")),
     "missing": replace(BASE, missing=("what was reverted since is not known",)),
     "view": replace(BASE, view=DigestView(only=ViewLevel.SUBSTANTIAL)),

@@ -14,6 +14,7 @@ from bot.domain.digest.models import Entry, Overview, ReaderAction
 from bot.domain.pull_requests.areas import OTHER_AREA, OTHER_PRODUCT_AREA
 from bot.domain.risk.assessment import RISK_THRESHOLD, Risk
 from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import ChangeType
 from tests.helpers.builders import NOON, digest, entry, pull, summary
 
@@ -173,7 +174,7 @@ def test_entries_are_found_by_number() -> None:
 def test_entries_are_told_apart_by_type_source_and_coverage() -> None:
     found = digest(
         entry(4, said=TRIVIAL),
-        entry(3, said=summary(fallback="no model is set up")),
+        entry(3, said=summary(fallback=Fallback(FallbackReason.NO_MODEL))),
         entry(2, said=summary(coverage=Coverage.CLIPPED)),
         entry(1, said=summary(coverage=Coverage.NONE)),
     )

@@ -12,6 +12,7 @@ from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import ChangedFile
 from bot.domain.pull_requests.path_classes import PathClass, PathClasses
 from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import (
     MAX_HEADLINE_LENGTH,
     ChangeType,
@@ -23,7 +24,7 @@ from bot.domain.summaries.models import (
     remove_unproven_claims,
     verify_quotes,
 )
-from tests.helpers.builders import changed_file, pull, summary
+from tests.helpers.builders import changed_file, failed, pull, summary
 
 CORE = changed_file(
     "engine/core.py", patch="@@ -7,2 +7,2 @@\n-    return old_count\n+    return new_count\n     # ends"
@@ -94,34 +95,34 @@ DOC, TEST, CI = "docs/a.md", "tests/test_a.py", ".github/ci.yml"
     ],
 )
 def test_the_type_of_a_fallback_is_set_by_rule(files: list[ChangedFile], trivial: bool) -> None:
-    said = build_fallback_summary(pull(files=files), "the model is busy", Coverage.FULL)
+    said = build_fallback_summary(pull(files=files), failed(), Coverage.FULL)
     assert said.type is (ChangeType.TRIVIAL if trivial else ChangeType.SUBSTANTIAL)
 
 
 def test_a_pull_request_whose_files_are_unknown_is_not_called_trivial() -> None:
-    said = build_fallback_summary(pull(files=None), "its files could not be loaded", Coverage.NONE)
+    said = build_fallback_summary(pull(files=None), Fallback(FallbackReason.NO_FILES), Coverage.NONE)
     assert said.type is ChangeType.SUBSTANTIAL
     assert "The files could not be read." in said.technical_impact
     assert said.key_insights == "Read the pull request itself."
 
 
 def test_a_fallback_says_that_it_is_one_and_why_in_its_first_line() -> None:
-    said = build_fallback_summary(pull(body="Counts once."), "the model is busy", Coverage.FULL)
+    said = build_fallback_summary(pull(body="Counts once."), failed(), Coverage.FULL)
     first, *rest = said.what_changed_and_why.split("\n")
     assert first == "*No model summary: the model is busy. The facts stand in for it.*"
     assert rest == ["", "Title: Change number 1", "", "Description: Counts once."]
     assert said.potential_risks == "Not assessed: no model read the diff."
-    assert (said.fallback, said.coverage, said.is_fallback) == ("the model is busy", Coverage.FULL, True)
+    assert (said.fallback, said.coverage, said.is_fallback) == (failed(), Coverage.FULL, True)
 
 
 def test_a_fallback_claims_nothing_that_only_a_model_could() -> None:
-    said = build_fallback_summary(pull(), "the model is busy", Coverage.FULL)
+    said = build_fallback_summary(pull(), failed(), Coverage.FULL)
     assert (said.risk_reason, said.action, said.evidence) == ("", "", ())
 
 
 def test_a_fallback_states_size_and_kinds() -> None:
     files = [changed_file("engine/a.py", 1_000, 5), changed_file("engine/b.py", 2), changed_file(DOC, 30)]
-    said = build_fallback_summary(pull(files=files), "the model is busy", Coverage.FULL)
+    said = build_fallback_summary(pull(files=files), failed(), Coverage.FULL)
     assert said.technical_impact == "3 files, +1032 -5 lines. By kind of file: 2 product, 1 docs."
     assert said.key_insights == "Most changed: `engine/a.py`, `docs/a.md`, `engine/b.py`."
 
@@ -139,13 +140,13 @@ def test_a_fallback_states_size_and_kinds() -> None:
     ids=ascii,
 )
 def test_hints_of_a_template_are_no_description(body: str, said: str) -> None:
-    found = build_fallback_summary(pull(body=body), "the model is busy", Coverage.FULL).what_changed_and_why
+    found = build_fallback_summary(pull(body=body), failed(), Coverage.FULL).what_changed_and_why
     assert found.rsplit("Description: ", 1)[1].strip() == said
 
 
 @given(st.text(max_size=400), st.text(max_size=2_000))
 def test_a_fallback_keeps_to_the_lengths_of_a_summary(title: str, body: str) -> None:
-    said = build_fallback_summary(pull(title=title, body=body), "the model is busy", Coverage.FULL)
+    said = build_fallback_summary(pull(title=title, body=body), failed(), Coverage.FULL)
     assert len(said.headline) <= MAX_HEADLINE_LENGTH
     assert len(said.what_changed_and_why.split("Description: ", 1)[-1]) <= len(title) + 700
     assert len(said.what_changed_and_why.splitlines()) == 5
@@ -166,5 +167,5 @@ def test_kinds_are_counted_with_the_classes_of_a_repository() -> None:
     found = pull(files=[changed_file("book/a.py"), changed_file("book/b.py"), changed_file("c.py")])
     assert count_file_classes(found, classes) == {PathClass.DOCS: 2, PathClass.PRODUCT: 1}
     assert build_fallback_summary(
-        pull(files=[changed_file("book/a.py")]), "it is away", Coverage.FULL, classes
+        pull(files=[changed_file("book/a.py")]), failed(), Coverage.FULL, classes
     ).is_trivial

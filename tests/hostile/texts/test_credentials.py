@@ -22,7 +22,7 @@ from bot.render.summaries.details import render_details_view
 from bot.render.summaries.post import render_summary
 from bot.services.summaries.prompts import build_overview_prompt, build_summary_prompt
 from bot.services.summaries.schemas import OverviewAnswer, SummaryAnswer
-from tests.helpers.builders import DAY, REPOSITORY, changed_file, digest, entry, pull, summary
+from tests.helpers.builders import DAY, REPOSITORY, changed_file, digest, entry, failed, pull, summary
 from tests.helpers.tables import check_rows
 from tests.hostile.tables.credentials import CREDENTIALS, PLAUSIBLE
 
@@ -101,7 +101,7 @@ def test_no_answer_holds_one_wherever_it_is_cut_into_pieces(text: str, hidden: s
 def test_nothing_that_is_shown_holds_one(text: str, hidden: str) -> None:
     """Also of what was kept before it was cleaned on its way in."""
     plain = pull(3, title=text, body=text, files=[changed_file(f"{text}.py")])
-    stood_in = replace(entry(3), pull=plain, summary=build_fallback_summary(plain, "away", Coverage.FULL))
+    stood_in = replace(entry(3), pull=plain, summary=build_fallback_summary(plain, failed("away"), Coverage.FULL))
     found = digest(entry(4, title=text, said=told(text)), stood_in, outcomes=())
     for shown in (
         *shown_of(found.entries[0]),

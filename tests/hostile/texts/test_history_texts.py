@@ -16,7 +16,7 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import build_fallback_summary
 from bot.domain.text.issue_numbers import remove_unknown_numbers
 from bot.domain.text.strings import collapse_lines, remove_comments
-from tests.helpers.builders import NOON, pull
+from tests.helpers.builders import NOON, failed, pull
 from tests.helpers.checks import measure_seconds
 from tests.helpers.tables import check_rows
 
@@ -53,7 +53,7 @@ def test_a_number_of_thousands_of_digits_is_of_no_day() -> None:
         "one_line": collapse_lines,
         "without_comments": remove_comments,
         "is_revert": lambda text: is_revert(pull(title=text[:TITLE], body=text)),
-        "fallback": lambda text: build_fallback_summary(pull(body=text), "it is away", Coverage.FULL),
+        "fallback": lambda text: build_fallback_summary(pull(body=text), failed("it is away"), Coverage.FULL),
     },
     ["<!--", "-->", " ", "\n", "(", "[", "`", "*", "#1", "Revert ", '"', "a/", ", "],
 )

@@ -80,7 +80,7 @@ from bot.render.touches.task_view import split_text
 from bot.services.questions.plain_search import search_by_words
 from bot.services.questions.tools.selection import find_places
 from bot.services.summaries.prompts import build_summary_prompt, fence_text
-from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, digest, entry, pull
+from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, digest, entry, failed, pull
 from tests.helpers.data.attacks import PIECES, attack
 
 pytestmark = pytest.mark.slow
@@ -230,7 +230,7 @@ PARSERS: dict[str, Parser] = {
     "search-text": lambda text: list(search_entries([called(text)], ["x"], Where.TEXT)),
     "places": lambda text: find_places((changed_file(patch=text),), "x"),
     "found_by_words": lambda text: search_by_words(text, [called(text)]),
-    "fallback": lambda text: build_fallback_summary(pull(title=text, body=text), "it is away", Coverage.FULL),
+    "fallback": lambda text: build_fallback_summary(pull(title=text, body=text), failed("away"), Coverage.FULL),
     "prompt": lambda text: build_summary_prompt("m", pull(title=text, body=text), pack_diff((), 1_000, 0)),
     "is_remark": is_remark,
     "is_for_others": lambda text: is_for_others(text, "U1"),

@@ -18,7 +18,7 @@ from bot.domain.digest.models import Digest, Entry
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import build_fallback_summary
 from bot.render.digest.report import render_report
-from tests.helpers.builders import changed_file, digest, entry, pull, summary
+from tests.helpers.builders import changed_file, digest, entry, failed, pull, summary
 from tests.helpers.tables import check_rows
 from tests.hostile.tables.markdown import LINES, PATHS, TEXTS
 from tests.render.hostile_days import digests
@@ -97,7 +97,9 @@ def test_no_name_of_a_file_forges_the_report(path: str) -> None:
 @check_rows(LINES)
 def test_what_stands_in_for_the_model_forges_nothing(title: str) -> None:
     made = pull(2, title=title, body=f"{title}\n\n{title}", files=[changed_file("a`b](c).py")])
-    told = replace(entry(2), pull=made, summary=build_fallback_summary(made, title or "away", Coverage.FULL))
+    told = replace(
+        entry(2), pull=made, summary=build_fallback_summary(made, failed(title or "away"), Coverage.FULL)
+    )
     like = replace(told, pull=replace(made, title="x"), summary=summary())
     require_harmless(render_report(three(told)), render_report(three(like)))
 

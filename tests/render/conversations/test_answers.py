@@ -10,20 +10,23 @@ from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.conversations.answer_end import AnswerEnd
+from bot.domain.conversations.search import Where
+from bot.domain.conversations.tool_names import WHERE_ARGUMENT, ToolName
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import collapse_lines
-from bot.ports import Post
+from bot.ports import Post, ToolCall
 from bot.render.conversations.answers import (
     VOTE,
+    describe_tools,
     format_search_answer,
     label_citation,
     make_feedback_buttons,
     render_footer,
 )
 from bot.render.conversations.sentences import format_answer_end
-from tests.helpers.builders import entry, pull, summary
+from tests.helpers.builders import entry, failed, pull, summary
 from tests.helpers.tables import check_rows
 from tests.render.conversations.test_streaming_properties import addresses, touching
 from tests.render.hostile_days import TOKENS, texts
@@ -142,7 +145,7 @@ def test_slack_takes_the_longest_that_can_stand_below() -> None:
 
 def test_a_plain_search_says_that_it_is_one() -> None:
     made = entry(7, title="Change a <default>", said=summary(headline="A default changed"))
-    fallback = entry(8, title="Another", said=summary(fallback="no model"))
+    fallback = entry(8, title="Another", said=summary(fallback=failed("no model")))
     assert format_search_answer("No model.", TITLE, [made, fallback]).splitlines() == [
         f"**Without the model.** No model. Text search for your words in the pull requests of {TITLE}:",
         f"- [#7]({made.pull.url}) Change a &lt;default&gt;: A default changed",
@@ -199,3 +202,25 @@ def test_the_longest_plain_search_fits_a_message(filler: str) -> None:
     text = format_search_answer(filler * 500, TITLE, found)
     assert len(text) <= 12_000
     assert check_message(message({"type": "markdown", "text": text})) is None
+
+
+def call(name: str, **arguments: object) -> ToolCall:
+    return ToolCall("1", name, arguments)
+
+
+@pytest.mark.parametrize(
+    ("calls", "status"),
+    [
+        ([call(ToolName.READ_DIFF), call(ToolName.READ_FILE)], "is reading files…"),
+        ([call(ToolName.FIND_USES)], "is reading files…"),
+        ([call(ToolName.READ_DISCUSSION), call(ToolName.READ_DIFF)], "is reading discussions…"),
+        ([call(ToolName.READ_DIFF)] * 2, "is reading 2 diffs…"),
+        ([call(ToolName.SEARCH, **{WHERE_ARGUMENT: "text"})], "is searching descriptions…"),
+        ([call(ToolName.SEARCH, where=Where.TEXT), call(ToolName.SEARCH)], "is searching diffs…"),
+        ([call(ToolName.SEARCH, where=["text"])], "is searching diffs…"),
+        ([call(ToolName.TAKEN_BACK)], "is looking for reverts…"),
+        ([call("no such tool")], "is reading the list of pull requests…"),
+    ],
+)
+def test_a_status_says_what_the_tools_do(calls: list[ToolCall], status: str) -> None:
+    assert describe_tools(calls) == status

@@ -11,6 +11,7 @@ from localslack.rules.messages import check_message, find_links, find_mentions
 from bot.adapters.slack.errors import _SENTENCES
 from bot.domain import errors
 from bot.domain.errors import (
+    BudgetExceeded,
     ConfigurationError,
     DayUnavailable,
     DiscussionUnavailable,
@@ -30,6 +31,7 @@ from bot.domain.errors import (
     TimeLimitExceeded,
     UsageError,
 )
+from bot.domain.operations.budget import BudgetRefusal
 from bot.render.conversations.notices import (
     describe_error,
     render_error,
@@ -67,6 +69,8 @@ KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and is
 
 
 def raised(kind: type[PrdigestError], sentence: str) -> PrdigestError:
+    if kind is BudgetExceeded:
+        return BudgetExceeded(BudgetRefusal.DAY_USED)
     return SlackCallRefused(sentence, "invalid_auth") if kind is SlackCallRefused else kind(sentence)
 
 

@@ -10,20 +10,21 @@ import pytest
 from bot.domain.digest.models import CountCheck, Entry, Overview
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.operations.budget import (
-    MONTH_EXHAUSTED,
-    MONTH_NEARLY_EXHAUSTED,
-    NEARLY_EXHAUSTED,
-    TOTAL_EXHAUSTED,
+    BudgetRefusal,
 )
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.review.models import ReviewCoverage
 from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.fallback import Fallback
 from bot.domain.summaries.models import ChangeType
 from bot.render.digest.coverage import describe_count_difference, format_coverage
-from tests.helpers.builders import digest, entry, summary
+from tests.helpers.builders import digest, entry, failed, summary
 from tests.helpers.tables import check_rows
 
 WHERE = "the commits of main"
+
+DAY_NEARLY_USED, DAY_USED = Fallback(BudgetRefusal.DAY_NEARLY_USED), Fallback(BudgetRefusal.DAY_USED)
+MONTH_NEARLY_USED, MONTH_USED = Fallback(BudgetRefusal.MONTH_NEARLY_USED), Fallback(BudgetRefusal.MONTH_USED)
 
 
 def made(number: int = 1, *, cached: bool = False, cost: float | None = 0.0, **said: Any) -> Entry:
@@ -36,7 +37,7 @@ def several(count: int, **said: Any) -> list[Entry]:
 
 CLIPPED: dict[str, Any] = {"coverage": Coverage.CLIPPED}
 NONE: dict[str, Any] = {"coverage": Coverage.NONE}
-AWAY: dict[str, Any] = {"fallback": "the model is busy"}
+AWAY: dict[str, Any] = {"fallback": failed()}
 FULL = "all from full diffs"
 
 
@@ -71,13 +72,22 @@ FULL = "all from full diffs"
             id="fallbacks",
         ),
         pytest.param(
-            [made(4), made(3, fallback=NEARLY_EXHAUSTED), made(2, **AWAY), made(1, fallback=NEARLY_EXHAUSTED)],
+            [
+                made(4),
+                made(3, fallback=DAY_NEARLY_USED),
+                made(2, **AWAY),
+                made(1, fallback=DAY_NEARLY_USED),
+            ],
             f"1 of 4 read · 4 substantial, 0 trivial · {FULL} · facts only: #2 · facts only because today's "
             "model budget is nearly used up: #3, #1 · no model cost",
             id="fallbacks-for-want-of-money",
         ),
         pytest.param(
-            [made(3), made(2, fallback=MONTH_NEARLY_EXHAUSTED), made(1, fallback=MONTH_EXHAUSTED)],
+            [
+                made(3),
+                made(2, fallback=MONTH_NEARLY_USED),
+                made(1, fallback=MONTH_USED),
+            ],
             f"1 of 3 read · 3 substantial, 0 trivial · {FULL} · facts only because this month's model budget is "
             "nearly used up: #2 · facts only because this month's model budget is used up: #1 · no model cost",
             id="fallbacks-for-want-of-money-of-the-month",
@@ -197,8 +207,8 @@ def test_a_day_without_merges_that_is_counted_needs_no_line() -> None:
 
 
 def test_an_overview_that_was_saved_is_named() -> None:
-    saved = digest(made(), overview=Overview("", fallback=TOTAL_EXHAUSTED))
+    saved = digest(made(), overview=Overview("", fallback=DAY_USED))
     assert "no overview because today's model budget is used up" in format_coverage(saved)
     assert "no overview" not in format_coverage(
-        digest(made(), overview=Overview("", fallback="the model is busy"))
+        digest(made(), overview=Overview("", fallback=failed("the model is busy")))
     )

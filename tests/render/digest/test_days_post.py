@@ -28,7 +28,7 @@ from bot.render.digest.multi_day import render_catch_up
 from bot.render.digest.post import RenderedDigest, describe_skipped_days, render_days, render_digest
 from bot.render.digest.report import render_report
 from bot.render.digest.thread import render_thread
-from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, summary
+from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, failed, summary
 from tests.render.accepted import items, list_addresses, seen
 from tests.render.digest.test_multi_day import days, numbered
 from tests.render.hostile_days import LONGEST, WORST, digests, elsewhere, full_day
@@ -122,7 +122,7 @@ def test_days_without_merges_are_a_lead_alone() -> None:
 
 def test_the_gaps_of_a_day_are_those_of_the_digest() -> None:
     found = friday_to_sunday(1, 1)
-    late = replace(found.digests[0], overview=Overview("Most of it.", fallback="the model is busy"))
+    late = replace(found.digests[0], overview=Overview("Most of it.", fallback=failed("the model is busy")))
     made = render_days(replace(found, digests=(late, found.digests[1])))
     assert made.gaps == ("2026-02-27: no overview by the model (the model is busy)",)
 

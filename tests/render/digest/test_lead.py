@@ -26,7 +26,7 @@ from bot.render.blocks.terminal import format_message
 from bot.render.digest.lead import render_lead
 from bot.render.digest.sentences import ACTIONS_TITLE, OUTCOMES_TITLE, SECOND_LOOK_TITLE, format_headline
 from bot.render.summaries.evidence_url import build_evidence_url
-from tests.helpers.builders import FOUND_QUOTE, NOON, changed_file, digest, entry, finding, pull, summary
+from tests.helpers.builders import FOUND_QUOTE, NOON, changed_file, digest, entry, failed, finding, pull, summary
 from tests.helpers.tables import check_rows
 from tests.render.accepted import (
     assert_accepted,
@@ -199,7 +199,7 @@ def test_the_overview_links_numbers_of_the_day_and_no_others() -> None:
 
 
 def test_an_overview_without_the_model_says_why() -> None:
-    found = digest(entry(1), overview=Overview("Most of it in Models (1).", fallback="the model is busy"))
+    found = digest(entry(1), overview=Overview("Most of it in Models (1).", fallback=failed("the model is busy")))
     assert "Without the model (the model is busy): this digest contains only facts." in said(found)
 
 
@@ -357,7 +357,7 @@ def test_themes_are_not_in_the_lead() -> None:
 @pytest.mark.slow
 def test_no_text_of_others_breaks_lines_or_reads_backwards(found: Digest) -> None:
     """Sentences of the rules and of errors are code's own: see the next test for what they quote."""
-    own = replace(found, overview=replace(found.overview, fallback=""))
+    own = replace(found, overview=replace(found.overview, fallback=None))
     entries = tuple(replace(made, risk=replace(made.risk, reasons=("touches",))) for made in own.entries)
     post = render_lead(replace(own, entries=entries))
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []
@@ -365,5 +365,7 @@ def test_no_text_of_others_breaks_lines_or_reads_backwards(found: Digest) -> Non
 
 @pytest.mark.parametrize("reason", ["answer\n\nAll is well", "answer \u202edab si"], ids=ascii)
 def test_the_reason_of_a_fallback_neither_breaks_lines_nor_reads_backwards(reason: str) -> None:
-    texts = list(strings(list(render_lead(digest(entry(1), overview=Overview("", fallback=reason))).blocks)))
+    texts = list(
+        strings(list(render_lead(digest(entry(1), overview=Overview("", fallback=failed(reason)))).blocks))
+    )
     assert [text for text in texts if invisible(text) or "\n" in text] == []

@@ -17,7 +17,7 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType, build_fallback_summary
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
 from bot.render.digest.report import format_sections, render_report
-from tests.helpers.builders import changed_file, digest, entry, pull, summary
+from tests.helpers.builders import changed_file, digest, entry, failed, pull, summary
 from tests.render.hostile_days import digests
 
 FIRST = entry(
@@ -187,7 +187,7 @@ def test_files_stay_in_the_order_of_github() -> None:
 
 def test_a_fallback_says_so_in_the_first_line_of_its_summary() -> None:
     made = pull(1, body="Counts once.")
-    found = replace(entry(1), summary=build_fallback_summary(made, "the model is busy", Coverage.FULL))
+    found = replace(entry(1), summary=build_fallback_summary(made, failed("the model is busy"), Coverage.FULL))
     _, after = render_report(digest(found)).split("### Summary\n\n")
     assert after.split("\n")[:2] == [
         "**What changed and why**  ",

@@ -17,7 +17,7 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType
 from bot.ports import Post
 from bot.render.digest.thread import render_thread
-from tests.helpers.builders import NOON, changed_file, digest, entry, finding, summary
+from tests.helpers.builders import NOON, changed_file, digest, entry, failed, finding, summary
 from tests.helpers.tables import check_rows
 from tests.render.accepted import assert_accepted, invisible, items, nodes, seen, strings
 from tests.render.hostile_days import WORST, digests, full_day
@@ -113,7 +113,7 @@ def test_a_line_holds_title_headline_size_people_and_time() -> None:
     [
         pytest.param({"coverage": Coverage.CLIPPED}, "; diff clipped)", id="clipped"),
         pytest.param({"coverage": Coverage.NONE}, "; diff none)", id="none"),
-        pytest.param({"fallback": "the model is busy"}, "; facts only)", id="fallback"),
+        pytest.param({"fallback": failed()}, "; facts only)", id="fallback"),
         pytest.param({}, "by merge-bot)", id="complete"),
     ],
 )
@@ -135,7 +135,7 @@ def test_a_line_says_what_the_second_reading_found(review: BugReview | None, fac
 
 
 def test_a_fallback_shows_no_headline() -> None:
-    assert "counted once" not in line_of(entry(1, said=summary(fallback="the model is busy")))
+    assert "counted once" not in line_of(entry(1, said=summary(fallback=failed("the model is busy"))))
 
 
 def test_what_was_taken_back_says_by_what() -> None:

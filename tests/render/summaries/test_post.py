@@ -21,7 +21,7 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import Evidence, Quote, Summary, verify_quotes
 from bot.render.blocks.rich_text import count_characters
 from bot.render.summaries.post import render_summary
-from tests.helpers.builders import REPOSITORY, changed_file, entry, finding, pull, summary
+from tests.helpers.builders import REPOSITORY, changed_file, entry, failed, finding, pull, summary
 from tests.helpers.tables import check_rows
 from tests.render.accepted import MOST_BLOCKS, MOST_CHARACTERS, invisible, nodes, seen, strings
 from tests.render.hostile_days import LONGEST, WORST, entries, full_review, lines, texts
@@ -214,7 +214,7 @@ def test_files_that_could_not_be_read_are_not_listed() -> None:
 
 
 def test_the_last_line_gives_facts_and_what_was_not_read() -> None:
-    partial = summary(coverage=Coverage.CLIPPED, fallback="the model is busy")
+    partial = summary(coverage=Coverage.CLIPPED, fallback=failed("the model is busy"))
     line = context_lines(entry(5, said=partial))[-1]
     facts = [
         "substantial",

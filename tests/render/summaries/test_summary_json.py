@@ -15,7 +15,7 @@ from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import Evidence, RiskKind, SummaryRisk
 from bot.render.summaries.summary_json import build_summary_json
-from tests.helpers.builders import changed_file, entry, finding, pull, summary
+from tests.helpers.builders import changed_file, entry, failed, finding, pull, summary
 from tests.render.hostile_days import digests
 
 PROOF = (
@@ -127,7 +127,7 @@ def test_what_there_is_not_is_null() -> None:
 
 @pytest.mark.parametrize("coverage", Coverage)
 def test_coverage_and_fallback_are_told(coverage: Coverage) -> None:
-    said = summary(coverage=coverage, left_out=("engine/core.py",), fallback="the model is busy")
+    said = summary(coverage=coverage, left_out=("engine/core.py",), fallback=failed("the model is busy"))
     found = build_summary_json(replace(MADE, summary=said))
     assert (found["coverage"], found["left_out"]) == (coverage.value, ["engine/core.py"])
     assert found["fallback"] == "the model is busy"

@@ -24,6 +24,7 @@ from bot.domain.pull_requests.areas import determine_area
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
+from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import SummarisedPullRequest, Summary
 from bot.domain.time.date_range import Span
 from bot.services.archive.day_reader import ArchiveReader, KeptMerges
@@ -110,7 +111,7 @@ def test_a_revert_after_the_day_is_shown_until_it_is_reverted_itself(kept: Kept)
 
 
 def test_a_summary_of_facts_is_none(kept: Kept) -> None:
-    kept.add(pull(1), summary(fallback="no model is set up"))
+    kept.add(pull(1), summary(fallback=Fallback(FallbackReason.NO_MODEL)))
     assert not kept.read()[0].merges[0].is_summarised
 
 

@@ -19,9 +19,7 @@ from bot.adapters.redis.server.connection import connect_server
 from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
 from bot.domain.errors import BudgetExceeded, ModelBusy, SlackUnavailable
 from bot.domain.operations.budget import (
-    NEARLY_EXHAUSTED,
-    PERSONAL_EXHAUSTED,
-    TOO_MANY_CALLS,
+    BudgetRefusal,
     CallPurpose,
     build_payer_name,
 )
@@ -113,7 +111,7 @@ def test_a_person_pays_what_was_reported_until_theirs_is_used_up(till: Till) -> 
     for _ in range(3):
         till.call()
     assert till.spent_by(ADA) == pytest.approx(3 * DIME)
-    assert (till.refused(), till.model.calls) == (PERSONAL_EXHAUSTED, 3)
+    assert (till.refused(), till.model.calls) == (BudgetRefusal.PERSON_USED.clause, 3)
     till.call(BEN)
     assert till.budget.read_spending_today()[0] == pytest.approx(4 * DIME)
 
@@ -134,7 +132,7 @@ def test_a_second_reading_takes_no_turn_of_what_was_asked_for_and_is_dropped_fir
     with bill_to(""):
         for _ in range(8):
             converse(chat, again)
-        with pytest.raises(BudgetExceeded, match=NEARLY_EXHAUSTED):
+        with pytest.raises(BudgetExceeded, match=BudgetRefusal.DAY_NEARLY_USED.clause):
             converse(chat, again)
         converse(chat, CHAT)
     with bill_to(ADA):
@@ -304,7 +302,7 @@ def test_why_calls_were_refused_is_known_to_the_work_with_all_its_threads(till: 
         model = MeteredModel(till.model, till.meter)
         with pytest.raises(BudgetExceeded):
             crew.map_items(model.complete, [PROMPT, PROMPT])
-    assert account.refusals == {PERSONAL_EXHAUSTED}
+    assert account.refusals == {BudgetRefusal.PERSON_USED}
 
 
 def test_too_many_in_a_minute_are_refused_where_somebody_waits(till: Till) -> None:
@@ -313,7 +311,7 @@ def test_too_many_in_a_minute_are_refused_where_somebody_waits(till: Till) -> No
     with deadlines.bound_work(120.0):
         till.call()
         till.call()
-        assert till.refused() == TOO_MANY_CALLS
+        assert till.refused() == BudgetRefusal.TOO_MANY_CALLS.clause
         till.call(BEN)
     assert (till.model.calls, list(till.sleeps)) == (3, [])
 

@@ -30,6 +30,7 @@ from bot.domain.pull_requests.models import Account, PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathClasses
 from bot.domain.review.models import BugReview, ReviewCoverage
 from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import ChangeType, SummarisedPullRequest, build_fallback_summary
 from bot.domain.time.day import LocalDay
 from bot.ports import Model
@@ -52,7 +53,7 @@ Summarise = Callable[[PullRequest], SummaryResult]
 
 def at_once(pull: PullRequest) -> SummaryResult:
     if pull.files is None:
-        return SummaryResult(build_fallback_summary(pull, "its files could not be loaded", Coverage.NONE))
+        return SummaryResult(build_fallback_summary(pull, Fallback(FallbackReason.NO_FILES), Coverage.NONE))
     return SummaryResult(summary(), cost=0.5)
 
 
@@ -548,4 +549,4 @@ def test_a_second_digest_of_the_day_costs_nothing(claude: ClaudeEmulator, model:
 def test_a_refused_summary_leaves_the_others(claude: ClaudeEmulator, model: Model, cache: RedisCache) -> None:
     claude.script(Refusal())
     found = with_model(listed(1, 2, 3), model, cache, 1)
-    assert (len(found.entries), len(found.fallback_entries), found.overview.fallback) == (3, 1, "")
+    assert (len(found.entries), len(found.fallback_entries), found.overview.fallback) == (3, 1, None)

@@ -9,11 +9,12 @@ from bot.adapters.claude import CLAUDE
 from bot.domain.digest.models import MAX_OVERVIEW_LENGTH, Overview, Theme
 from bot.domain.errors import ModelBusy, ModelRequestRejected
 from bot.domain.operations.usage import Usage
+from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import ChangeType
 from bot.services.digest.overview_writer import OverviewWriter
 from bot.services.summaries.structured_completion import StructuredCompletion
 from tests.emulators.claude.server import overview_answer
-from tests.helpers.builders import DAY, REPOSITORY, changed_file, entry, summary
+from tests.helpers.builders import DAY, REPOSITORY, changed_file, entry, failed, summary
 from tests.services.doubles import MemoryCache, ScriptedModel, Sleeps
 
 MODEL = "claude-sonnet-5-5"
@@ -51,7 +52,7 @@ def test_the_overview_is_the_models_with_its_cost() -> None:
         entry(1), entry(2)
     )
     assert (found.text, found.themes) == ("Retries (#1) changed.", (Theme("Retries", (1, 2)),))
-    assert (found.cost, found.from_cache, found.fallback) == (PAID, False, "")
+    assert (found.cost, found.from_cache, found.fallback) == (PAID, False, None)
 
 
 def test_an_overview_from_the_cache_costs_nothing() -> None:
@@ -80,7 +81,7 @@ def test_without_a_model_there_are_counts_and_the_reason() -> None:
     entries = (entry(1), entry(2), entry(3, said=TRIVIAL, files=[changed_file("docs/a.md")]))
     found = OverviewWriter(None, MODEL).write_overview(REPOSITORY, DAY, entries)
     assert found.text == f"Most of it in {entries[0].area} (2). 1 pull request changed no product code."
-    assert (found.fallback, found.cost, found.themes) == ("no model is set up", 0.0, ())
+    assert (found.fallback, found.cost, found.themes) == (Fallback(FallbackReason.NO_MODEL), 0.0, ())
 
 
 def test_a_day_of_trivial_changes_names_no_area() -> None:
@@ -92,14 +93,14 @@ def test_a_day_of_trivial_changes_names_no_area() -> None:
 
 def test_a_model_that_fails_leaves_counts_the_reason_and_its_cost() -> None:
     found = Bench(ModelRequestRejected("the key is refused", Usage(1_000, 0))).of(entry(1))
-    assert found.fallback == "the key is refused"
+    assert found.fallback == failed("the key is refused")
     assert found.text.startswith("Most of it in")
     assert found.cost == CLAUDE.prices.cost(MODEL, Usage(1_000, 0))
 
 
 def test_a_failure_is_not_kept() -> None:
     bench = Bench(*(ModelBusy("busy") for _ in range(3)), answer(overview="Later."))
-    assert bench.of(entry(1)).fallback == "busy"
+    assert bench.of(entry(1)).fallback == failed("busy")
     assert bench.of(entry(1)).text == "Later."
 
 
@@ -112,5 +113,5 @@ def test_an_overview_that_is_too_long_is_cut_after_one_call() -> None:
 def test_one_title_that_is_too_long_costs_neither_the_overview_nor_a_call() -> None:
     bench = Bench(answer(overview="Retries changed.", themes=themes(("x" * 81, [1]), ("Retries", [1, 2]))))
     found = bench.of(entry(1), entry(2))
-    assert (found.text, found.fallback, len(bench.model.prompts)) == ("Retries changed.", "", 1)
+    assert (found.text, found.fallback, len(bench.model.prompts)) == ("Retries changed.", None, 1)
     assert [theme.title for theme in found.themes] == ["x" * 79 + "…", "Retries"]

@@ -28,7 +28,7 @@ from bot.services.digest.posting_plan import PostingPlan
 from bot.services.history.outcome_checks import CHECK_INTERVAL
 from bot.services.risk.track_record import TrackRecordScorer, TrackRecordStores
 from tests.emulators.slack.server import SlackEmulator
-from tests.helpers.builders import DAY, REPOSITORY, digest, entry, summary
+from tests.helpers.builders import DAY, REPOSITORY, digest, entry, failed, summary
 from tests.helpers.records import digest_store, plant_hash, read_hash
 from tests.services.digest.posting import HOME, SPEC, Build, messenger_of, poster_of, standing
 from tests.services.history import posted_worlds
@@ -70,7 +70,7 @@ def writes(slack: SlackEmulator) -> list[str]:
 def shown(*, busy: bool = False) -> RenderedDigest:
     entries = [entry(**fields) for fields in SHOWN]
     if busy:
-        entries[1] = replace(entries[1], summary=summary(fallback="the model is busy"))
+        entries[1] = replace(entries[1], summary=summary(fallback=failed("the model is busy")))
     return render_digest(digest(*entries))
 
 

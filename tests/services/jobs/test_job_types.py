@@ -23,13 +23,14 @@ from bot.domain.conversations.commands import (
 from bot.domain.conversations.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
 from bot.domain.conversations.preview_request import PreviewAction
 from bot.domain.conversations.slack_request import Audience
-from bot.domain.conversations.step_inputs import StepInputs, StepName
+from bot.domain.conversations.step_inputs import StepInputs
 from bot.domain.conversations.touch_requests import ContractRequest, TouchesRequest, TouchScoreRequest
 from bot.domain.conversations.usage_request import UsageRequest
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import UsageError
 from bot.domain.keyspace.keys import ANSWER_PROGRESS
 from bot.domain.operations.lost_job import LossReason, LostJob
+from bot.domain.operations.workflow_steps import StepName
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference

@@ -21,6 +21,7 @@ from bot.domain.pull_requests.areas import determine_area
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import assess_pull_request
+from bot.domain.summaries.fallback import describe_fallback
 from bot.domain.time.day import LocalDay
 from bot.ports import DayMerges
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull, summary
@@ -42,7 +43,7 @@ def test_what_nobody_summarised_has_its_facts_and_files() -> None:
     there = shelf(SEVEN)
     (entry,) = there.archive.read_days(REPOSITORY, days("2026-02-28")).entries
     assert entry.pull == SEVEN
-    assert entry.summary.fallback == "nobody has asked for it before"
+    assert describe_fallback(entry.summary.fallback) == "nobody has asked for it before"
     assert entry.summary.headline == "Count retries"
     assert (entry.risk, entry.area) == (assess_pull_request(SEVEN), determine_area(SEVEN))
 

@@ -15,8 +15,7 @@ from bot.adapters.claude import CLAUDE
 from bot.adapters.redis import RedisCache, RedisRateLimiter, RedisSpendingStore, connect_server
 from bot.domain.digest.models import Entry
 from bot.domain.operations.budget import (
-    NEARLY_EXHAUSTED,
-    REVIEWS_EXHAUSTED,
+    BudgetRefusal,
     CallPurpose,
     build_review_name,
     build_total_name,
@@ -24,7 +23,7 @@ from bot.domain.operations.budget import (
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, CustomPaths, PathClass, PathClasses
 from bot.domain.review.models import ReviewCoverage
 from bot.domain.risk.assessment import Risk
-from bot.domain.summaries.models import UNREADABLE
+from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.services.costs.budget import Budget
 from bot.services.costs.metering import CallMeter, MeteredChat
 from bot.services.operations import deadlines
@@ -32,7 +31,7 @@ from bot.services.review.day_reviewer import DEFECT, NO_TIME, STORE_AWAY, DayRev
 from bot.services.review.kept_reviews import BugReviews
 from bot.services.review.review_budget import ReviewBudget
 from tests.emulators.claude.server import Failure, Refusal, Text
-from tests.helpers.builders import DAY, REPOSITORY, changed_file, entry, summary
+from tests.helpers.builders import DAY, REPOSITORY, changed_file, entry, failed, summary
 from tests.helpers.checks import closed_port
 from tests.services.doubles import Sleeps
 from tests.services.review.changes import CHANGE, CONFIRMED, SEVEN, Desk, report
@@ -101,8 +100,8 @@ def test_what_is_risky_and_product_is_read_riskiest_first(day: Day) -> None:
         risky(3, 3.9),
         risky(4, 20.0, files=(changed_file("docs/a.md"),)),
         risky(5, 20.0, merged_at=None),
-        replace(risky(6), summary=summary(fallback=UNREADABLE)),
-        replace(risky(7), summary=summary(fallback="the model is busy")),
+        replace(risky(6), summary=summary(fallback=Fallback(FallbackReason.UNREADABLE))),
+        replace(risky(7), summary=summary(fallback=failed("the model is busy"))),
         replace(risky(8), risk=Risk(30.0, (), may_be_listed=False)),
         risky(9, 20.0, files=None),
     )
@@ -173,13 +172,13 @@ def test_the_cap_holds_over_processes_and_channels(day: Day) -> None:
 
     with ThreadPoolExecutor(3) as pool:
         found = list(pool.map(read, range(3)))
-    assert {each.stop for each in found} == {REVIEWS_EXHAUSTED}
+    assert {each.stop for each in found} == {BudgetRefusal.REVIEWS_USED.clause}
     assert 0.4 * day.dollars < day.spent <= day.dollars
 
 
 def test_the_budget_of_the_day_starts_anew(day: Day) -> None:
     day.dollars = 0.01
-    assert day.read(risky(1))[1] == ReviewCoverage(1, 0, REVIEWS_EXHAUSTED, 0.0)
+    assert day.read(risky(1))[1] == ReviewCoverage(1, 0, BudgetRefusal.REVIEWS_USED.clause, 0.0)
     day.dollars = 1.0
     assert day.read(risky(1))[1].reviewed == 1
 
@@ -189,7 +188,7 @@ def test_the_general_budget_drops_reviews_first(day: Day) -> None:
     budget = Budget(day.spending, lambda: DAY, day.daily, 1.0)
     budget.settle_cost(budget.reserve_cost("", CallPurpose.USUAL, 0.5), 0.81)
     verdicts, coverage = day.read(risky(1), risky(2))
-    assert (verdicts, coverage) == ({}, ReviewCoverage(2, 0, NEARLY_EXHAUSTED, 0.0))
+    assert (verdicts, coverage) == ({}, ReviewCoverage(2, 0, BudgetRefusal.DAY_NEARLY_USED.clause, 0.0))
     assert day.desk.claude.requests == []
     assert day.spending.get_spending(build_total_name(DAY.date)) == pytest.approx(0.81)
 

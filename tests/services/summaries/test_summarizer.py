@@ -11,6 +11,7 @@ from bot.adapters.claude import CLAUDE
 from bot.domain.errors import ModelRefusal, StoreUnavailable
 from bot.domain.operations.usage import Usage
 from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.fallback import describe_fallback
 from bot.domain.summaries.models import ChangeType, RiskKind, SummaryRisk
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
@@ -119,14 +120,17 @@ def test_where_nothing_is_to_be_said_of_risks_or_insights_a_reader_sees_no_empty
 
 def test_without_a_model_there_are_facts_and_the_reason() -> None:
     done = Summariser(None, MODEL, 30_000).summarise_pull_request(pull(title="Count once"))
-    assert (done.summary.headline, done.summary.fallback) == ("Count once", "no model is set up")
+    assert (done.summary.headline, describe_fallback(done.summary.fallback)) == (
+        "Count once",
+        "no model is set up",
+    )
     assert done.cost == 0.0
 
 
 def test_files_that_could_not_be_loaded_cost_no_call() -> None:
     subject, model = summariser(answer())
     done = subject.summarise_pull_request(pull(files=None))
-    assert done.summary.fallback == "its files could not be loaded"
+    assert describe_fallback(done.summary.fallback) == "its files could not be loaded"
     assert (done.summary.coverage, model.prompts) == (Coverage.NONE, [])
 
 
@@ -134,7 +138,7 @@ def test_a_refusal_leaves_facts_with_the_reason_and_what_it_cost() -> None:
     done = summariser(ModelRefusal("the model declined to summarize it", Usage(1_000_000, 0)))[
         0
     ].summarise_pull_request(pull())
-    assert done.summary.fallback == "the model declined to summarize it"
+    assert describe_fallback(done.summary.fallback) == "the model declined to summarize it"
     assert done.cost == CLAUDE.prices.cost(MODEL, Usage(1_000_000, 0))
     assert "the model declined" in done.summary.what_changed_and_why
 
@@ -147,7 +151,7 @@ def test_facts_are_not_kept_in_place_of_a_summary() -> None:
 
 def test_an_answer_wrong_each_time_leaves_facts() -> None:
     done = summariser(*(answer(headline=" ") for _ in range(3)))[0].summarise_pull_request(pull())
-    assert "headline" in done.summary.fallback
+    assert "headline" in describe_fallback(done.summary.fallback)
     assert done.cost == CLAUDE.prices.cost(MODEL, Usage(30, 15))
 
 

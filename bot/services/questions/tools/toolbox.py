@@ -10,6 +10,7 @@ from typing import Any
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.thread_subject import ThreadSubject
+from bot.domain.conversations.tool_names import ToolName
 from bot.domain.digest.models import Entry
 from bot.domain.errors import DayUnavailable, PrdigestError
 from bot.domain.profile.models import Profile
@@ -62,14 +63,14 @@ class Toolbox:
         self._profile = _find_profile(archive.background, subject)
         self._tools = ModelTools(
             {
-                "list_pull_requests": (ListArguments, self._pull_requests.list_pull_requests),
-                "search": (SearchArguments, self._pull_requests.search_lines),
-                "pull_request": (PullArguments, self._pull_requests.describe_pull_request),
-                "read_diff": (DiffArguments, self._pull_requests.read_diff),
-                "taken_back": (TakenBackArguments, self._pull_requests.list_reverts),
-                "read_file": (FileArguments, self._sources.read_file),
-                "find_uses": (UsesArguments, self._sources.find_uses),
-                "read_discussion": (DiscussionArguments, self._discussions.read_discussion),
+                ToolName.LIST_PULL_REQUESTS: (ListArguments, self._pull_requests.list_pull_requests),
+                ToolName.SEARCH: (SearchArguments, self._pull_requests.search_lines),
+                ToolName.PULL_REQUEST: (PullArguments, self._pull_requests.describe_pull_request),
+                ToolName.READ_DIFF: (DiffArguments, self._pull_requests.read_diff),
+                ToolName.TAKEN_BACK: (TakenBackArguments, self._pull_requests.list_reverts),
+                ToolName.READ_FILE: (FileArguments, self._sources.read_file),
+                ToolName.FIND_USES: (UsesArguments, self._sources.find_uses),
+                ToolName.READ_DISCUSSION: (DiscussionArguments, self._discussions.read_discussion),
                 **self._list_profile_tools(),
             },
             explain_failure,
@@ -92,7 +93,7 @@ class Toolbox:
         if self._profile is None:
             return {}
         tools = ProfileTools(self._session, self._profile)
-        return {"find_profile_uses": (ProfileArguments, tools.find_uses)}
+        return {ToolName.FIND_PROFILE_USES: (ProfileArguments, tools.find_uses)}
 
     # access to what was read, for other code
 

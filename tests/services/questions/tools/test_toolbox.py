@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.conversations.thread_subject import ThreadSubject
+from bot.domain.conversations.tool_names import WHERE_ARGUMENT, ToolName
 from bot.domain.errors import (
     DayUnavailable,
     GitHubAccessDenied,
@@ -28,6 +29,7 @@ from bot.domain.pull_requests.models import Account, ChangedFile, LinkedIssue, P
 from bot.domain.summaries.citations import Citation
 from bot.domain.summaries.models import Evidence
 from bot.ports import PullRequests
+from bot.services.questions.tools.schemas import SearchArguments
 from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.source.code_sources import CodeSources
 from bot.services.source.text_limits import MAX_DIFF_LENGTH, MAX_RESULT_LENGTH
@@ -696,6 +698,8 @@ def test_the_definitions_are_the_same_for_every_question() -> None:
     told(first, LIST)
     assert json.dumps(first.definitions) == json.dumps(second.definitions)
     assert [each["name"] for each in first.definitions] == list(EVERY_TOOL)
+    assert set(EVERY_TOOL) <= set(ToolName), "the status line knows them by these names"
+    assert WHERE_ARGUMENT in SearchArguments.model_fields
     assert len(json.dumps(first.definitions)) < 8_000, "every question pays for them"
 
 
