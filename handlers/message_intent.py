@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question, is_remark
 from bot.domain.errors import UsageError
+from bot.domain.keyspace.names import build_thread_name
 from bot.domain.subscriptions.request import ID_PATTERN
 from bot.render.conversations import sentences
 from bot.render.conversations.greetings import Greeting
@@ -139,7 +140,7 @@ def _enqueue_question(intake: RequestIntake, asker: SlackRequest, text: str, ts:
     """Enqueue a question. Raises UsageError if it is too long."""
     if len(text) > _MAX_QUESTION_LENGTH:
         raise UsageError(sentences.format_long_question(_MAX_QUESTION_LENGTH))
-    place = f"{asker.channel}:{asker.thread}"
+    place = build_thread_name(asker.channel, asker.thread)
     intake.question_queue.add_question(place, Question(asker, text, ts))
     intake.jobs.send(ANSWER_QUESTIONS, ThreadPayload(place))
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.keyspace.keys import ANSWER_INPUTS
+from bot.domain.keyspace.names import build_vote_name
 from bot.ports import Cache, FeedbackStore
 
 log = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ class AnswerFeedback:
             "user": slack_request.user,
             **json.loads(inputs),
         }
-        self._store.put(f"{slack_request.channel}:{message}:{slack_request.user}", json.dumps(vote))
+        self._store.put(build_vote_name(slack_request.channel, message, slack_request.user), json.dumps(vote))
         return True
 
     def iterate_votes(self) -> Iterator[dict[str, Any]]:

@@ -19,6 +19,7 @@ from pydantic import TypeAdapter
 
 from bot.domain.errors import PostingInProgress, SlackCallRefused, SlackUnavailable
 from bot.domain.keyspace.keys import INCIDENT, INCIDENT_REPORT_LINK, INCIDENT_REPORT_RECORD
+from bot.domain.keyspace.names import INCIDENTS_LEASE
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.subscriptions.due_items import IncidentReport, ReportUpdate
 from bot.ports import Cache, DueQueue, Messenger, RecordStore
@@ -102,7 +103,7 @@ class IncidentReporter:
         """
         if not self._list_due_items(now):
             return
-        with suppress(PostingInProgress), self._reports.hold_lock("watchdog"):
+        with suppress(PostingInProgress), self._reports.hold_lock(INCIDENTS_LEASE):
             items = self._list_due_items(now)
             try:
                 self._report_incidents([item.incident for item in items if isinstance(item, IncidentReport)], now)
