@@ -9,7 +9,7 @@ from typing import Any
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question, ThreadMemory
 from bot.domain.conversations.thread_subject import SubjectKind
-from bot.domain.operations.usage import PriceList, Usage
+from bot.domain.operations.usage import PriceList
 from bot.services.questions.answer_writer import AnswerWriter
 from evals.cases import Suite, Thread
 from evals.scoring import Mark, mark_answer
@@ -52,6 +52,5 @@ def _ask_thread(
         started = clock()
         draft = writer.write_answer(question, memory, SilentDisplay())
         memory = memory.add_answer(question, draft.raw_text)
-        usage = Usage(**draft.inputs.get("usage", {}))
-        cost = prices.cautious_cost(str(draft.inputs.get("model", "")), usage)
+        cost = prices.cautious_cost(draft.inputs.model, draft.inputs.usage)
         yield mark_answer(case, draft.text, draft.inputs, cost, clock() - started)

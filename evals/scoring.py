@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from bot.domain.text.issue_numbers import NUMBER_PATTERN
+from bot.services.questions.answer_inputs import AnswerInputs
 from evals.cases import Case
 
 _LINK = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
@@ -43,22 +43,21 @@ class Total:
     count: int
 
 
-def mark_answer(case: Case, answer: str, inputs: Mapping[str, Any], cost: float, seconds: float) -> Mark:
-    """Judge an answer. ``inputs`` are its sources (:class:`bot.services.questions.answer_writer.AnswerDraft`)."""
+def mark_answer(case: Case, answer: str, inputs: AnswerInputs, cost: float, seconds: float) -> Mark:
+    """Judge an answer. ``inputs`` are what it was made of."""
     text = _LINK.sub(r"\1", answer)
-    held = list(inputs.get("citations", ()))
-    checks = [*_check_facts(case, text), *_check_citations(case, held)]
+    checks = [*_check_facts(case, text), *_check_citations(case, inputs)]
     missing = tuple(fault for fault, is_right in checks if not is_right)
     return Mark(
         case=case,
         answer=answer,
         facts=1 - len(missing) / len(checks) if checks else 1.0,
         missing=missing,
-        held=len(held),
-        failed=len(inputs.get("failed_citations", ())),
+        held=len(inputs.citations),
+        failed=len(inputs.failed_citations),
         cost=cost,
         seconds=seconds,
-        rounds=int(inputs.get("rounds", 0)),
+        rounds=inputs.rounds,
     )
 
 
@@ -86,8 +85,8 @@ def _check_facts(case: Case, text: str) -> list[tuple[str, bool]]:
     ]
 
 
-def _check_citations(case: Case, held: list[Mapping[str, Any]]) -> list[tuple[str, bool]]:
-    cited = {each["number"] for each in held}
+def _check_citations(case: Case, inputs: AnswerInputs) -> list[tuple[str, bool]]:
+    cited = {each.number for each in inputs.citations}
     return [(f"cites nothing of #{number}", number in cited) for number in case.cites]
 
 

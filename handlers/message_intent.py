@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question, is_remark
 from bot.domain.errors import UsageError
-from bot.domain.subscriptions.request import ID_PATTERN
+from bot.domain.keyspace.names import build_thread_name
+from bot.domain.subscriptions.request import ID_PATTERN, SubscriptionVerb
 from bot.render.conversations import sentences
 from bot.render.conversations.greetings import Greeting
 from bot.services.jobs.job_types import ANSWER_QUESTIONS, POST_PUBLIC_NOTICE, SEND_GREETING
 from bot.services.jobs.payloads import GreetingPayload, NoticePayload, ThreadPayload
-from bot.services.subscriptions.subscription_commands import SUBSCRIBE
 from handlers.commands.registry import CommandRegistry
 from handlers.intake import RequestIntake
 
@@ -130,7 +130,7 @@ def _must_be_command(commands: CommandRegistry, asker: SlackRequest, text: str, 
     """
     if _OPTION_PATTERN.search(words) or _is_bare_command(commands, text, words):
         return True
-    is_subscription = SUBSCRIBE in text.lower().split()[:2]
+    is_subscription = SubscriptionVerb.SUBSCRIBE in text.lower().split()[:2]
     rest = _VALUE_PATTERN.sub(" ", words) if is_subscription else words
     return not asker.existing_thread and all(map(_COMMAND_WORD_PATTERN.fullmatch, rest.split()))
 
@@ -139,7 +139,7 @@ def _enqueue_question(intake: RequestIntake, asker: SlackRequest, text: str, ts:
     """Enqueue a question. Raises UsageError if it is too long."""
     if len(text) > _MAX_QUESTION_LENGTH:
         raise UsageError(sentences.format_long_question(_MAX_QUESTION_LENGTH))
-    place = f"{asker.channel}:{asker.thread}"
+    place = build_thread_name(asker.channel, asker.thread)
     intake.question_queue.add_question(place, Question(asker, text, ts))
     intake.jobs.send(ANSWER_QUESTIONS, ThreadPayload(place))
 

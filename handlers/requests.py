@@ -13,6 +13,7 @@ from typing import Any
 
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import UsageError
+from bot.domain.keyspace.names import build_request_name
 from bot.render.blocks.sentences import UNKNOWN_BUTTON
 from bot.render.subscriptions.form_context import read_form_context
 
@@ -22,7 +23,7 @@ Payload = Mapping[str, Any]
 def parse_command(command: Payload) -> SlackRequest:
     """Return the request of a slash command. Its trigger is new each time somebody presses Enter."""
     return SlackRequest(
-        key=f"command:{command['trigger_id']}",
+        key=build_request_name("command", command["trigger_id"]),
         team=_get_text(command, "team_id"),
         enterprise=_get_text(command, "enterprise_id"),
         channel=_get_text(command, "channel_id"),
@@ -42,7 +43,7 @@ def parse_message(body: Payload, event: Payload) -> SlackRequest:
     own = _get_text(event, "user_team") or _get_text(event, "source_team") or _get_text(event, "team")
     return SlackRequest(
         # the same message may arrive as several events
-        key=f"mention:{channel}:{ts}",
+        key=build_request_name("mention", channel, ts),
         team=own or _get_text(body, "team_id"),
         # events name the organisation of the installation, not that of the writer
         channel=channel,
@@ -55,14 +56,19 @@ def parse_message(body: Payload, event: Payload) -> SlackRequest:
 def parse_home_visit(body: Payload, event: Payload) -> SlackRequest:
     """Return the request of a user who opens App Home."""
     user, ts = _get_text(event, "user"), _get_text(event, "event_ts")
-    return SlackRequest(key=f"home:{user}:{ts}", team=_get_text(body, "team_id"), channel="", user=user)
+    return SlackRequest(
+        key=build_request_name("home", user, ts), team=_get_text(body, "team_id"), channel="", user=user
+    )
 
 
 def parse_newcomer(body: Payload, event: Payload) -> SlackRequest:
     """Return the request of a user who opens the bot's direct messages. It has the same key each time."""
     user = _get_text(event, "user")
     return SlackRequest(
-        key=f"welcome:{user}", team=_get_text(body, "team_id"), channel=_get_text(event, "channel"), user=user
+        key=build_request_name("welcome", user),
+        team=_get_text(body, "team_id"),
+        channel=_get_text(event, "channel"),
+        user=user,
     )
 
 
@@ -71,7 +77,10 @@ def parse_inviter(body: Payload, event: Payload) -> SlackRequest:
     channel, ts = _get_text(event, "channel"), _get_text(event, "event_ts")
     team = _get_text(event, "team") or _get_text(body, "team_id")
     return SlackRequest(
-        key=f"invited:{channel}:{ts}", team=team, channel=channel, user=_get_text(event, "inviter")
+        key=build_request_name("invited", channel, ts),
+        team=team,
+        channel=channel,
+        user=_get_text(event, "inviter"),
     )
 
 
@@ -79,7 +88,7 @@ def parse_poster(body: Payload, event: Payload) -> SlackRequest:
     """Return the request of a message with links, whose poster asked for nothing."""
     channel, ts = _get_text(event, "channel"), _get_text(event, "message_ts")
     return SlackRequest(
-        key=f"links:{channel}:{ts}",
+        key=build_request_name("links", channel, ts),
         team=_get_text(body, "team_id"),
         channel=channel,
         user=_get_text(event, "user"),
@@ -91,7 +100,7 @@ def parse_poster(body: Payload, event: Payload) -> SlackRequest:
 def parse_step(body: Payload, event: Payload, channel: str) -> SlackRequest:
     """Return the request of a step of a workflow in a channel. Slack names no user."""
     return SlackRequest(
-        key=f"workflow:{_get_text(event, 'function_execution_id')}",
+        key=build_request_name("workflow", _get_text(event, "function_execution_id")),
         team=_get_text(body, "team_id"),
         channel=channel,
         user="",
@@ -106,7 +115,7 @@ def parse_action(body: Payload) -> SlackRequest:
     """
     user, container = body["user"], body.get("container") or {}
     return SlackRequest(
-        key=f"action:{body['trigger_id']}",
+        key=build_request_name("action", body["trigger_id"]),
         team=_get_text(user, "team_id") or _get_text(body.get("team") or {}, "id"),
         channel=_get_text(body.get("channel") or {}, "id") or _get_text(container, "channel_id"),
         user=_get_text(user, "id"),
@@ -143,7 +152,7 @@ def read_blocks(body: Payload) -> str:
 def parse_single_action(body: Payload) -> SlackRequest:
     """Return the request of a click on a button that works once: each further click has the same key."""
     asker = parse_action(body)
-    once = f"again:{asker.channel}:{asker.message}:{asker.user}"
+    once = build_request_name("again", asker.channel, asker.message, asker.user)
     return replace(asker, key=once) if asker.message else asker
 
 

@@ -79,9 +79,10 @@ def votes_command() -> None:
     with open_command_foundation() as base:
         # it imports the SDKs, which takes most of a second; help must not wait for them
         from bot.container.questions import build_answer_feedback  # noqa: PLC0415
+        from bot.services.questions.answer_inputs import format_vote  # noqa: PLC0415
 
         for vote in build_answer_feedback(base).iterate_votes():
-            click.echo(json.dumps(vote, ensure_ascii=False))
+            click.echo(json.dumps(format_vote(vote), ensure_ascii=False))
             count += 1
     if not count:
         # not on stdout, which scripts read as lines of JSON

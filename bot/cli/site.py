@@ -19,12 +19,13 @@ from bot.cli.base import (
 )
 from bot.cli.grouped_help import format_example
 from bot.domain.errors import UsageError
+from bot.domain.keyspace.keys import SUMMARY_ENTRY
 from bot.domain.text.strings import format_count
 from bot.domain.time.date_range import Span, parse_day
 from bot.domain.time.day import get_today
 
 # as long as summaries are kept
-_DEFAULT_DAYS = 90
+_DEFAULT_DAYS = SUMMARY_ENTRY.lifetime.days
 
 
 @click.command(

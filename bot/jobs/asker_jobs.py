@@ -102,7 +102,7 @@ def open_reference_form(services: WorkerServices, payload: AskerPayload) -> None
 def record_vote(services: WorkerServices, payload: VotePayload) -> None:
     """Record the asker's vote on an answer."""
     is_known = services.questions.votes.record_vote(payload.asker, payload.message, payload.verdict)
-    thanks = _BAD_VOTE_RECORDED if payload.verdict == FeedbackVerdict.BAD else _GOOD_VOTE_RECORDED
+    thanks = _BAD_VOTE_RECORDED if payload.verdict is FeedbackVerdict.BAD else _GOOD_VOTE_RECORDED
     services.replies.tell_asker(payload.asker, thanks if is_known else _ANSWER_TOO_OLD)
 
 

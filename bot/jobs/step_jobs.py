@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from bot.container.processes.worker import WorkerServices
@@ -12,6 +12,7 @@ from bot.jobs.job_runner import JobHandler
 from bot.services.costs.billing import bill_to, name_payer
 from bot.services.jobs.job_types import RUN_STEP
 from bot.services.jobs.payloads import StepPayload
+from bot.services.steps.step_run import StepOutputs
 
 
 def list_jobs() -> Iterable[JobHandler[Any]]:
@@ -23,7 +24,7 @@ def run_step(services: WorkerServices, payload: StepPayload) -> None:
     """Run a step of a workflow; all workflows of a workspace share one budget."""
     steps = services.steps
 
-    def do_work() -> Mapping[str, str]:
+    def do_work() -> StepOutputs:
         if payload.refusal:
             raise UsageError(payload.refusal)
         if payload.name is StepName.POST_DIGEST:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from bot.domain.conversations.thread_subject import get_default_subject
 from bot.domain.errors import PrdigestError, UsageError
+from bot.domain.keyspace.names import build_agent_rate
 from bot.domain.text.strings import collapse_lines, quote_input, truncate_text
 from bot.mcp.arguments import PAGE_FIELDS, ListPageArguments, PageArguments, TextPageArguments, add_pages
 from bot.mcp.declaration import ItemList, ToolContext, ToolDeclaration, ToolResult
@@ -87,7 +88,7 @@ class AgentTools:
         reference = self._new_id()
         with identify_request(reference), deadlines.bound_work(CALL_SECONDS, ending, _MAX_WAITS):
             try:
-                if not self._sources.limiter.try_acquire(f"mcp:{self._client}"):
+                if not self._sources.limiter.try_acquire(build_agent_rate(self._client)):
                     return CallResult(sentences.TOO_FAST, is_error=True)
                 result = work()
             except ProcessShutdown:

@@ -11,14 +11,18 @@ from slack_bolt import Ack, App
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.slack_text import restore_bot_text
 from bot.domain.errors import UsageError
-from bot.domain.subscriptions.request import ID_PATTERN, SubscriptionRequest, SubscriptionSelector
+from bot.domain.subscriptions.request import (
+    ID_PATTERN,
+    SubscriptionRequest,
+    SubscriptionSelector,
+    SubscriptionVerb,
+)
 from bot.render.conversations.greetings import HelpExample
 from bot.render.subscriptions import sentences, subscription_list
 from bot.render.subscriptions.form import FILTER, FORM, ZONE, FormErrors, parse_form, suggest_zones
 from bot.services.jobs.job_types import CHANGE_SUBSCRIPTION, SHOW_HOME, SHOW_PREVIEW, parse_preview
 from bot.services.jobs.job_types import SHOW_FORM as OPEN_FORM
 from bot.services.jobs.payloads import AskerPayload, FormPayload, SubscriptionPayload
-from bot.services.subscriptions.subscription_commands import LIST, PAUSE, RESUME, SUBSCRIBE, UNSUBSCRIBE
 from handlers import requests, welcomes
 from handlers.commands.declaration import VerbHandler
 from handlers.commands.sub_commands import SubCommand
@@ -72,7 +76,9 @@ def _accept_form(intake: RequestIntake, body: dict[str, Any]) -> dict[str, str]:
         return {FILTER: sentences.FORM_OUTDATED}
 
     def accept() -> str:
-        payload = SubscriptionPayload(asker, SUBSCRIBE, subscription, channel=channel, replaces=replaces)
+        payload = SubscriptionPayload(
+            asker, SubscriptionVerb.SUBSCRIBE, subscription, channel=channel, replaces=replaces
+        )
         intake.jobs.send(CHANGE_SUBSCRIPTION, payload)
         return ""
 
@@ -83,11 +89,11 @@ def _accept_form(intake: RequestIntake, body: dict[str, Any]) -> dict[str, str]:
 def _enqueue_subscription(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
     """Enqueue a new subscription."""
     subscription = SubscriptionRequest.parse(text, intake.repositories)
-    intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, SUBSCRIBE, subscription))
+    intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, SubscriptionVerb.SUBSCRIBE, subscription))
     return ""
 
 
-def _make_change_handler(verb: str) -> VerbHandler:
+def _make_change_handler(verb: SubscriptionVerb) -> VerbHandler:
     """Return a handler that enqueues a change of subscriptions."""
 
     def accept(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
@@ -102,7 +108,7 @@ def _enqueue_list(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
     """Enqueue the list of subscriptions. Raises UsageError if there is further text."""
     if text:
         raise UsageError(sentences.LIST_TAKES_NO_WORDS)
-    intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, LIST))
+    intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, SubscriptionVerb.LIST))
     return ""
 
 
@@ -128,11 +134,11 @@ def _enqueue_new_form(intake: RequestIntake, asker: SlackRequest, _: str) -> str
 
 
 VERBS: Mapping[str, VerbHandler] = {
-    SUBSCRIBE: _enqueue_subscription,
-    UNSUBSCRIBE: _make_change_handler(UNSUBSCRIBE),
-    PAUSE: _make_change_handler(PAUSE),
-    RESUME: _make_change_handler(RESUME),
-    LIST: _enqueue_list,
+    SubscriptionVerb.SUBSCRIBE: _enqueue_subscription,
+    SubscriptionVerb.UNSUBSCRIBE: _make_change_handler(SubscriptionVerb.UNSUBSCRIBE),
+    SubscriptionVerb.PAUSE: _make_change_handler(SubscriptionVerb.PAUSE),
+    SubscriptionVerb.RESUME: _make_change_handler(SubscriptionVerb.RESUME),
+    SubscriptionVerb.LIST: _enqueue_list,
     TEST_VERB: _enqueue_preview,
     SCHEDULE_VERB: _enqueue_form,
 }
@@ -146,13 +152,13 @@ SUB_COMMAND = SubCommand(
         ),
     ),
     verbs=VERBS,
-    hint_verbs=(SUBSCRIBE, LIST),
+    hint_verbs=(SubscriptionVerb.SUBSCRIBE, SubscriptionVerb.LIST),
 )
 # buttons do the same as verbs, with an id
 BUTTONS: Mapping[str, VerbHandler] = {
-    subscription_list.PAUSE: VERBS[PAUSE],
-    subscription_list.RESUME: VERBS[RESUME],
-    subscription_list.REMOVE: VERBS[UNSUBSCRIBE],
+    subscription_list.PAUSE: VERBS[SubscriptionVerb.PAUSE],
+    subscription_list.RESUME: VERBS[SubscriptionVerb.RESUME],
+    subscription_list.REMOVE: VERBS[SubscriptionVerb.UNSUBSCRIBE],
     subscription_list.PREVIEW: _enqueue_preview,
     subscription_list.CHANGE: _enqueue_form,
     subscription_list.NEW: _enqueue_new_form,

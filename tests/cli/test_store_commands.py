@@ -27,6 +27,7 @@ from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.jobs import DramatiqJobQueue
+from bot.render.blocks.button_values import FeedbackVerdict
 from bot.services.jobs.job_types import ANSWER_QUESTIONS, POST_PUBLIC_NOTICE, RECORD_VOTE
 from bot.services.jobs.payloads import NoticePayload, ThreadPayload, VotePayload
 from bot.settings import load_settings
@@ -83,7 +84,7 @@ def use(there: World, store: Redis) -> None:
         enqueue(jobs, services, SUMMARY_JOB, slack_request("command:2", channel=CHANNEL), "101")
         answer = eventually(lambda: answers(there, lead))[0]
         eventually(lambda: not waiting_jobs(store))
-        jobs.send(RECORD_VOTE, VotePayload(replace(asked, response_url=""), answer["ts"], "good"))
+        jobs.send(RECORD_VOTE, VotePayload(replace(asked, response_url=""), answer["ts"], FeedbackVerdict.GOOD))
         # and what nobody takes stays on the queue
         eventually(lambda: list(services.questions.votes.iterate_votes()))
         eventually(lambda: not waiting_jobs(store))

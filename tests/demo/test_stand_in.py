@@ -214,7 +214,7 @@ def test_below_an_answer_it_says_that_no_model_was_asked(
     assert small["elements"][0]["text"].endswith(SampleSources().stands_in)
     assert "Written by a model" not in str(small)
     assert thumbs["type"] == "context_actions"
-    assert (draft.inputs["model"], spent) == (SampleSources().stands_in, 0.0)
+    assert (draft.inputs.model, spent) == (SampleSources().stands_in, 0.0)
 
 
 # nothing but what was found

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from bot.domain.errors import UsageError
+from bot.services.questions.answer_inputs import AnswerInputs, NumberedCitation
 from evals.cases import Case, Suite, load_suite
 from evals.scoring import mark_answer
 from tests.emulators.claude.server import Step, Text, ToolUse, default_answer
@@ -105,6 +106,9 @@ def test_the_projects_questions_speak_of_what_was_merged(file: Path) -> None:
     assert {number for case in asked for number in (*case.names, *case.cites)} <= merged
 
 
+NOTHING = AnswerInputs(question="?")
+
+
 class TestMarks:
     @pytest.mark.parametrize(
         ("fields", "answer", "missing"),
@@ -121,10 +125,11 @@ class TestMarks:
         ],
     )
     def test_what_is_wrong_is_said(self, fields: dict[str, Any], answer: str, missing: tuple[str, ...]) -> None:
-        assert mark_answer(Case(ask="?", **fields), answer, {}, 0.0, 0.0).missing == missing
+        assert mark_answer(Case(ask="?", **fields), answer, NOTHING, 0.0, 0.0).missing == missing
 
     def test_a_quote_in_the_right_pull_request_counts(self) -> None:
-        found = mark_answer(Case(ask="?", cites=(7,)), "x", {"citations": [{"number": 7}]}, 0.0, 0.0)
+        inputs = replace(NOTHING, citations=(NumberedCitation("#7", "a.py", "x = 1", number=7),))
+        found = mark_answer(Case(ask="?", cites=(7,)), "x", inputs, 0.0, 0.0)
         assert (found.missing, found.facts, found.held) == ((), 1.0, 1)
 
 

@@ -24,6 +24,7 @@ from bot.domain.subscriptions.models import Subscription
 from bot.jobs import DramatiqJobQueue
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import ShutdownSignal
+from bot.services.questions.answer_inputs import AnswerInputs
 from bot.settings import load_settings
 from handlers import COMMANDS
 from tests.helpers.checks import eventually, waiting_jobs
@@ -164,10 +165,10 @@ def test_a_greeting(team: Team, why: str, begins: str) -> None:
 
 
 def test_a_vote(team: Team) -> None:
-    team.services.questions.votes.remember_answer(CHANNEL, "100.1", {"question": "what?"})
+    team.services.questions.votes.remember_answer(CHANNEL, "100.1", AnswerInputs(question="what?"))
     team.run("prdigest", "votes", team.visit(), "100.1", "good")
     [vote] = team.services.questions.votes.iterate_votes()
-    assert (vote["verdict"], vote["question"], vote["user"]) == ("good", "what?", "U0ASKER")
+    assert (vote.verdict, vote.question, vote.user) == ("good", "what?", "U0ASKER")
 
 
 def test_what_is_said_of_regular_digests(team: Team) -> None:

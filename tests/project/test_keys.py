@@ -24,8 +24,14 @@ PREFIXES = (
     "clock:ticked",
     "doctor:",
 )
+# what is given to these is a name of the store
+_NAMING_CALLS = {"add_prefix", "try_acquire", "hold_lock", "hold_lease", "try_lock", "build_key", "ThreadPayload"}
 # most modules have none, which is seen without parsing them
-_POSSIBLE_KEY = re.compile(rf"""["'](?:{"|".join(map(re.escape, PREFIXES))})|\badd_prefix\b""")
+_POSSIBLE_KEY = re.compile(
+    rf"""["'](?:{"|".join(map(re.escape, PREFIXES))})|\b(?:{"|".join(_NAMING_CALLS)})\b|__acks__|\}}:\{{"""
+)
+# a conversation, a thread, a message or a person, as the variables for them are called
+_ID_NAME = re.compile(r"(?:.*[._])?(?:channel|thread|message|ts|team|user|payer|client|namespace)")
 
 
 def modules() -> Iterator[Path]:
@@ -36,17 +42,47 @@ def modules() -> Iterator[Path]:
 
 
 def spelled_keys(source: str) -> list[str]:
-    """Return the texts of a module that begin as keys do, and those that a keyspace is given as they are."""
+    """Return the texts of a module that are keys or names of the store, or parts of them."""
     if not _POSSIBLE_KEY.search(source):
         return []
     nodes = list_nodes(source)
     prose = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     texts = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in prose]
     begun = [node.value for node in texts if isinstance(node.value, str) and node.value.startswith(PREFIXES)]
-    calls = [node for node in nodes if isinstance(node, ast.Call)]
-    made = [call.args[0] for call in calls if getattr(call.func, "attr", "") == "add_prefix" and call.args]
     begun = [text for text in begun if text not in _NO_KEYS]
-    return [*begun, *(ast.unparse(each) for each in made if isinstance(each, ast.Constant | ast.JoinedStr))]
+    arguments = [each for node in nodes if isinstance(node, ast.Call) for each in named_texts(node)]
+    joined = [node for node in nodes if isinstance(node, ast.JoinedStr) and is_joined_name(node)]
+    return [*begun, *dict.fromkeys(ast.unparse(each) for each in (*arguments, *joined) if not begins_as_key(each))]
+
+
+def begins_as_key(text: ast.expr) -> bool:
+    """Return whether the beginning of a text was seen by itself."""
+    return isinstance(text, ast.JoinedStr) and ast.unparse(text)[2:].startswith(PREFIXES)
+
+
+def named_texts(call: ast.Call) -> Iterator[ast.expr]:
+    """Yield the texts that a call takes for a name of the store."""
+    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    if name in _NAMING_CALLS:
+        for each in call.args:
+            # text between fields is what makes a name; a field alone may well be a text, such as a zone
+            if isinstance(each, ast.JoinedStr) or (isinstance(each, ast.Constant) and is_name(name, each)):
+                yield each
+
+
+def is_name(call: str, constant: ast.Constant) -> bool:
+    """Return whether a call's constant is a name of its own, not the value of a field of a key."""
+    return isinstance(constant.value, str) and call != "build_key"
+
+
+def is_joined_name(text: ast.JoinedStr) -> bool:
+    """Return whether a text joins ids with colons, or is one of Dramatiq's keys."""
+    parts = text.values
+    if any(isinstance(part, ast.Constant) and "__acks__" in str(part.value) for part in parts):
+        return True
+    between = [part.value for part in parts if isinstance(part, ast.Constant)]
+    ids = [ast.unparse(part.value) for part in parts if isinstance(part, ast.FormattedValue)]
+    return len(ids) > 1 and ":" in between and all(map(_ID_NAME.fullmatch, ids[:1]))
 
 
 @pytest.mark.slow
@@ -62,6 +98,16 @@ def test_no_other_module_spells_a_key() -> None:
         ('key = f"thread:{channel}:{thread}"', ["thread:"]),
         ('client.set("schema", keyspace.add_prefix("owner"))', ["'owner'"]),
         ('key.startswith("digest:")', ["digest:"]),
+        ('limiter.try_acquire(f"links:{team}:{user}")', ["f'links:{team}:{user}'"]),
+        ('with hold_lease(client, keys, "suspects", timeout=0): pass', ["'suspects'"]),
+        ('self._reports.hold_lock("watchdog")', ["'watchdog'"]),
+        ('place = f"{asker.channel}:{asker.thread}"', ["f'{asker.channel}:{asker.thread}'"]),
+        ('self._store.put(f"{channel}:{message}:{self.user}", vote)', ["f'{channel}:{message}:{self.user}'"]),
+        ('key = f"{broker.namespace}:__acks__.{id}"', ["f'{broker.namespace}:__acks__.{id}'"]),
+        ('FAMILY.build_key(f"{a}/{b}")', ["f'{a}/{b}'"]),
+        ('FAMILY.build_key("begun", day.zone)', []),
+        ('label = f"{title}: {channel}"', []),
+        ("limiter.try_acquire(build_links_rate(team, user))", []),
         ('"""thread: what was said."""\nkeyspace.add_prefix(THREAD.key(channel, thread))', []),
     ],
 )

@@ -8,26 +8,26 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import cast
 
-from pydantic import TypeAdapter
 from pydantic_core import to_json
 from redis import Redis
 
 from bot.adapters.redis.server.connection import pack_value, unpack_value
 from bot.adapters.redis.server.errors import translate_redis_errors
 from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
+from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import DUE_QUEUE, RUN_JOURNAL, SUBSCRIPTIONS
 from bot.domain.operations.run import Run
 from bot.domain.subscriptions.due_items import DueItem, format_item, parse_item
 from bot.domain.subscriptions.models import Subscription
 from bot.domain.text.strings import quote_input
-from bot.ports.codecs.cached_json import load_or_none
+from bot.ports.codecs.versioned_json import VersionedJson
 
 log = logging.getLogger(__name__)
 
 # a year of one digest a day, or a week of fifty channels; this takes kilobytes
 _MAX_RUNS = 400
-_SUBSCRIPTION_ADAPTER = TypeAdapter(Subscription)
-_RUN_ADAPTER = TypeAdapter(Run)
+_SUBSCRIPTION_JSON = VersionedJson(Subscription, 1, dict)
+_RUN_JSON = VersionedJson(Run, 1, dict)
 # scores and arguments are whole seconds, so that they compare as equal texts
 _MOVE_SCRIPT = """
 local moved = 0
@@ -67,10 +67,10 @@ class RedisSubscriptionStore:
         return tuple(each for each in parsed if each and each.channel == channel)
 
     def get(self, name: str) -> Subscription | None:
-        """Return the subscription of an id. Raises ValidationError if it is unreadable."""
+        """Return the subscription of an id. Raises ValueError or StoreUnavailable if it is unreadable."""
         with translate_redis_errors():
             value = cast("bytes | None", self._client.hget(self._key, name))
-        return _SUBSCRIPTION_ADAPTER.validate_json(unpack_value(value)) if value else None
+        return _SUBSCRIPTION_JSON.load_text(unpack_value(value)) if value else None
 
     def get_many(self, names: Sequence[str]) -> Mapping[str, Subscription]:
         """Return the subscriptions of these ids by id."""
@@ -84,7 +84,7 @@ class RedisSubscriptionStore:
     def put(self, subscription: Subscription) -> None:
         """Store a subscription."""
         with translate_redis_errors():
-            value = pack_value(_SUBSCRIPTION_ADAPTER.dump_json(subscription).decode())
+            value = pack_value(_SUBSCRIPTION_JSON.dump_text(subscription))
             self._client.hset(self._key, subscription.id, cast("str", value))
 
     def remove(self, name: str) -> None:
@@ -171,7 +171,7 @@ class RedisRunLog:
     def add_run(self, run: Run) -> None:
         """Add a run."""
         with translate_redis_errors(), self._client.pipeline() as pipeline:
-            pipeline.lpush(self._key, cast("str", pack_value(_RUN_ADAPTER.dump_json(run).decode())))
+            pipeline.lpush(self._key, cast("str", pack_value(_RUN_JSON.dump_text(run))))
             pipeline.ltrim(self._key, 0, _MAX_RUNS - 1)
             pipeline.execute()
 
@@ -179,16 +179,19 @@ class RedisRunLog:
         """List the last runs, newest first."""
         with translate_redis_errors():
             lines = cast("list[bytes]", self._client.lrange(self._key, 0, count - 1))
-        return tuple(_RUN_ADAPTER.validate_json(unpack_value(line)) for line in lines)
+        return tuple(_RUN_JSON.load_text(unpack_value(line)) for line in lines)
 
 
 @lru_cache(maxsize=1_024)
 def _parse_subscription(value: bytes) -> Subscription | None:
-    """Return a subscription, None if it is unreadable, such as one with a zone that is unknown here.
+    """Return a subscription, None if it is unreadable, such as one of a later version or with an unknown zone.
 
     An unreadable one keeps nobody else from theirs. Subscriptions are read each minute and seldom change.
     """
-    subscription = load_or_none(_SUBSCRIPTION_ADAPTER, unpack_value(value))
+    try:
+        subscription = _SUBSCRIPTION_JSON.load_or_none(unpack_value(value))
+    except StoreUnavailable:
+        subscription = None
     if subscription is None:
         log.error("a subscription can't be read: %s", unpack_value(value))
     return subscription

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from datetime import timedelta
 from typing import cast
 
@@ -15,14 +13,15 @@ from redis import Redis
 from bot.adapters.redis.server.errors import translate_redis_errors
 from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.adapters.redis.server.leases import hold_lease
-from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.keyspace.keys import QUESTION_QUEUE
+from bot.ports.codecs.versioned_json import VersionedJson
 
 log = logging.getLogger(__name__)
 
 # a question may wait for a worker over a weekend
 _LONGEST_WAIT = timedelta(days=3)
+_QUESTION_JSON = VersionedJson(Question, 1, dict)
 
 
 class RedisQuestionQueue:
@@ -37,7 +36,7 @@ class RedisQuestionQueue:
         key, asked = self._keys.add_prefix(_build_queue_name(place)), float(question.ts)
         with translate_redis_errors(), self._client.pipeline() as pipeline:
             pipeline.zremrangebyscore(key, "-inf", asked - _LONGEST_WAIT.total_seconds())
-            pipeline.zadd(key, {_dump_question(question): asked})
+            pipeline.zadd(key, {_QUESTION_JSON.dump_text(question): asked})
             # an earlier version let it expire
             pipeline.persist(key)
             pipeline.execute()
@@ -46,7 +45,7 @@ class RedisQuestionQueue:
         """Return the question whose turn it is, None if none waits."""
         with translate_redis_errors():
             first = cast("list[bytes]", self._client.zrange(self._keys.add_prefix(_build_queue_name(place)), 0, 0))
-        return _load_question(first[0]) if first else None
+        return _QUESTION_JSON.load_text(first[0].decode()) if first else None
 
     def remove_question(self, place: str, question: Question) -> None:
         """Remove a question that is answered.
@@ -70,12 +69,3 @@ class RedisQuestionQueue:
 
 def _build_queue_name(place: str) -> str:
     return QUESTION_QUEUE.build_key(place)
-
-
-def _dump_question(question: Question) -> str:
-    return json.dumps(asdict(question), sort_keys=True)
-
-
-def _load_question(data: bytes) -> Question:
-    fields = json.loads(data)
-    return Question(SlackRequest(**fields["visit"]), fields["text"], fields["ts"])

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from bot.domain.keyspace.keys import SUMMARY_ENTRY
 from bot.domain.time.day import LocalDay
-
-# the lifetime of entries and of the model's answers
-_SUMMARY_LIFETIME = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +22,9 @@ class BackfillRecord:
     def is_complete_for(self, model: str, now: datetime) -> bool:
         """Return whether nothing is left to do for summaries by ``model``, or for none if it is empty.
 
-        History is permanent, summaries are kept for 90 days.
+        History is permanent, summaries are kept for the lifetime of their entries.
         """
-        return not model or (model == self.model and now - self.at < _SUMMARY_LIFETIME)
+        return not model or (model == self.model and now - self.at < SUMMARY_ENTRY.lifetime)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,11 @@ from typing import Any
 # they have the form of Slack's ids, so that texts and records with them can still be parsed
 FORGOTTEN_USER, FORGOTTEN_CHANNEL = "UFORGOTTEN", "CFORGOTTEN"
 _USER_ID, _CHANNEL_ID = re.compile(r"[UW][A-Z0-9]{2,20}"), re.compile(r"[CDG][A-Z0-9]{2,20}")
-# fields that may be empty: whom a report goes to, and whose time zone is followed
-_OPTIONAL_FIELD = r'("(?:to|follows)"\s*:\s*)"(?:{ids})"'
+# names of fields as dataclasses of all layers have them: a test ties them to each stored one. An object belongs to
+# its user; whom a report goes to, and whose time zone is followed, may be empty
+OWNER_FIELD = "user"
+OPTIONAL_FIELDS = ("to", "follows")
+_OPTIONAL_FIELD = rf'("(?:{"|".join(OPTIONAL_FIELDS)})"\s*:\s*)"(?:{{ids}})"'
 _NO_ID = re.compile(r"(?!)")
 
 
@@ -95,7 +98,7 @@ class ForgottenIds:
         return self._channel.sub(FORGOTTEN_CHANNEL, self._user.sub(FORGOTTEN_USER, text))
 
     def _owns_field(self, name: str, value: str) -> bool:
-        if name == "user" and value in self.users:
+        if name == OWNER_FIELD and value in self.users:
             return True
         # a sentence may name a channel, a key has no blanks
         return " " not in value and bool(self._place.fullmatch(value))

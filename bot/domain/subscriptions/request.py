@@ -7,6 +7,7 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Self
 from zoneinfo import ZoneInfo
 
@@ -29,6 +30,21 @@ _USAGE_HINT = (
     "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, weekdays or daily, me, previews, path:…, "
     "only:risky or profile:…"
 )
+
+
+class SubscriptionVerb(StrEnum):
+    """What is to be done about subscriptions, as people type it and jobs carry it: never changed."""
+
+    SUBSCRIBE = "subscribe"
+    UNSUBSCRIBE = "unsubscribe"
+    PAUSE = "pause"
+    RESUME = "resume"
+    LIST = "list"
+
+    @property
+    def has_selector(self) -> bool:
+        """Whether it is about subscriptions that a selector finds."""
+        return self not in (SubscriptionVerb.SUBSCRIBE, SubscriptionVerb.LIST)
 
 
 @dataclass(frozen=True, slots=True)

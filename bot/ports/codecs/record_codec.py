@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from bot.domain.errors import StoreUnavailable
+from bot.ports.codecs.versioned_json import NEWER_RECORDS
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +85,7 @@ class RecordCodec(Generic[R]):
         stored = {self._names[key]: text for key, text in hashed.items() if text and key in self._names}
         record = self._kind(**dict(self._load_fields(stored)))
         if record.version > self._version:
-            raise StoreUnavailable("The store has records of a newer version: upgrade this process too.")
+            raise StoreUnavailable(NEWER_RECORDS)
         return record
 
     def _load_fields(self, stored: Mapping[str, str]) -> Iterator[tuple[str, Any]]:

@@ -12,6 +12,7 @@ from itertools import groupby
 
 from bot.domain.archive.models import ArchivedDay, ArchiveHeading, RemovalDeadline
 from bot.domain.errors import UsageError
+from bot.domain.keyspace.keys import MERGE_CONTRACT
 from bot.ports import SiteFolder
 from bot.ports.codecs.versioned_json import VersionedJson
 from bot.render.archive.atom import render_atom
@@ -26,7 +27,7 @@ log = logging.getLogger(__name__)
 MARKER = ".prdigest-site.json"
 _ATOM = "feed.atom"
 # days of contract changes: as long as the store keeps them
-SITE_CONTRACT_DAYS = 90
+SITE_CONTRACT_DAYS = MERGE_CONTRACT.lifetime.days
 _DAY_JSON = VersionedJson(ArchivedDay, 1)
 
 

@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.keyspace.names import build_person_name
 from bot.domain.operations.budget import BudgetRefusal
 
 # work from the command line: its user limits it there, and the budgets for Slack do not apply
@@ -39,7 +40,7 @@ def get_account() -> BillingAccount:
 
 def name_payer(slack_request: SlackRequest) -> str:
     """Return the name under which a person's calls are counted."""
-    return f"{slack_request.team}:{slack_request.user}"
+    return build_person_name(slack_request.team, slack_request.user)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 
 from bot.domain.errors import BudgetExceeded, ModelError
+from bot.domain.keyspace.names import build_calls_rate
 from bot.domain.operations.budget import BudgetHold, BudgetRefusal, CallPurpose
 from bot.domain.operations.ledger import CallKind, CallOrigin, Expense, build_call_entry
 from bot.domain.operations.usage import NO_USAGE, PriceList, Usage
@@ -98,7 +99,7 @@ class CallMeter:
 
     def _wait_for_turn(self, payer: str) -> None:
         """Wait while a user has too many calls in a minute, if there is time for it."""
-        while payer and not self._limiter.try_acquire(f"calls:{payer}"):
+        while payer and not self._limiter.try_acquire(build_calls_rate(payer)):
             if deadlines.get_seconds_left() < _MIN_SECONDS_TO_WAIT:
                 raise BudgetExceeded(BudgetRefusal.TOO_MANY_CALLS)
             self._sleep(_PAUSE_SECONDS)

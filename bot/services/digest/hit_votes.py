@@ -62,12 +62,13 @@ class HitVotes:
 
     def _find_digests(self, vote: HitVote) -> Iterator[str]:
         """Yield the keys of the recent digests with the buttons of the hit."""
-        now, row = self._now(), f'"{name_verdict_row(vote.reference.number)}"'
+        now, row = self._now(), name_verdict_row(vote.reference.number)
         keys = self._index.list_between(vote.reference.repository, now - WATCH_PERIOD, now)
         partial = [key for key in keys if (parts := parse_digest_key(key)) and parts.view]
         for key, record in self._records.iterate_records(partial):
             spec = record.spec
-            if spec and spec.view.profile == vote.profile and row in record.posted_json:
+            messages = record.posted_messages if spec and spec.view.profile == vote.profile else None
+            if messages and messages.has_block(row):
                 yield key
 
 

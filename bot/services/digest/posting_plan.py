@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -14,6 +13,7 @@ from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.touches.decisions import TouchDecision
 from bot.domain.track_record.posted_ratings import PostedRatings
 from bot.ports import Attachment
+from bot.ports.codecs.versioned_json import VersionedJson
 from bot.render.digest.amendments import add_outcomes
 from bot.render.digest.decisions import add_decisions
 from bot.render.digest.post import RenderedDigest
@@ -55,24 +55,15 @@ class PostingPlan:
 
     def dump(self) -> str:
         """Return the plan as JSON, as it is recorded."""
-        return json.dumps(asdict(self))
+        return _PLAN_JSON.dump_text(self)
 
-    @classmethod
-    def load(cls, text: str) -> PostingPlan:
-        """Load a plan from a record of this version or of an earlier one, which recorded less."""
-        kept = json.loads(text)
-        file = kept["attachment"]
-        return cls(
-            kept["lead"],
-            tuple(kept["thread"]),
-            Attachment(**file) if file else None,
-            kept.get("merged"),
-            tuple(kept.get("gaps", ())),
-            kept.get("fingerprint", ""),
-            kept.get("ratings", ""),
-            tuple(kept.get("told", ())),
-            kept.get("mark", ""),
-        )
+    @staticmethod
+    def load(text: str) -> PostingPlan:
+        """Load a plan from a record of this version or of an earlier one, which recorded less.
+
+        Raises StoreUnavailable for one of a later version.
+        """
+        return _PLAN_JSON.load_text(text)
 
     @property
     def file_fingerprint(self) -> str:
@@ -93,6 +84,11 @@ class PostingPlan:
         title = f"{self.attachment.title}, corrected"
         return replace(self.attachment, name=f"{stem}-corrected{again}.{ending}", title=title)
 
+    def has_block(self, block_id: str) -> bool:
+        """Return whether a message of the plan has a block with an id."""
+        blocks = (block for post in (self.lead, *self.thread) for block in post.get("blocks", ()))
+        return any(block.get("block_id") == block_id for block in blocks)
+
     def add_decisions(self, decisions: Mapping[int, TouchDecision]) -> PostingPlan:
         """Return the plan with what a team said about the hits of its messages."""
         if not decisions:
@@ -104,3 +100,6 @@ class PostingPlan:
         """Return the messages with the outcomes of pull requests added to their lines."""
         lead, *posts = (add_outcomes(post, outcomes, self.told) for post in (self.lead, *self.thread))
         return replace(self.messages, lead=lead, thread=tuple(posts))
+
+
+_PLAN_JSON = VersionedJson(PostingPlan, 1, dict)

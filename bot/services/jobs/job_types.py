@@ -13,7 +13,13 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.operations.lane import QueueName
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.request import ID_PATTERN, SubscriptionRequest, SubscriptionSelector
+from bot.domain.subscriptions.request import (
+    ID_PATTERN,
+    SubscriptionRequest,
+    SubscriptionSelector,
+    SubscriptionVerb,
+)
+from bot.render.blocks.button_values import FeedbackVerdict
 from bot.render.conversations.greetings import Greeting
 from bot.services.jobs.declaration import MINUTE, SECOND, JobRetries, JobType
 from bot.services.jobs.payloads import (
@@ -38,7 +44,6 @@ from bot.services.jobs.payloads import (
     ThreadPayload,
     VotePayload,
 )
-from bot.services.subscriptions.subscription_commands import LIST, SUBSCRIBE
 
 StoredFields = Mapping[str, str]
 
@@ -65,16 +70,17 @@ def _read_details(context: ParseContext, slack_request: StoredFields, trigger: s
 
 
 def _read_vote(_: ParseContext, slack_request: StoredFields, message: str, verdict: str) -> VotePayload:
-    return VotePayload(read_slack_request(slack_request), message, verdict)
+    return VotePayload(read_slack_request(slack_request), message, FeedbackVerdict(verdict))
 
 
 def _read_subscription(
     context: ParseContext, slack_request: StoredFields, verb: str, text: str, channel: str = "", replaces: str = ""
 ) -> SubscriptionPayload:
     asker, repositories = read_slack_request(slack_request), context.repositories
-    request = SubscriptionRequest.parse(text, repositories) if verb == SUBSCRIBE else None
-    selector = None if verb in (SUBSCRIBE, LIST) else SubscriptionSelector.parse(text, repositories)
-    return SubscriptionPayload(asker, verb, request, selector, channel, replaces)
+    known_verb = SubscriptionVerb(verb)
+    request = SubscriptionRequest.parse(text, repositories) if known_verb is SubscriptionVerb.SUBSCRIBE else None
+    selector = SubscriptionSelector.parse(text, repositories) if known_verb.has_selector else None
+    return SubscriptionPayload(asker, known_verb, request, selector, channel, replaces)
 
 
 def _read_preview(context: ParseContext, slack_request: StoredFields, text: str) -> PreviewPayload:

@@ -14,9 +14,9 @@ from bot.domain.operations.lost_job import LostJob
 from bot.domain.operations.workflow_steps import StepName
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
+from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector, SubscriptionVerb
 from bot.ports.slack.link_previews import MessagePlace
-from bot.render.blocks.button_values import HitVote
+from bot.render.blocks.button_values import FeedbackVerdict, HitVote
 from bot.render.conversations.greetings import Greeting
 
 R = TypeVar("R", bound=CommandRequest)
@@ -68,7 +68,7 @@ class VotePayload:
 
     asker: SlackRequest
     message: str
-    verdict: str
+    verdict: FeedbackVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class SubscriptionPayload:
     """
 
     asker: SlackRequest
-    verb: str
+    verb: SubscriptionVerb
     wish: SubscriptionRequest | None = None
     which: SubscriptionSelector | None = None
     channel: str = ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from bot.domain.errors import SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.domain.keyspace.forgotten_ids import ForgottenIds
+from bot.domain.keyspace.names import build_thread_name
 from bot.ports.slack.messages import Messenger, ThreadReader
 from bot.ports.store.eraser import Eraser, ErasureCount
 
@@ -82,7 +83,7 @@ class Forgetting:
             if messages is None:
                 unread += 1
             elif any(message.user == user for message in messages):
-                found.update(f"{channel}:{message.ts}" for message in messages)
-                found.add(f"{channel}:{thread}")
+                found.update(build_thread_name(channel, message.ts) for message in messages)
+                found.add(build_thread_name(channel, thread))
         show(len(threads), len(threads))
         return frozenset(found), unread

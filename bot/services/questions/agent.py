@@ -22,10 +22,10 @@ from bot.ports import (
 )
 from bot.render.conversations.streaming import AnswerMarkdown, Links
 from bot.services.operations.model_turns import ModelTurn, build_turn_retrying
+from bot.services.questions.answer_inputs import ToolExchange
 from bot.services.questions.answer_progress import (
     AnswerEvent,
     AnswerProgress,
-    ToolExchange,
     ToolsStart,
     TurnStart,
     WrittenAnswer,

@@ -13,6 +13,7 @@ from bot.domain.operations.usage import NO_USAGE, Usage
 from bot.ports import AnswerDisplay, TextDelta, ToolCall, Turn
 from bot.render.conversations.answers import describe_tools
 from bot.render.conversations.streaming import AnswerMarkdown
+from bot.services.questions.answer_inputs import ToolExchange
 
 
 class DisplayUpdate(Protocol):
@@ -71,15 +72,6 @@ class ToolsStart:
 
 # the events of a conversation with the model that affect the display
 AnswerEvent = TurnStart | TextDelta | ToolsStart
-
-
-@dataclass(frozen=True, slots=True)
-class ToolExchange:
-    """A tool call of the model, and its result."""
-
-    tool: str
-    arguments: dict[str, object]
-    result: str
 
 
 @dataclass(frozen=True, slots=True)

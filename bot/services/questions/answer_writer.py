@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.thread import Question, ThreadMemory
@@ -19,12 +21,19 @@ from bot.domain.summaries.models import Evidence
 from bot.domain.text.redaction import redact_text
 from bot.domain.time.day import TodayProvider
 from bot.ports import AnswerDisplay
+from bot.ports.codecs.versioned_json import VersionedJson
 from bot.render.conversations.answers import format_search_answer, label_citation, label_remark, render_footer
 from bot.render.conversations.sentences import MODEL_NOTE, format_answer_end
 from bot.render.conversations.streaming import Links
 from bot.services.costs.budget import Budget
 from bot.services.costs.cost_tally import WorkLog, tally_costs
 from bot.services.questions.agent import AnswerAgent
+from bot.services.questions.answer_inputs import (
+    AnswerInputs,
+    AnswerOutcome,
+    NumberedCitation,
+    convert_inputs,
+)
 from bot.services.questions.answer_progress import WrittenAnswer
 from bot.services.questions.archive import PullRequestArchive
 from bot.services.questions.initial_context import InitialContext, build_initial_context, build_turns
@@ -39,12 +48,18 @@ _NO_MODEL_REASON = "No model is set up."
 
 @dataclass(frozen=True, slots=True)
 class AnswerDraft:
-    """An answer: as Markdown, as the thread remembers it, its footer, and the inputs that it was made from."""
+    """An answer: as Markdown, as the thread remembers it, its footer, and the inputs that it was made from.
+
+    The names of the fields are stored, or the aliases where there are some.
+    """
 
     text: str
-    raw_text: str
-    footer: Sequence[Mapping[str, Any]]
-    inputs: Mapping[str, Any]
+    raw_text: Annotated[str, Field(alias="said")]
+    footer: Annotated[Sequence[Mapping[str, Any]], Field(alias="below")]
+    inputs: Annotated[AnswerInputs, BeforeValidator(convert_inputs)]
+
+
+ANSWER_DRAFT_JSON = VersionedJson(AnswerDraft, 1, dict)
 
 
 class AnswerWriter:
@@ -94,14 +109,16 @@ class AnswerWriter:
         context = build_initial_context(work.toolbox, subject)
         refusal = self._budget.explain_refusal(question.visit) if self._agent else _NO_MODEL_REASON
         if refusal or self._agent is None:
-            return work.build_search_answer(context, refusal, {"refused": refusal})
+            return work.build_search_answer(context, refusal, AnswerOutcome.REFUSED, refusal)
 
         try:
             turns = build_turns(context, memory, question.text, today)
             written = self._agent.answer_question(turns, work.toolbox, work.links, display, started)
         except ModelError as error:
             log.info("no answer by the model [%s]: %s", question.visit.reference, error)
-            return work.build_search_answer(context, f"It gave no answer: {error}.", {"failed": str(error)})
+            return work.build_search_answer(
+                context, f"It gave no answer: {error}.", AnswerOutcome.FAILED, str(error)
+            )
         return work.build_model_answer(written, self._model, self._stands_in)
 
 
@@ -157,33 +174,42 @@ class _AnswerWork:
             # readers of a thread know it from its first answer
             author="" if self._memory.answered else stands_in or MODEL_NOTE,
         )
-        details = {
-            "model": stands_in or model,
-            "prompt": ANSWER_VERSION,
-            "rounds": written.rounds,
-            "usage": asdict(written.usage),
-            "exchanges": [asdict(each) for each in written.exchanges],
-            "citations": [{**asdict(each), "number": evidence[0].number} for each, evidence in cited.items()],
-            "quoted": [{**asdict(each), "number": remark[0].number} for each, remark in quoted.items()],
-            "failed_citations": [asdict(each) for each in self._failed],
-            "note": note,
-        }
-        return AnswerDraft(written.text, written.raw_text, blocks, self._collect_inputs(written.text, details))
+        inputs = replace(
+            self._collect_inputs(written.text),
+            model=stands_in or model,
+            prompt=ANSWER_VERSION,
+            rounds=written.rounds,
+            usage=written.usage,
+            exchanges=written.exchanges,
+            citations=tuple(_add_number(each, evidence[0].number) for each, evidence in cited.items()),
+            quoted=tuple(_add_number(each, remark[0].number) for each, remark in quoted.items()),
+            failed_citations=tuple(self._failed),
+            note=note,
+        )
+        return AnswerDraft(written.text, written.raw_text, blocks, inputs)
 
-    def build_search_answer(self, context: InitialContext, reason: str, details: Mapping[str, Any]) -> AnswerDraft:
-        """Build the draft of an answer by a search for words, for a ``reason`` that it gives."""
+    def build_search_answer(
+        self, context: InitialContext, sentence: str, outcome: AnswerOutcome, reason: str
+    ) -> AnswerDraft:
+        """Build the draft of an answer by a search for words, which begins with a ``sentence`` on why."""
         matches = search_by_words(self._question.text, context.entries)
-        text = format_search_answer(reason, self.toolbox.span.title, matches)
-        return AnswerDraft(text, text, (), self._collect_inputs(text, details))
+        text = format_search_answer(sentence, self.toolbox.span.title, matches)
+        return AnswerDraft(text, text, (), replace(self._collect_inputs(text), outcome=outcome, reason=reason))
 
-    def _collect_inputs(self, text: str, details: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return enough to ask the same question again, and to judge the answer."""
-        return {
-            "question": redact_text(self._question.text),
-            "repository": str(self._subject.repository),
-            "days": str(self._subject.span),
-            "numbers": list(self._subject.numbers),
-            "thread": [asdict(each) for each in self._memory.said],
-            "answer": text,
-            **details,
-        }
+    def _collect_inputs(self, text: str) -> AnswerInputs:
+        """Return enough to ask the same question again."""
+        return AnswerInputs(
+            question=redact_text(self._question.text),
+            repository=str(self._subject.repository),
+            days=str(self._subject.span),
+            numbers=self._subject.numbers,
+            thread=self._memory.said,
+            answer=text,
+        )
+
+
+def _add_number(citation: Citation, number: int) -> NumberedCitation:
+    """Return a citation with the number of its pull request."""
+    return NumberedCitation(
+        **{each.name: getattr(citation, each.name) for each in fields(citation)}, number=number
+    )

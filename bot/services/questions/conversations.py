@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.conversations.thread import Question
@@ -20,7 +18,7 @@ from bot.render.conversations.sentences import GAVE_UP
 from bot.services.costs.billing import bill_to, name_payer
 from bot.services.operations import deadlines
 from bot.services.operations.correlation import identify_request
-from bot.services.questions.answer_writer import AnswerDraft, AnswerWriter
+from bot.services.questions.answer_writer import ANSWER_DRAFT_JSON, AnswerWriter
 from bot.services.questions.feedback import AnswerFeedback
 from bot.services.questions.thread_memory import ThreadMemories
 from bot.services.slack.answers.answer import Answer
@@ -153,11 +151,11 @@ class ConversationService:
     def _show_answer(self, question: Question, key: str, record: AnsweredRequest, display: AnswerDisplay) -> None:
         slack_request = question.visit
         memory = self._memories.load_memory(slack_request.channel, slack_request.thread, question.ts)
-        draft = _load_draft(record.draft_json) if record.draft_json else None
+        draft = ANSWER_DRAFT_JSON.load_text(record.draft_json) if record.draft_json else None
         if draft is None:
             with deadlines.reserve_time(self._replies.response_times.display_reserve):
                 draft = self._writer.write_answer(question, memory, display)
-            self._records.save(key, record, record.record_draft(_dump_draft(draft)))
+            self._records.save(key, record, record.record_draft(ANSWER_DRAFT_JSON.dump_text(draft)))
         # a vote may come as soon as the buttons are shown
         begun_message = self._records.load(key).message
         if begun_message:
@@ -194,19 +192,3 @@ class ConversationService:
 
 def _build_key(question: Question) -> str:
     return ANSWER_PROGRESS.build_key(question.visit.key, "question")
-
-
-def _dump_draft(draft: AnswerDraft) -> str:
-    fields = {
-        "text": draft.text,
-        "said": draft.raw_text,
-        "below": list(draft.footer),
-        "inputs": dict(draft.inputs),
-    }
-    return json.dumps(fields, default=str)
-
-
-def _load_draft(text: str) -> AnswerDraft:
-    fields: dict[str, Any] = json.loads(text)
-    below: Sequence[Mapping[str, Any]] = fields["below"]
-    return AnswerDraft(fields["text"], fields["said"], below, fields["inputs"])

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import logging
 
-from pydantic import TypeAdapter
-
 from bot.domain.conversations.slack_text import restore_bot_text, restore_user_text
 from bot.domain.conversations.thread import RememberedMessage, ThreadMemory, is_remark
 from bot.domain.errors import SlackCallRefused
 from bot.domain.keyspace.keys import DIGEST_RECORD, THREAD_MEMORY
 from bot.domain.text.strings import truncate_text
 from bot.ports import ThreadMessage, ThreadReader, ThreadStateStore
-from bot.ports.codecs.cached_json import load_or_none
+from bot.ports.codecs.versioned_json import VersionedJson
 
 log = logging.getLogger(__name__)
 
-_MEMORY_ADAPTER = TypeAdapter(ThreadMemory)
+_MEMORY_JSON = VersionedJson(ThreadMemory, 1, dict)
 # characters of one message that is read from Slack
 _MAX_MESSAGE_LENGTH = 4_000
 
@@ -42,7 +40,7 @@ class ThreadMemories:
 
     def save_memory(self, channel: str, thread: str, memory: ThreadMemory) -> None:
         """Save the memory of a thread."""
-        self._states.put(_build_key(channel, thread), _MEMORY_ADAPTER.dump_json(memory).decode())
+        self._states.put(_build_key(channel, thread), _MEMORY_JSON.dump_text(memory))
 
     def note_post(self, channel: str, thread: str, text: str) -> None:
         """Record another post of the bot in a thread. A thread without memory gets it later, from Slack."""
@@ -51,7 +49,7 @@ class ThreadMemories:
             self.save_memory(channel, thread, memory.add_messages(RememberedMessage("bot", text)))
 
     def _load_saved(self, channel: str, thread: str) -> ThreadMemory | None:
-        return load_or_none(_MEMORY_ADAPTER, self._states.get(_build_key(channel, thread)))
+        return _MEMORY_JSON.load_or_none(self._states.get(_build_key(channel, thread)))
 
     def _rebuild_memory(self, channel: str, thread: str, until: str) -> ThreadMemory:
         try:

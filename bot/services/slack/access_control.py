@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.keyspace.names import build_links_rate, build_person_name
 from bot.ports import RateLimiter
 from bot.render.conversations import sentences
 
@@ -36,9 +37,8 @@ class AccessControl:
             StoreUnavailable: the number of their requests is unknown.
         """
         exclusion = self.explain_exclusion(slack_request)
-        return exclusion or (
-            "" if self._limiter.try_acquire(f"{slack_request.team}:{slack_request.user}") else sentences.TOO_FAST
-        )
+        name = build_person_name(slack_request.team, slack_request.user)
+        return exclusion or ("" if self._limiter.try_acquire(name) else sentences.TOO_FAST)
 
     def may_post_links(self, slack_request: SlackRequest) -> bool:
         """Return whether links of a user get previews. They are counted apart from what people ask for.
@@ -46,7 +46,7 @@ class AccessControl:
         Raises:
             StoreUnavailable: their number is unknown.
         """
-        name = f"links:{slack_request.team}:{slack_request.user}"
+        name = build_links_rate(slack_request.team, slack_request.user)
         return not self.explain_exclusion(slack_request) and self._limiter.try_acquire(name)
 
     def explain_exclusion(self, slack_request: SlackRequest) -> str:

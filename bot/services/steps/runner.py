@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 
 from bot.domain.errors import PostingInProgress, PrdigestError, RateLimited, SlackUnavailable, StoreUnavailable
@@ -12,11 +11,10 @@ from bot.domain.keyspace.keys import STEP_RUN, STEP_TOKEN
 from bot.ports import Cache, RecordStore
 from bot.ports.slack.workflow_steps import StepReporter
 from bot.render.conversations.notices import describe_error
-from bot.services.steps.step_run import StepRun
+from bot.services.steps.step_run import StepOutputs, StepRun
 
 log = logging.getLogger(__name__)
 
-Outputs = Mapping[str, str]
 _PASSING = (PostingInProgress, RateLimited, SlackUnavailable, StoreUnavailable)
 
 
@@ -31,7 +29,7 @@ class StepRunner:
         self._cache = cache
         self._now = now
 
-    def run(self, execution: str, work: Callable[[], Outputs]) -> None:
+    def run(self, execution: str, work: Callable[[], StepOutputs]) -> None:
         """Do the work of a step unless it is done, and report its end to Slack unless that is done.
 
         A process that dies after the work leaves its result, and one that dies after the report leaves a step
@@ -57,13 +55,13 @@ class StepRunner:
         elif run.failure:
             self._reporter.fail(execution, token, run.failure)
         else:
-            self._reporter.complete(execution, token, json.loads(run.outputs_json))
+            self._reporter.complete(execution, token, run.outputs.list_named())
 
 
-def _do_work(execution: str, run: StepRun, work: Callable[[], Outputs]) -> StepRun:
+def _do_work(execution: str, run: StepRun, work: Callable[[], StepOutputs]) -> StepRun:
     """Return the record with the result. Raises errors that another attempt may avoid."""
     try:
-        return run.succeed(json.dumps(dict(work())))
+        return run.succeed(work())
     except _PASSING:
         raise
     except PrdigestError as error:

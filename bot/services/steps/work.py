@@ -11,13 +11,13 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.step_inputs import StepInputs
 from bot.domain.conversations.thread import Question, ThreadMemory
 from bot.domain.errors import UsageError
-from bot.domain.operations.workflow_steps import ANSWER, LINK
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.text.strings import truncate_text
 from bot.domain.time.date_range import Span, parse_day
 from bot.domain.time.day import TodayProvider
 from bot.render.conversations import sentences
 from bot.services.questions.answer_writer import AnswerWriter
+from bot.services.steps.step_run import StepOutputs
 from bot.services.subscriptions.delivery import DigestDelivery
 
 # what later steps can put into a message
@@ -44,7 +44,7 @@ class StepWork:
         self._today = today
         self._get_zone = get_zone
 
-    def post_digest(self, inputs: StepInputs) -> Mapping[str, str]:
+    def post_digest(self, inputs: StepInputs) -> StepOutputs:
         """Post the digest of a day, yesterday if none is named, and return its address.
 
         If it was posted before, that is the address. Raises PrdigestError.
@@ -59,15 +59,15 @@ class StepWork:
             else self._repositories.default
         )
         spec = DigestSpec(inputs.channel, repository, Span(day.date, day.date, day.zone))
-        return {LINK.name: self._delivery.post_digest(spec).permalink}
+        return StepOutputs(link=self._delivery.post_digest(spec).permalink)
 
-    def answer_question(self, asked_by: SlackRequest, inputs: StepInputs) -> Mapping[str, str]:
+    def answer_question(self, asked_by: SlackRequest, inputs: StepInputs) -> StepOutputs:
         """Answer a question in Markdown, in which nothing notifies anybody. Raises PrdigestError."""
         if not inputs.question:
             raise UsageError(sentences.STEP_WITHOUT_QUESTION)
         question = Question(asked_by, inputs.question, asked_by.message)
         draft = self._writer.write_answer(question, ThreadMemory(""), _NoDisplay())
-        return {ANSWER.name: truncate_text(draft.text, MAX_ANSWER_LENGTH)}
+        return StepOutputs(answer=truncate_text(draft.text, MAX_ANSWER_LENGTH))
 
 
 class _NoDisplay:

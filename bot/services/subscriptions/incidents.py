@@ -15,14 +15,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 
-from pydantic import TypeAdapter
-
 from bot.domain.errors import PostingInProgress, SlackCallRefused, SlackUnavailable
 from bot.domain.keyspace.keys import INCIDENT, INCIDENT_REPORT_LINK, INCIDENT_REPORT_RECORD
+from bot.domain.keyspace.names import INCIDENTS_LEASE
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.subscriptions.due_items import IncidentReport, ReportUpdate
 from bot.ports import Cache, DueQueue, Messenger, RecordStore
-from bot.ports.codecs.cached_json import load_or_none
+from bot.ports.codecs.versioned_json import VersionedJson
 from bot.ports.slack.messages import CLOCK_SKEW
 from bot.render.subscriptions.incidents import render_incidents
 from bot.services.subscriptions.incident_report import PostedIncidentReport
@@ -35,7 +34,7 @@ _GATHERING_TIME = timedelta(seconds=30)
 _RETRY_DELAY = timedelta(hours=1)
 # the record of the report that is about to be posted
 _PENDING_REPORT_KEY = INCIDENT_REPORT_RECORD.build_key("begun")
-_INCIDENT_ADAPTER = TypeAdapter(Incident)
+_INCIDENT_JSON = VersionedJson(Incident, 1, dict)
 
 
 class IncidentReporter:
@@ -67,7 +66,7 @@ class IncidentReporter:
         existing = self._load_incident(incident.id)
         if existing is None:
             self._cache.add(
-                _build_incident_key(incident.id), _INCIDENT_ADAPTER.dump_json(incident).decode(), INCIDENT.lifetime
+                _build_incident_key(incident.id), _INCIDENT_JSON.dump_text(incident), INCIDENT.lifetime
             )
         if not (existing and existing.settled) and not self._get_report_key(incident.id):
             self._due_queue.add(IncidentReport(incident.id), incident.at + _GATHERING_TIME)
@@ -102,7 +101,7 @@ class IncidentReporter:
         """
         if not self._list_due_items(now):
             return
-        with suppress(PostingInProgress), self._reports.hold_lock("watchdog"):
+        with suppress(PostingInProgress), self._reports.hold_lock(INCIDENTS_LEASE):
             items = self._list_due_items(now)
             try:
                 self._report_incidents([item.incident for item in items if isinstance(item, IncidentReport)], now)
@@ -212,12 +211,10 @@ class IncidentReporter:
         return (incident for name in names if (incident := self._load_incident(name)))
 
     def _save_incident(self, incident: Incident) -> None:
-        self._cache.put(
-            _build_incident_key(incident.id), _INCIDENT_ADAPTER.dump_json(incident).decode(), INCIDENT.lifetime
-        )
+        self._cache.put(_build_incident_key(incident.id), _INCIDENT_JSON.dump_text(incident), INCIDENT.lifetime)
 
     def _load_incident(self, name: str) -> Incident | None:
-        return load_or_none(_INCIDENT_ADAPTER, self._cache.get(_build_incident_key(name)))
+        return _INCIDENT_JSON.load_or_none(self._cache.get(_build_incident_key(name)))
 
     def _get_report_key(self, name: str) -> str:
         """Return the key of the report about an incident; empty if it is not reported yet."""

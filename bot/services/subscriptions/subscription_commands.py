@@ -13,7 +13,12 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import UsageError
 from bot.domain.keyspace.keys import COMMAND_RESULT
 from bot.domain.subscriptions.models import DigestSpec, Subscription
-from bot.domain.subscriptions.request import AmbiguousSelection, SubscriptionRequest, SubscriptionSelector
+from bot.domain.subscriptions.request import (
+    AmbiguousSelection,
+    SubscriptionRequest,
+    SubscriptionSelector,
+    SubscriptionVerb,
+)
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import get_yesterday
 from bot.ports import Cache, Post
@@ -36,13 +41,11 @@ from bot.services.slack.answers.answer import Answer
 from bot.services.slack.answers.replies import ReplySender
 from bot.services.subscriptions.editor import SubscriptionChange, SubscriptionEditor
 
-SUBSCRIBE, UNSUBSCRIBE, PAUSE, RESUME, LIST = "subscribe", "unsubscribe", "pause", "resume", "list"
-
 # the button of each verb that needs one subscription
 _CHOICE_ACTIONS = {
-    UNSUBSCRIBE: subscription_list.REMOVE,
-    PAUSE: subscription_list.PAUSE,
-    RESUME: subscription_list.RESUME,
+    SubscriptionVerb.UNSUBSCRIBE: subscription_list.REMOVE,
+    SubscriptionVerb.PAUSE: subscription_list.PAUSE,
+    SubscriptionVerb.RESUME: subscription_list.RESUME,
 }
 
 
@@ -91,7 +94,7 @@ class SubscriptionCommands:
     def answer_command(
         self,
         slack_request: SlackRequest,
-        verb: str,
+        verb: SubscriptionVerb,
         request: SubscriptionRequest | SubscriptionSelector | None,
         channel: str = "",
         replaces: str = "",
@@ -129,7 +132,7 @@ class SubscriptionCommands:
     def _run_verb(
         self,
         slack_request: SlackRequest,
-        verb: str,
+        verb: SubscriptionVerb,
         request: SubscriptionRequest | SubscriptionSelector | None,
         channel: str,
         replaces: str,
@@ -145,7 +148,7 @@ class SubscriptionCommands:
                 _build_answer(slack_request, [change.current], post),
                 tuple(_iterate_move_notices(slack_request, change)),
             )
-        if verb == LIST:
+        if verb is SubscriptionVerb.LIST:
             listed = self._editor.list_here(slack_request)
             return _CommandResult(
                 _build_answer(
@@ -162,10 +165,10 @@ class SubscriptionCommands:
             return _CommandResult(_build_answer(slack_request, error.subscriptions, choice))
 
     def _change_selected(
-        self, slack_request: SlackRequest, verb: str, selector: SubscriptionSelector
+        self, slack_request: SlackRequest, verb: SubscriptionVerb, selector: SubscriptionSelector
     ) -> _CommandResult:
         """Pause, resume or remove what was selected. Raises AmbiguousSelection if several match."""
-        if verb == UNSUBSCRIBE:
+        if verb is SubscriptionVerb.UNSUBSCRIBE:
             removed = self._editor.unsubscribe(slack_request, selector)
             post = render_changes(removed, sentences.UNSUBSCRIBED, sentences.POSTS_STAY)
             return _CommandResult(
@@ -175,22 +178,21 @@ class SubscriptionCommands:
         return self._set_paused(slack_request, verb, selector)
 
     def _set_paused(
-        self, slack_request: SlackRequest, verb: str, selector: SubscriptionSelector
+        self, slack_request: SlackRequest, verb: SubscriptionVerb, selector: SubscriptionSelector
     ) -> _CommandResult:
-        if verb not in (PAUSE, RESUME):
+        if not verb.has_selector:
             raise UsageError(sentences.UNKNOWN_VERB)
-        apply = self._editor.pause if verb == PAUSE else self._editor.resume
+        is_pause = verb is SubscriptionVerb.PAUSE
+        apply = self._editor.pause if is_pause else self._editor.resume
         changes = apply(slack_request, selector)
         subscriptions = [each.current for each in changes]
         post = render_resumption(self._add_due_times(subscriptions))
-        if verb == PAUSE:
+        if is_pause:
             post = render_changes(subscriptions, sentences.PAUSED, sentences.RESUME_HINT)
         changed = [each.current for each in changes if each.current != each.previous]
         return _CommandResult(
             _build_answer(slack_request, subscriptions, post),
-            _build_notices(
-                slack_request, sentences.HAS_PAUSED if verb == PAUSE else sentences.HAS_RESUMED, changed
-            ),
+            _build_notices(slack_request, sentences.HAS_PAUSED if is_pause else sentences.HAS_RESUMED, changed),
         )
 
     def _add_due_times(self, subscriptions: Sequence[Subscription]) -> list[DueSubscription]:

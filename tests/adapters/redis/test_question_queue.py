@@ -65,6 +65,32 @@ def test_a_question_that_another_version_wrote_leaves_too(store: Redis, line: Re
     assert [each.ts for each in served(line)] == ["1772300001.000100", "1772300001.000101"]
 
 
+def test_a_question_of_the_version_before_is_read_whole(store: Redis, line: RedisQuestionQueue) -> None:
+    visit = {
+        "key": "Ev1",
+        "team": "T0TEAM",
+        "channel": "C0HOME",
+        "user": "U0ASKER",
+        "thread": "1772300000.000100",
+        **dict.fromkeys(("enterprise", "name", "response_url", "trigger", "message"), ""),
+    }
+    written = json.dumps({"text": "Größe?", "ts": "1772300001.000100", "visit": visit}, sort_keys=True)
+    store.zadd(f"waiting:{PLACE}", {written: 1772300001.0001})
+    assert line.get_first(PLACE) == Question(VISIT, "Größe?", "1772300001.000100")
+
+
+def test_a_question_has_its_version_and_one_of_a_later_version_waits(
+    store: Redis, line: RedisQuestionQueue
+) -> None:
+    line.add_question(PLACE, question())
+    (member,) = cast("list[bytes]", store.zrange(f"waiting:{PLACE}", 0, -1))
+    assert json.loads(member)["version"] == 1
+    store.zadd(f"waiting:{PLACE}", {json.dumps({"version": 2, "asked": "Why?"}): 1.0})
+    with pytest.raises(StoreUnavailable):
+        line.get_first(PLACE)
+    assert store.zcard(f"waiting:{PLACE}") == 2
+
+
 # the last differ in the last digit of what Slack gives, and in nothing that text sorts by
 TIMES = ("999999999.999999", "1000000001.000100", "1000000001.000101", "1000000001.000102")
 

@@ -34,12 +34,12 @@ from bot.domain.operations.workflow_steps import StepName
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
+from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector, SubscriptionVerb
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.domain.touches.decisions import TouchVerdict
 from bot.ports.slack.link_previews import MessagePlace
-from bot.render.blocks.button_values import HitVote
+from bot.render.blocks.button_values import FeedbackVerdict, HitVote
 from bot.render.conversations.greetings import Greeting
 from bot.services.jobs import job_types as kinds
 from bot.services.jobs import payloads as made
@@ -84,7 +84,7 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (kinds.SEND_GREETING, made.GreetingPayload(ASKER, Greeting.INVITED)),
     (kinds.SHOW_DETAILS, made.DetailsPayload(ASKER, Reference(ENGINE, 7))),
     (kinds.EXPLAIN_ASKING, made.AskerPayload(ASKER)),
-    (kinds.RECORD_VOTE, made.VotePayload(ASKER, "100.1", "good")),
+    (kinds.RECORD_VOTE, made.VotePayload(ASKER, "100.1", FeedbackVerdict.GOOD)),
     (
         kinds.RECORD_HIT_VOTE,
         made.HitVotePayload(ASKER, HitVote(TouchVerdict.OURS, "ascend", Reference(ENGINE, 7)), NOON),
@@ -99,16 +99,19 @@ CASES: list[tuple[JobType[Any], Any]] = [
         made.StepPayload("Fx1", StepName.ASK, StepInputs("C1", question="why?"), ASKER, "not now"),
     ),
     (kinds.CHECK_LINK_PREVIEWS, made.LinksPayload(MessagePlace("C1", "1.2"))),
-    (kinds.CHANGE_SUBSCRIPTION, made.SubscriptionPayload(ASKER, "subscribe", WISH, channel="C1", replaces="1a2b")),
     (
         kinds.CHANGE_SUBSCRIPTION,
-        made.SubscriptionPayload(ASKER, "pause", which=SubscriptionSelector(repository=ENGINE)),
+        made.SubscriptionPayload(ASKER, SubscriptionVerb.SUBSCRIBE, WISH, channel="C1", replaces="1a2b"),
     ),
     (
         kinds.CHANGE_SUBSCRIPTION,
-        made.SubscriptionPayload(ASKER, "resume", which=SubscriptionSelector(is_all=True)),
+        made.SubscriptionPayload(ASKER, SubscriptionVerb.PAUSE, which=SubscriptionSelector(repository=ENGINE)),
     ),
-    (kinds.CHANGE_SUBSCRIPTION, made.SubscriptionPayload(ASKER, "list")),
+    (
+        kinds.CHANGE_SUBSCRIPTION,
+        made.SubscriptionPayload(ASKER, SubscriptionVerb.RESUME, which=SubscriptionSelector(is_all=True)),
+    ),
+    (kinds.CHANGE_SUBSCRIPTION, made.SubscriptionPayload(ASKER, SubscriptionVerb.LIST)),
     (kinds.SHOW_PREVIEW, made.PreviewPayload(ASKER, "1a2b")),
     (kinds.SHOW_PREVIEW, made.PreviewPayload(ASKER, wish=WISH)),
     (kinds.SHOW_FORM, made.FormPayload(ASKER)),

@@ -22,7 +22,8 @@ from bot.domain.operations.usage import Usage
 from bot.ports import TextPart, ToolCall, ToolResult, Turn
 from bot.render.conversations.streaming import MAX_ANSWER_LENGTH, Links
 from bot.services.questions.agent import AnswerAgent, AnswerLimits
-from bot.services.questions.answer_progress import ToolExchange, WrittenAnswer
+from bot.services.questions.answer_inputs import ToolExchange
+from bot.services.questions.answer_progress import WrittenAnswer
 from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.summaries.prompts import ANSWER_VERSION, read_instructions
 from tests.helpers.builders import pull

@@ -9,12 +9,16 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.errors import StoreUnavailable
+from bot.domain.operations.usage import Usage
+from bot.render.blocks.button_values import FeedbackVerdict
+from bot.services.questions.answer_inputs import AnswerInputs, Vote
 from bot.services.questions.feedback import AnswerFeedback
 from tests.helpers.builders import NOON
 from tests.services.doubles import MemoryCache, slack_request
 
 CHANNEL, MESSAGE = "C0DIGEST", "101.000000"
-INPUTS = {"question": "Who?", "answer": "Ada.", "numbers": [7], "usage": {"input": 3}}
+INPUTS = AnswerInputs(question="Who?", answer="Ada.", numbers=(7,), usage=Usage(input=3))
+GOOD, BAD = FeedbackVerdict.GOOD, FeedbackVerdict.BAD
 ADA = slack_request()
 GRACE = slack_request(user="U0GRACE")
 
@@ -43,33 +47,31 @@ def votes(ballot: MemoryBallot | None = None) -> AnswerFeedback:
 
 def test_a_vote_is_kept_with_all_that_the_answer_was_made_of() -> None:
     there = votes()
-    assert there.record_vote(ADA, MESSAGE, "good")
-    assert list(there.iterate_votes()) == [
-        {"verdict": "good", "at": "2026-02-28T20:00:00+00:00", "user": "U0ASKER", **INPUTS}
-    ]
+    assert there.record_vote(ADA, MESSAGE, GOOD)
+    assert list(there.iterate_votes()) == [Vote.build(GOOD, NOON, "U0ASKER", INPUTS)]
 
 
 def test_who_votes_again_thinks_otherwise_now() -> None:
     there = votes()
-    there.record_vote(ADA, MESSAGE, "good")
-    there.record_vote(ADA, MESSAGE, "bad")
-    assert [vote["verdict"] for vote in there.iterate_votes()] == ["bad"]
+    there.record_vote(ADA, MESSAGE, GOOD)
+    there.record_vote(ADA, MESSAGE, BAD)
+    assert [vote.verdict for vote in there.iterate_votes()] == [BAD]
 
 
 def test_each_person_and_each_answer_has_a_vote() -> None:
     there = votes()
-    there.remember_answer(CHANNEL, "102.000000", {"question": "When?"})
-    there.record_vote(ADA, MESSAGE, "good")
-    there.record_vote(GRACE, MESSAGE, "bad")
-    there.record_vote(ADA, "102.000000", "bad")
-    cast = {(vote["user"], vote["question"], vote["verdict"]) for vote in there.iterate_votes()}
-    assert cast == {("U0ASKER", "Who?", "good"), ("U0GRACE", "Who?", "bad"), ("U0ASKER", "When?", "bad")}
+    there.remember_answer(CHANNEL, "102.000000", AnswerInputs(question="When?"))
+    there.record_vote(ADA, MESSAGE, GOOD)
+    there.record_vote(GRACE, MESSAGE, BAD)
+    there.record_vote(ADA, "102.000000", BAD)
+    cast = {(vote.user, vote.question, vote.verdict) for vote in there.iterate_votes()}
+    assert cast == {("U0ASKER", "Who?", GOOD), ("U0GRACE", "Who?", BAD), ("U0ASKER", "When?", BAD)}
 
 
 @pytest.mark.parametrize(("channel", "message"), [(CHANNEL, "999.000000"), ("C0OTHER", MESSAGE)])
 def test_a_vote_on_an_answer_that_is_no_longer_known(channel: str, message: str) -> None:
     ballot = MemoryBallot()
-    assert not votes(ballot).record_vote(slack_request(channel=channel), message, "good")
+    assert not votes(ballot).record_vote(slack_request(channel=channel), message, GOOD)
     assert ballot.votes == {}
 
 
@@ -81,4 +83,4 @@ def test_answers_can_be_voted_on_for_a_month() -> None:
 
 def test_a_vote_that_was_not_kept_is_said() -> None:
     with pytest.raises(StoreUnavailable):
-        votes(MemoryBallot(error=StoreUnavailable("away"))).record_vote(ADA, MESSAGE, "good")
+        votes(MemoryBallot(error=StoreUnavailable("away"))).record_vote(ADA, MESSAGE, GOOD)

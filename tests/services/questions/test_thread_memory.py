@@ -48,6 +48,31 @@ def rebuilt(*messages: ThreadMessage, until: str = "900.000000") -> ThreadMemory
 
 # kept
 
+UNMARKED = (
+    '{"about":"digest:x","said":[{"by":"person","text":"Größe?","is_short":false}],"answered":"event:1"}',
+    ThreadMemory("digest:x", (RememberedMessage("person", "Größe?"),), "event:1"),
+)
+
+
+def test_a_memory_without_a_version_is_read_and_gets_one() -> None:
+    text, memory = UNMARKED
+    states = MemoryContexts({f"thread:{CHANNEL}:{THREAD}": text})
+    memories = ThreadMemories(states, ScriptedThreads(error=SlackUnavailable("away")))
+    assert memories.load_memory(CHANNEL, THREAD, "900.0") == memory
+    memories.save_memory(CHANNEL, THREAD, memory)
+    assert '"version":1' in states.values[f"thread:{CHANNEL}:{THREAD}"]
+    assert memories.load_memory(CHANNEL, THREAD, "900.0") == memory
+
+
+def test_a_memory_of_a_later_version_is_not_overwritten() -> None:
+    states = MemoryContexts({f"thread:{CHANNEL}:{THREAD}": '{"version": 2}'})
+    memories = ThreadMemories(states, ScriptedThreads())
+    with pytest.raises(StoreUnavailable):
+        memories.load_memory(CHANNEL, THREAD, "900.0")
+    with pytest.raises(StoreUnavailable):
+        memories.note_post(CHANNEL, THREAD, "Hello.")
+    assert states.values == {f"thread:{CHANNEL}:{THREAD}": '{"version": 2}'}
+
 
 def test_what_is_kept_is_not_read_again() -> None:
     threads = ScriptedThreads()

@@ -9,8 +9,7 @@ from redis import Redis
 
 from bot.domain.errors import SlackUnavailable, UsageError
 from bot.domain.subscriptions.models import Subscription
-from bot.domain.subscriptions.request import SubscriptionSelector
-from bot.services.subscriptions.subscription_commands import PAUSE
+from bot.domain.subscriptions.request import SubscriptionSelector, SubscriptionVerb
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.checks import is_one_sentence
 from tests.services.subscriptions.subscribers import OPEN, PRIVATE, Team, ask, which
@@ -74,7 +73,7 @@ def test_a_channel_is_told_once_however_often_the_job_runs(team: Team) -> None:
     team.subscribe(channel=OPEN)
     there = regular(team)
     for _ in range(3):
-        there.answer_command(ask(OPEN), PAUSE, SubscriptionSelector(is_all=True))
+        there.answer_command(ask(OPEN), SubscriptionVerb.PAUSE, SubscriptionSelector(is_all=True))
     assert [message["text"] for message in team.slack.list_messages(OPEN)] == [
         "The digest of octo/engine was paused."
     ]
@@ -83,12 +82,14 @@ def test_a_channel_is_told_once_however_often_the_job_runs(team: Team) -> None:
 def test_a_channel_that_takes_no_post_is_changed_all_the_same(team: Team) -> None:
     made = team.subscribe(channel=OPEN)
     team.slack.remove_bot(OPEN)
-    regular(team).answer_command(ask(OPEN), PAUSE, SubscriptionSelector(is_all=True))
+    regular(team).answer_command(ask(OPEN), SubscriptionVerb.PAUSE, SubscriptionSelector(is_all=True))
     assert team.kept.get(made.id) == replace(made, is_paused=True)
 
 
 def test_what_changes_nothing_is_not_told(team: Team) -> None:
     team.subscribe(channel=OPEN)
     for number in range(2):
-        regular(team).answer_command(ask(OPEN, key=f"command:{number}"), PAUSE, SubscriptionSelector(is_all=True))
+        regular(team).answer_command(
+            ask(OPEN, key=f"command:{number}"), SubscriptionVerb.PAUSE, SubscriptionSelector(is_all=True)
+        )
     assert len(team.slack.list_messages(OPEN)) == 1

@@ -11,6 +11,7 @@ from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue
 from bot.adapters.redis.server.connection import RedisCache
+from bot.domain.errors import StoreUnavailable
 from bot.domain.operations.incident import IncidentKind
 from bot.domain.subscriptions.due_items import IncidentReport
 from bot.render.subscriptions.incidents import render_incidents
@@ -63,6 +64,15 @@ def test_how_one_that_was_told_ended_is_edited_into_its_message(desk: Desk, stor
     desk.watchdog.notify(DUE + 2 * MINUTE)
     [message] = reports(desk.slack, ADMIN)
     assert shown(message)[1:] == ["✓ octo/engine, part 0 for C0000: posted after all."]
+
+
+def test_one_of_a_later_version_is_not_taken_for_none(desk: Desk, store: Redis) -> None:
+    agenda = RedisDueQueue(store)
+    agenda.put(IncidentReport(NAME), DUE)
+    RedisCache(store).put(f"trouble:{NAME}", json.dumps({"version": 2}), MONTH)
+    with pytest.raises(StoreUnavailable):
+        desk.watchdog.notify(DUE + MINUTE)
+    assert agenda.get_time(IncidentReport(NAME)) == DUE
 
 
 @pytest.mark.parametrize("is_posted", [True, False], ids=["posted", "not-posted"])

@@ -14,7 +14,7 @@ from bot.domain.digest.models import Entry, Overview
 from bot.domain.errors import RepositoryNotFound, SlackUnavailable, UsageError
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
 from bot.domain.risk.assessment import assess_pull_request
-from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
+from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector, SubscriptionVerb
 from bot.domain.time.day import LocalDay
 from bot.ports import Post
 from bot.render.blocks.button_values import write_id
@@ -91,7 +91,7 @@ def read_words(verb: str, text: str) -> SubscriptionRequest | SubscriptionSelect
 
 def told(team: Team, verb: str, text: str = "", channel: str = HOME, user: str = "U0ADA") -> Post:
     """What the asker gets, which nobody else gets."""
-    answer = regular(team).answer_command(ask(channel, user), verb, read_words(verb, text))
+    answer = regular(team).answer_command(ask(channel, user), SubscriptionVerb(verb), read_words(verb, text))
     assert answer.public == answer.private
     assert check_message(answer.private.build_payload()) is None
     return answer.private
@@ -170,18 +170,23 @@ def test_all_of_a_full_channel_fit_a_message(team: Team) -> None:
         told(team, verb, "" if verb == "list" else "all")
 
 
-@pytest.mark.parametrize("verb", ["subscribe", "pause", "resume", "unsubscribe", "nonsense"])
+@pytest.mark.parametrize("verb", ["subscribe", "pause", "resume", "unsubscribe"])
 def test_what_can_not_be_done_is_one_sentence(team: Team, verb: str) -> None:
     with pytest.raises(UsageError) as caught:
-        regular(team).answer_command(ask(), verb, read_words(verb, "nonsense"))
+        regular(team).answer_command(ask(), SubscriptionVerb(verb), read_words(verb, "nonsense"))
     assert is_one_sentence(str(caught.value))
+
+
+def test_a_subscription_that_is_not_described_is_refused(team: Team) -> None:
+    with pytest.raises(UsageError):
+        regular(team).answer_command(ask(), SubscriptionVerb.SUBSCRIBE, None)
 
 
 @pytest.mark.slow
 def test_the_form_names_its_channel_and_what_it_replaces(team: Team) -> None:
     old = team.subscribe()
     regular(team).answer_command(
-        ask(), "subscribe", read_words("subscribe", "only:risky"), channel=PRIVATE, replaces=old.id
+        ask(), SubscriptionVerb.SUBSCRIBE, read_words("subscribe", "only:risky"), channel=PRIVATE, replaces=old.id
     )
     (made,) = team.kept.list_all()
     assert (made.channel, str(made.view)) == (PRIVATE, "only:risky")
@@ -209,7 +214,7 @@ def test_a_job_that_is_run_again_because_nobody_was_told_says_the_same(team: Tea
             ask(),
             "regular",
             Audience.ASKER,
-            lambda: regular(team, cache=kept).answer_command(ask(), verb, request),
+            lambda: regular(team, cache=kept).answer_command(ask(), SubscriptionVerb(verb), request),
         )
 
     with pytest.raises(SlackUnavailable):

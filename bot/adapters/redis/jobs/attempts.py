@@ -15,6 +15,7 @@ from bot.adapters.redis.jobs.retries import AttemptLimitError, JobInterruption, 
 from bot.adapters.redis.server.keyspace import Keyspace
 from bot.adapters.redis.server.leases import hold_lease
 from bot.domain.keyspace.keys import JOB_ATTEMPTS
+from bot.domain.keyspace.names import SUSPECTS_LEASE
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +81,7 @@ class AttemptCounter(Middleware):
     def _take_turn(self, job: str) -> None:
         """Acquire the lease of all suspects. Raises TurnWait if another one holds it."""
         with ExitStack() as turn:
-            if not turn.enter_context(hold_lease(self._store, self._keys, "suspects", timeout=0)):
+            if not turn.enter_context(hold_lease(self._store, self._keys, SUSPECTS_LEASE, timeout=0)):
                 raise TurnWait("another one of those that died runs", delay=_TURN_DELAY)
             self._turns[job] = turn.pop_all()
 

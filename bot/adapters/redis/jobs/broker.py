@@ -22,6 +22,7 @@ from bot.adapters.redis.jobs.attempts import AttemptCounter
 from bot.adapters.redis.jobs.retries import LossHandler, PersistentRetries
 from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.keyspace.keys import JOBS_NAMESPACE
+from bot.domain.keyspace.names import build_acknowledgements_key, build_queue_key
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +84,7 @@ class _Consumer(_RedisConsumer):
         self._pause = timeout / 1_000
         # the jobs that this consumer got and that are not acknowledged, by their ids in the store
         self._unfinished: set[str] = set()
-        self._wait = ArrivalWait(broker.client, f"{broker.namespace}:{queue_name}")
+        self._wait = ArrivalWait(broker.client, build_queue_key(broker.namespace, queue_name))
 
     def __next__(self) -> MessageProxy | None:
         """Return the next job, or None from time to time: the thread sees then whether it ends."""
@@ -113,7 +114,7 @@ class _Consumer(_RedisConsumer):
         """Put back on the queue the jobs that are listed under the id of this consumer and never reached it."""
         # read first: a job may be acknowledged while the store answers, and only this thread adds one
         unfinished = set(self._unfinished)
-        key = f"{self.broker.namespace}:__acks__.{self.broker.broker_id}.{self.queue_name}"
+        key = build_acknowledgements_key(self.broker.namespace, self.broker.broker_id, self.queue_name)
         listed = {each.decode() for each in cast("set[bytes]", self.broker.client.smembers(key))}
         if lost := listed - unfinished:
             log.warning("jobs whose fetch was not answered go back to their queue: %d", len(lost))

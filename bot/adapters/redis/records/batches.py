@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import cast
 
-from pydantic import TypeAdapter
 from redis import Redis
 
 from bot.adapters.redis.server.errors import translate_redis_errors
@@ -16,9 +15,9 @@ from bot.adapters.redis.spending import ADD_TO_LEDGER, LEDGER_SECONDS, list_amou
 from bot.domain.keyspace.keys import COST_LEDGER, MODEL_BATCH
 from bot.domain.operations.batch import PendingBatch
 from bot.domain.operations.ledger import LedgerEntry
-from bot.ports.codecs.cached_json import load_or_none
+from bot.ports.codecs.versioned_json import VersionedJson
 
-_BATCH_ADAPTER = TypeAdapter(PendingBatch)
+_BATCH_JSON = VersionedJson(PendingBatch, 1, dict)
 # KEYS: a batch, and the ledger of the day. ARGV: the seconds for which the ledger is kept; then names and amounts.
 # A batch that is gone was counted before
 _FINISH_SCRIPT = (
@@ -42,14 +41,17 @@ class RedisBatchStore:
         self._finish_script = client.register_script(_FINISH_SCRIPT)
 
     def load(self, repository: str) -> PendingBatch | None:
-        """Return the batch of a repository, None if there is none."""
+        """Return the batch of a repository, None if there is none.
+
+        Raises StoreUnavailable for one of a later version: to send it again would cost twice.
+        """
         with translate_redis_errors():
             value = cast("bytes | None", self._client.get(self._build_key(repository)))
-        return load_or_none(_BATCH_ADAPTER, value.decode()) if value else None
+        return _BATCH_JSON.load_or_none(value.decode()) if value else None
 
     def save(self, repository: str, batch: PendingBatch) -> None:
         """Store a batch in place of an earlier one."""
-        text = _BATCH_ADAPTER.dump_json(batch)
+        text = _BATCH_JSON.dump_text(batch)
         with translate_redis_errors():
             self._client.set(self._build_key(repository), text, ex=MODEL_BATCH.lifetime)
 

@@ -29,11 +29,12 @@ from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import remove_comments
 from bot.domain.time.day import LocalDay
 from bot.ports.codecs.cached_json import load_or_none
+from bot.ports.codecs.versioned_json import VersionedJson
 
 log = logging.getLogger(__name__)
 
 _PULL_REQUEST_ADAPTER = TypeAdapter(PullRequest)
-_BACKFILL_ADAPTER = TypeAdapter(BackfillRecord)
+_BACKFILL_JSON = VersionedJson(BackfillRecord, 1, dict)
 # "Reverts owner/name#N" and "This reverts commit …" come first and take at most 160 characters; words of blame
 # ("a regression from #N") are in the first paragraphs, before test plans and results. It ends at white space:
 # half a number would name another pull request.
@@ -90,7 +91,7 @@ class RedisBackfillLog:
                 "bytes | None",
                 self._client.hget(self._keys.add_prefix(_build_backfill_key(repository, day)), str(day.date)),
             )
-        return load_or_none(_BACKFILL_ADAPTER, unpack_value(value)) if value else None
+        return _BACKFILL_JSON.load_or_none(unpack_value(value)) if value else None
 
     def put(self, repository: Repository, day: LocalDay, fill: BackfillRecord) -> None:
         """Store the record of a day.
@@ -100,7 +101,7 @@ class RedisBackfillLog:
         put = self._client.hset if fill.model else self._client.hsetnx
         key = self._keys.add_prefix(_build_backfill_key(repository, day))
         with translate_redis_errors():
-            put(key, str(day.date), cast("str", pack_value(_BACKFILL_ADAPTER.dump_json(fill).decode())))
+            put(key, str(day.date), cast("str", pack_value(_BACKFILL_JSON.dump_text(fill))))
 
 
 def _build_history_key(repository: Repository, date: dt.date) -> str:

@@ -10,22 +10,21 @@ import zlib
 from collections.abc import Sequence
 from typing import cast
 
-from pydantic import TypeAdapter
 from redis import Redis
 
 from bot.adapters.redis.server.connection import pack_value, unpack_value
 from bot.adapters.redis.server.errors import translate_redis_errors
 from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
-from bot.domain.errors import UsageError
+from bot.domain.errors import StoreUnavailable, UsageError
 from bot.domain.keyspace.keys import PROFILE, PROFILE_LIST
 from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.models import Profile
-from bot.ports.codecs.cached_json import load_or_none
 from bot.ports.codecs.profile_json import dump_profile, parse_profile
+from bot.ports.codecs.versioned_json import VersionedJson
 
 log = logging.getLogger(__name__)
 
-_ENTRY = TypeAdapter(ProfileEntry)
+_ENTRY_JSON = VersionedJson(ProfileEntry, 1, dict)
 
 
 class RedisProfileStore:
@@ -37,14 +36,17 @@ class RedisProfileStore:
         self._list_key = keys.add_prefix(PROFILE_LIST.build_key())
 
     def list_entries(self) -> Sequence[ProfileEntry]:
-        """List the entries of all profiles by name."""
+        """List the entries of all profiles by name. An unreadable one keeps nobody from the others."""
         with translate_redis_errors():
             values = cast("dict[bytes, bytes]", self._client.hgetall(self._list_key))
-        entries = [entry for value in values.values() if (entry := _load_entry(value))]
+        entries = [entry for value in values.values() if (entry := _load_listed(value))]
         return sorted(entries, key=lambda entry: entry.name)
 
     def get_entry(self, name: str) -> ProfileEntry | None:
-        """Return the entry of a profile, None if there is none that can be read."""
+        """Return the entry of a profile, None if there is none that can be read.
+
+        Raises StoreUnavailable for one of a later version: to scan again would replace it.
+        """
         with translate_redis_errors():
             value = cast("bytes | None", self._client.hget(self._list_key, name))
         return _load_entry(value) if value else None
@@ -58,7 +60,7 @@ class RedisProfileStore:
     def put(self, entry: ProfileEntry, profile: Profile | None = None) -> None:
         """Store an entry, and a profile if there is one."""
         with translate_redis_errors(), self._client.pipeline() as pipeline:
-            packed = pack_value(_ENTRY.dump_json(entry, exclude_defaults=True).decode())
+            packed = pack_value(_ENTRY_JSON.dump_text(entry))
             pipeline.hset(self._list_key, entry.name, cast("str", packed))
             if profile:
                 pipeline.set(self._build_key(entry.name), pack_value(dump_profile(profile)))
@@ -76,9 +78,19 @@ class RedisProfileStore:
 
 
 def _load_entry(value: bytes) -> ProfileEntry | None:
+    """Return an entry, None if it is unreadable. Raises StoreUnavailable for one of a later version."""
     try:
-        return load_or_none(_ENTRY, unpack_value(value))
+        return _ENTRY_JSON.load_or_none(unpack_value(value))
     except (zlib.error, UnicodeDecodeError):
+        return None
+
+
+def _load_listed(value: bytes) -> ProfileEntry | None:
+    """Return an entry, None if it is unreadable or of a later version, which is logged."""
+    try:
+        return _load_entry(value)
+    except StoreUnavailable as error:
+        log.warning("a profile is left out: %s", error)
         return None
 
 

@@ -18,7 +18,6 @@ from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.forgotten_ids import ForgottenIds
 from bot.domain.keyspace.keys import (
-    DIGEST_ATTEMPT,
     DUE_QUEUE,
     JOBS_NAMESPACE,
     LEASE,
@@ -29,6 +28,7 @@ from bot.domain.keyspace.keys import (
     VOTES,
     find_family,
 )
+from bot.domain.keyspace.names import parse_attempt_subscription, parse_thread_key, parse_vote_channel
 from bot.ports.store.eraser import ErasureCount
 
 # a process that writes the same key meanwhile is rare; one that does so ten times in a row is broken
@@ -78,7 +78,7 @@ class StoreEraser:
             voted = [_decode(name) for name in self._read_hash(VOTES.build_key())]
             subscribed = [_read_text(value) for value in self._read_hash(SUBSCRIPTIONS.build_key()).values()]
         asker = ForgottenIds(users=frozenset({user}))
-        places = {name.partition(":")[0] for name in voted if asker.is_in(name)}
+        places = {parse_vote_channel(name) for name in voted if asker.is_in(name)}
         for text in filter(asker.is_in, subscribed):
             places.update(part for part in text.split('"') if part.startswith("D") and part.isalnum())
         return frozenset(place for place in places if place.startswith("D"))
@@ -87,8 +87,7 @@ class StoreEraser:
         """List the threads whose questions and answers are stored: channels and timestamps."""
         with translate_redis_errors():
             names = sorted(set(self._keys.iterate_names(self._client, f"{THREAD_MEMORY.prefix}*")))
-        parts = (name.removeprefix(THREAD_MEMORY.prefix).partition(":") for name in names)
-        return [(channel, thread) for channel, _, thread in parts]
+        return [parse_thread_key(name) for name in names]
 
     def count(self, ids: ForgottenIds) -> Mapping[str, ErasureCount]:
         """Return what :meth:`erase` would do, by the content of the keys."""
@@ -182,10 +181,9 @@ def _unify_value(value: Any) -> Any:
 def _plan_key(name: str, key: str, value: Any, ids: ForgottenIds, gone: frozenset[str]) -> _KeyErasure:
     """Return what is to be done to a key with this value."""
     erasure = _KeyErasure(key, ids)
-    subscription = name.removeprefix(DIGEST_ATTEMPT.prefix).partition(":")[0]
     if value is None:
         return erasure
-    if ids.is_in(name) or _is_of_message(name, ids) or (DIGEST_ATTEMPT.has_key(name) and subscription in gone):
+    if ids.is_in(name) or _is_of_message(name, ids) or parse_attempt_subscription(name) in gone:
         erasure.remove("DEL", key)
     elif isinstance(value, bytes):
         _plan_string(erasure, value)

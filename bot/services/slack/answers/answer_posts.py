@@ -5,15 +5,15 @@ The file is recorded before the message is posted, so that an attempt after a cr
 
 from __future__ import annotations
 
-import json
 import logging
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused
 from bot.ports import Attachment, EphemeralMessenger, Messenger
+from bot.ports.codecs.versioned_json import VersionedJson
 from bot.ports.slack.messages import CLOCK_SKEW
 from bot.render.conversations.notices import render_missing_file
 from bot.services.slack.answers.answer import list_threads
@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 
 # Slack's codes for a channel that the bot is not in
 CLOSED_CHANNEL_CODES = {"not_in_channel", "channel_not_found", "thread_not_found"}
+_FILE_JSON = VersionedJson(Attachment, 1, dict)
 
 
 class PostState(Enum):
@@ -81,9 +82,9 @@ class AnswerPosts:
 
 def dump_file(file: Attachment | None) -> str:
     """Return a file as it is recorded; empty for none."""
-    return json.dumps(asdict(file)) if file else ""
+    return _FILE_JSON.dump_text(file) if file else ""
 
 
 def load_file(text: str) -> Attachment | None:
     """Return a recorded file; None if there is none."""
-    return Attachment(**json.loads(text)) if text else None
+    return _FILE_JSON.load_text(text) if text else None

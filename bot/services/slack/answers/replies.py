@@ -21,6 +21,7 @@ from bot.domain.errors import (
     StoreUnavailable,
 )
 from bot.domain.keyspace.keys import ANSWER_PROGRESS
+from bot.domain.keyspace.names import build_request_name
 from bot.domain.time.day import LocalDay
 from bot.ports import EphemeralMessenger, Messenger, Post, RecordStore
 from bot.render.conversations.notices import (
@@ -165,7 +166,9 @@ class ReplySender:
 
     def report_spent_budget(self, slack_request: SlackRequest, today: LocalDay) -> None:
         """Notify a user, once a day, that their budget is used up. Raises SlackUnavailable, StoreUnavailable."""
-        daily_request = replace(slack_request, key=f"budget:{today.date}:{name_payer(slack_request)}")
+        daily_request = replace(
+            slack_request, key=build_request_name("budget", today.date, name_payer(slack_request))
+        )
         self.give_answer(
             daily_request, "tell", Audience.ASKER, lambda: Answer.for_asker(render_budget_notice(today.end))
         )

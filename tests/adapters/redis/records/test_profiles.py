@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from redis import Redis
 
 from bot.adapters.redis.records.profiles import RedisProfileStore
+from bot.domain.errors import StoreUnavailable
 from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.models import DerivedClass, Profile, Use, UseKind
 from bot.domain.python.models import CallShape, Parameter, ParameterKind, Signature
@@ -62,3 +64,9 @@ def test_what_a_later_version_wrote_counts_as_not_scanned(store: Redis) -> None:
         store.hset("profiles", "other", bad)
         assert profiles.get_profile("ascend") is None
         assert [entry.name for entry in profiles.list_entries()] == ["ascend"]
+
+
+def test_an_entry_of_a_later_version_is_not_taken_for_none(store: Redis) -> None:
+    store.hset("profiles", "ascend", b'p{"version": 2}')
+    with pytest.raises(StoreUnavailable):
+        RedisProfileStore(store).get_entry("ascend")

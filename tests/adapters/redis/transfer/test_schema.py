@@ -114,7 +114,7 @@ def test_what_version_1_wrote_is_read(store: Redis) -> None:
         posted_at=datetime(2026, 3, 1, 8, 0, 9, tzinfo=UTC),
     )
     assert records.load(DIGEST.replace("28", "27")).plan == PostingPlan({"text": LONG}, (), None)
-    assert [(vote["verdict"], vote["question"]) for vote in votes.iterate_votes()] == [("good", "Größe?")]
+    assert [(vote.verdict, vote.question) for vote in votes.iterate_votes()] == [("good", "Größe?")]
 
 
 def test_threads_do_not_expire_any_more_and_the_cache_does(store: Redis) -> None:

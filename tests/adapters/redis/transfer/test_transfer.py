@@ -107,7 +107,7 @@ def test_an_export_is_lines_of_json_that_a_person_can_read(store: Redis) -> None
     RedisThreadStateStore(store).put("thread:C0DIGEST:100.0", '{"about":"Größe"}')
     plant_hash(store, DIGEST, lead="100.0", plan="")
     RedisRunLog(store).add_run(RUNS[0])
-    journal = {"at": "2026-02-28T20:00:00Z", "key": DIGEST, "outcome": "posted", "detail": HARD}
+    journal = {"version": 1, "at": "2026-02-28T20:00:00Z", "key": DIGEST, "outcome": "posted", "detail": HARD}
     text = json.dumps(journal, ensure_ascii=False, separators=(",", ":"))
     assert exported(store) == [
         '{"prdigest": "export", "schema": 2, "at": "2026-03-01T06:30:00+00:00"}',

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from itertools import product
 
 import pytest
 
 from bot.domain.conversations.slack_request import Audience
-from bot.domain.errors import SlackCallRefused
+from bot.domain.errors import SlackCallRefused, StoreUnavailable
 from bot.ports import Attachment
 from bot.services.slack.answers.answer import Answer
+from bot.services.slack.answers.answer_posts import dump_file, load_file
 from bot.services.slack.answers.replies import ReplySender
 from tests.helpers.records import memory_answers
 from tests.services.digest.posting import HOME, MORNING, Crash, Fragile, Fuse, MemoryMessenger, post
@@ -73,6 +75,25 @@ def test_a_process_that_dies_at_any_step_leaves_one_message_with_one_file(
         desk.give(Audience.CHANNEL, thread=thread)
     assert len(desk.messenger.messages) == 1
     assert desk.messenger.files == [f"{HOME} {thread or '1.0'} upgrade.md"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(dump_file(FILE), id="of-today"),
+        pytest.param(
+            '{"name": "upgrade.md", "title": "The whole checklist", "text": "# Upgrade\\n"}', id="unmarked"
+        ),
+    ],
+)
+def test_a_recorded_file_is_read(text: str) -> None:
+    assert load_file(text) == FILE
+
+
+def test_a_recorded_file_has_its_version_and_one_of_a_later_version_is_no_other() -> None:
+    assert (json.loads(dump_file(FILE))["version"], dump_file(None), load_file("")) == (1, "", None)
+    with pytest.raises(StoreUnavailable):
+        load_file('{"version": 2, "name": "a", "title": "b", "text": "c"}')
 
 
 def test_the_asker_alone_reads_how_to_get_the_file() -> None:

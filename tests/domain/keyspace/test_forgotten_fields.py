@@ -1,0 +1,69 @@
+"""The names of fields that the erasure of personal data knows are those of the values that are stored."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import fields
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.domain.conversations.preview_request import PreviewSwitch
+from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.conversations.thread import Question
+from bot.domain.keyspace.forgotten_ids import FORGOTTEN_USER, OPTIONAL_FIELDS, OWNER_FIELD, ForgottenIds
+from bot.domain.operations.incident import Incident, IncidentKind
+from bot.domain.operations.lost_job import LossReason, LostJob
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.subscriptions.models import Subscription, Timing
+from bot.domain.touches.decisions import HitKey, TouchDecision, TouchVerdict
+from bot.ports.codecs.versioned_json import VersionedJson
+from bot.render.blocks.button_values import FeedbackVerdict
+from bot.services.jobs.payloads import AskerPayload
+from bot.services.questions.answer_inputs import AnswerInputs, Vote
+from tests.helpers.builders import NOON, REPOSITORY
+
+ADA = "U0ADA"
+IDS = ForgottenIds(frozenset({ADA}))
+ASKER = SlackRequest("command:1", "T0TEAM", "C0DEV", ADA)
+REPORT = Incident("k", IncidentKind.MISSING, "t", "r", NOON, None, "C0DEV", to=ADA)
+SUBSCRIPTION = Subscription(
+    "C0DEV", REPOSITORY, Timing(dt.time(9), ZoneInfo("Europe/Berlin")), by=ADA, follows=ADA
+)
+OWNED: dict[str, Any] = {
+    "job": AskerPayload(ASKER),
+    "question": Question(ASKER, "Why?", "1.5"),
+    "lost job": LostJob("1", "votes", LossReason.FAILED, NOON, user=ADA),
+    "switch": PreviewSwitch(is_on=True, user=ADA, at=NOON),
+    "vote": Vote.build(FeedbackVerdict.GOOD, NOON, ADA, AnswerInputs(question="Why?")),
+}
+
+
+def dump(value: Any) -> str:
+    return VersionedJson(type(value), 1).dump_text(value)
+
+
+@pytest.mark.parametrize("value", OWNED.values(), ids=OWNED)
+def test_what_somebody_asked_for_is_theirs(value: Any) -> None:
+    assert IDS.owns(dump(value))
+
+
+@pytest.mark.parametrize("shape", [SlackRequest, LostJob, PreviewSwitch, Vote])
+def test_the_owner_is_a_field_of_each(shape: type[Any]) -> None:
+    assert OWNER_FIELD in {each.name for each in fields(shape)}
+
+
+def test_what_only_names_somebody_stays_without_them() -> None:
+    decision = TouchDecision(HitKey(Reference(REPOSITORY, 7)), TouchVerdict.DONE, ADA, NOON)
+    left = {each: IDS.redact(dump(each)) for each in (REPORT, SUBSCRIPTION, decision)}
+    assert not any(IDS.owns(dump(each)) for each in left)
+    assert VersionedJson(Incident, 1).load_text(left[REPORT]).to == ""
+    kept = VersionedJson(Subscription, 1).load_text(left[SUBSCRIPTION])
+    assert (kept.by, kept.follows) == (FORGOTTEN_USER, "")
+    assert VersionedJson(TouchDecision, 1).load_text(left[decision]).by == FORGOTTEN_USER
+
+
+def test_the_fields_that_may_be_empty_are_empty_by_default() -> None:
+    defaults = {each.name: each.default for shape in (Incident, Subscription) for each in fields(shape)}
+    assert [defaults[name] for name in OPTIONAL_FIELDS] == ["", ""]
