@@ -6,6 +6,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.text.strings import format_count
 from bot.domain.touches.decisions import LevelScore, TouchVerdict
+from bot.domain.touches.models import TouchLevel
 from bot.render.digest.touch_sentences import name_level
 
 DECISIONS_TITLE = "What people said: "
@@ -41,6 +42,26 @@ def format_level_score(score: LevelScore) -> str:
     parts = [f"{score.ours} ours to do", f"{score.done} done", f"{score.not_us} not us", f"{score.open} open"]
     share = f"; {score.right} of {score.judged} were right" if score.judged else ""
     return f"{name_level(score.level)}: {format_count(score.shown, 'hit')} ({', '.join(parts)}){share}"
+
+
+# the way to a later commit
+
+# what several changes do, after their number
+COUNTED_LEVELS = {
+    TouchLevel.BREAKS: "break us",
+    TouchLevel.MAY_BREAK: name_level(TouchLevel.MAY_BREAK),
+    TouchLevel.TOUCHES: "touch us",
+}
+
+
+def name_change_level(level: TouchLevel) -> str:
+    """Return what one change does."""
+    return "touches us" if level is TouchLevel.TOUCHES else name_level(level)
+
+
+def format_free_way(profile: str) -> str:
+    """Return that nothing is to do; ``profile`` is escaped as its reader needs it."""
+    return f"Nothing on the way touches what {profile} uses."
 
 
 # tasks for coding agents
