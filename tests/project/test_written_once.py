@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pytest
 
 from tests.helpers.processes.command import ROOT
-from tests.project.test_sentences import join_parts
+from tests.project.tools.full_sentences import is_full_sentence, list_texts
 from tests.project.tools.module_nodes import list_nodes
 
 PACKAGES = ("bot", "handlers")
 MIN_WORDS = 4
-_WORD = re.compile(r"[^\W\d_]")
-
-
-def find_full_sentences(source: str) -> Iterator[tuple[int, str]]:
-    """Yield the line and the text of each literal of a module that is a sentence; ``{}`` stands for a value."""
-    nodes = list_nodes(source)
-    skipped = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-    # the parts of a text with values count together
-    skipped |= {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
-    for node in nodes:
-        text = "" if id(node) in skipped else " ".join(join_parts(node).split())
-        if (
-            text.endswith((".", "!", "?", "…"))
-            and sum(bool(_WORD.search(word)) for word in text.split()) >= MIN_WORDS
-        ):
-            yield getattr(node, "lineno", 0), text
 
 
 def list_repeated(modules: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
-    """Return the sentences of modules, each a name and its source, that stand at two places or more."""
+    """Return the sentences of modules, each a name and its source, that stand at two places or more.
+
+    ``{}`` stands for a value.
+    """
     places: dict[str, list[str]] = defaultdict(list)
     for name, source in modules:
-        for line, text in find_full_sentences(source):
-            places[text].append(f"{name}:{line}")
+        for line, text in list_texts(list_nodes(source)):
+            if is_full_sentence(text, MIN_WORDS):
+                places[" ".join(text.split())].append(f"{name}:{line}")
     return {text: each for text, each in places.items() if len(each) > 1}
 
 

@@ -44,7 +44,7 @@ class KnownProfiles:
         fitting = [entry for entry in entries if key in ("", entry.name.casefold())]
         if len(fitting) == 1:
             return fitting[0]
-        raise UsageError(_explain_choice(name, sorted(entry.name for entry in entries)))
+        raise _build_choice_error(name, sorted(entry.name for entry in entries))
 
     def require_scanned(self, entry: ProfileEntry) -> Profile:
         """Return what the code of a profile uses.
@@ -77,11 +77,11 @@ class KnownProfiles:
 NO_PROFILES = KnownProfiles()
 
 
-def _explain_choice(name: str, names: Sequence[str]) -> str:
-    """Return which profiles may be named, as there is no such one, or several if none was named."""
+def _build_choice_error(name: str, names: Sequence[str]) -> UsageError:
+    """Return the error for a name that no profile has, or for none where there are several profiles."""
     if not names:
-        return "There is no profile yet: an operator adds one with `prdigest profile add`."
+        return UsageError("There is no profile yet: an operator adds one with `prdigest profile add`.")
     known = ", ".join(names[:_MAX_NAMES])
     if not name.strip():
-        return f"Which profile? Add profile:NAME with one of {known}."
-    return f"There is no profile {quote_input(name)}: use {known}."
+        return UsageError(f"Which profile? Add profile:NAME with one of {known}.")
+    return UsageError(f"There is no profile {quote_input(name)}: use {known}.")
