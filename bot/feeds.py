@@ -11,6 +11,7 @@ from flask import Flask, Request, Response, abort, make_response, request
 from werkzeug.routing import Rule
 
 from bot.domain.errors import StoreUnavailable, UsageError
+from bot.render.archive.sentences import FEED_IS_AWAY, FEEDS_ARE_READ
 from bot.services.archive.feeds import FeedsBusy, FeedService
 
 _BEARER = "bearer "
@@ -48,7 +49,7 @@ def add_feed_routes(app: Flask, service: FeedService, token: str) -> None:
         if not _has_token(request, token) or name not in feeds:
             abort(404)
         if request.method not in _READING_METHODS:
-            return _make_text("Feeds can only be read.", 405, {"Allow": ", ".join(_READING_METHODS)})
+            return _make_text(FEEDS_ARE_READ, 405, {"Allow": ", ".join(_READING_METHODS)})
         return _make_feed_response(feeds[name])
 
 
@@ -71,7 +72,7 @@ def _make_feed_response(feed: _Feed) -> Response:
     except UsageError as error:
         return _make_text(str(error), 400)
     except (StoreUnavailable, FeedsBusy):
-        return _make_text("The feed is not available now.", 503, {"Retry-After": str(_RETRY_AFTER)})
+        return _make_text(FEED_IS_AWAY, 503, {"Retry-After": str(_RETRY_AFTER)})
     response = make_response(content)
     response.headers["Content-Type"] = feed.content_type
     response.set_etag(hashlib.sha256(content).hexdigest()[:32])

@@ -17,6 +17,7 @@ from tqdm import tqdm
 from bot.cli.logs import configure_logging
 from bot.domain.errors import ConfigurationError, UsageError
 from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.reference import NO_REPOSITORY
 from bot.domain.time.day import parse_zone
 from bot.settings import Settings, list_secret_values, load_settings
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from bot.container import Foundation
 
 repo_option = click.option("--repo", metavar="OWNER/NAME", help="Repository. Default: PRDIGEST_REPO.")
+out_option = click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="File to write. Default: stdout."
+)
 date_option = click.option(
     "--date",
     metavar="DAY",
@@ -48,7 +52,7 @@ def require_repository(settings: Settings, repo: str | None) -> Repository:
     """Return the repository of the option or the settings. Raises UsageError if neither names one."""
     repository = find_repository(settings, repo)
     if repository is None:
-        raise UsageError("No repository: pass --repo owner/name or set PRDIGEST_REPO.")
+        raise UsageError(NO_REPOSITORY)
     return repository
 
 

@@ -16,6 +16,7 @@ from bot.domain.time.day import parse_date
 F = TypeVar("F", bound=Callable[..., Any])
 
 json_option = click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
+branch_option = click.option("--branch", help="Branch. Default: the default branch of the clone.")
 
 
 def make_clone_option(name: str, what: str, metavar: str = "CLONE") -> Callable[[F], F]:
@@ -27,6 +28,11 @@ def make_clone_option(name: str, what: str, metavar: str = "CLONE") -> Callable[
         type=click.Path(path_type=Path),
         help=f"A local git clone{what}. It is only read.",
     )
+
+
+def make_branch_option(name: str, what: str) -> Callable[[F], F]:
+    """Return the option with a branch; ``what`` says of which clone, where there are several."""
+    return click.option(name, help=f"Branch{what}. Default: its default branch.")
 
 
 def make_dates_options(what: str) -> Callable[[F], F]:

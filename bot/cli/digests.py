@@ -18,10 +18,12 @@ from bot.cli.base import (
     get_current_time,
     name_option,
     open_command_foundation,
+    out_option,
     repo_option,
     require_repository,
     show_progress_bar,
     timezone_option,
+    write_text,
 )
 from bot.cli.grouped_help import format_example
 from bot.domain.digest.models import Digest
@@ -56,7 +58,7 @@ _NO_MODEL_NOTE = "{} is not set: summaries contain facts only."
 @date_option
 @timezone_option
 @name_option
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="File to write. Default: stdout.")
+@out_option
 def report_command(repo: str | None, date: str, timezone: str | None, name: str | None, out: Path | None) -> None:
     """Write the Markdown report of a day."""
     check_writable(out)
@@ -70,10 +72,7 @@ def report_command(repo: str | None, date: str, timezone: str | None, name: str 
     if out is None:
         sys.stdout.write(text)
         return
-    try:
-        out.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError(f"{out} can't be written ({error.strerror}): choose another file.") from error
+    write_text(out, text)
 
 
 @click.command(

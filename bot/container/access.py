@@ -9,6 +9,7 @@ from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.errors import ConfigurationError
 from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.settings import Settings
+from bot.settings.digests import SET_REPOSITORY
 
 
 def build_access_control(base: Foundation) -> AccessControl:
@@ -32,5 +33,5 @@ def build_allowed_repositories(settings: Settings) -> AllowedRepositories:
     """Return the repositories that the bot may speak of. Raises ConfigurationError if there is none."""
     repositories = list_repositories(settings)
     if not repositories:
-        raise ConfigurationError("Set PRDIGEST_REPO to your repository, as owner/name.")
+        raise ConfigurationError(SET_REPOSITORY)
     return AllowedRepositories(repositories[0], repositories[1:], settings.github_web_url)

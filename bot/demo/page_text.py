@@ -8,6 +8,7 @@ from localslack.manifest import Manifest, Shortcut, ShortcutKind, SlashCommand
 from localslack.page.about import About, Fact, Suggestion
 
 from bot.domain.pull_requests.models import Repository
+from bot.render.conversations.sentences import HELP_QUESTION
 from handlers.commands.registry import COMMANDS as DECLARED
 from handlers.commands.registry import CommandRegistry
 from handlers.shortcuts import SHORTCUTS
@@ -61,7 +62,7 @@ SAMPLE_ABOUT = About(
         Suggestion("@prdigest what may break our API callers?"),
         Suggestion("/prdigest subscribe at 09:00 path:vllm/v1"),
         Suggestion("/prdigest schedule"),
-        Suggestion("which of these touch ROCm?", in_thread=True),
+        Suggestion(HELP_QUESTION, in_thread=True),
         Suggestion("and the second one?", in_thread=True),
         Suggestion("why is #35441 risky?", in_thread=True),
         Suggestion("what changed in the Anthropic endpoint?", in_thread=True),

@@ -14,6 +14,7 @@ from bot.jobs.job_runner import JobHandler
 from bot.render.blocks.button_values import FeedbackVerdict
 from bot.render.conversations.greetings import HelpExample, render_greeting
 from bot.render.conversations.notices import render_notice
+from bot.render.conversations.sentences import ANSWER_TOO_OLD, BAD_VOTE_RECORDED, GOOD_VOTE_RECORDED
 from bot.render.digest.touch_sentences import format_noted
 from bot.services.jobs.job_types import (
     ANSWER_QUESTIONS,
@@ -38,10 +39,6 @@ from bot.services.jobs.payloads import (
     VotePayload,
 )
 from bot.services.slack.answers.answer import Answer
-
-_GOOD_VOTE_RECORDED = "Thanks, saved for the people who run this bot."
-_BAD_VOTE_RECORDED = f"{_GOOD_VOTE_RECORDED} What was wrong? Reply here, and I answer again."
-_ANSWER_TOO_OLD = "That answer is too old to rate: ask again, then vote."
 
 
 def list_jobs(examples: Sequence[HelpExample]) -> Iterable[JobHandler[Any]]:
@@ -102,8 +99,8 @@ def open_reference_form(services: WorkerServices, payload: AskerPayload) -> None
 def record_vote(services: WorkerServices, payload: VotePayload) -> None:
     """Record the asker's vote on an answer."""
     is_known = services.questions.votes.record_vote(payload.asker, payload.message, payload.verdict)
-    thanks = _BAD_VOTE_RECORDED if payload.verdict is FeedbackVerdict.BAD else _GOOD_VOTE_RECORDED
-    services.replies.tell_asker(payload.asker, thanks if is_known else _ANSWER_TOO_OLD)
+    thanks = BAD_VOTE_RECORDED if payload.verdict is FeedbackVerdict.BAD else GOOD_VOTE_RECORDED
+    services.replies.tell_asker(payload.asker, thanks if is_known else ANSWER_TOO_OLD)
 
 
 def record_hit_vote(services: WorkerServices, payload: HitVotePayload) -> None:

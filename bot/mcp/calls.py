@@ -24,6 +24,7 @@ from bot.services.agents.sources import AgentSources
 from bot.services.operations import deadlines
 from bot.services.operations.correlation import identify_request
 from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
+from bot.services.operations.model_tools import format_unknown_tool
 from bot.services.questions.tools.reading_session import ReadingSession
 from bot.services.questions.tools.toolbox import explain_failure
 from bot.services.source.text_limits import TextBounds
@@ -105,7 +106,7 @@ class AgentTools:
         """Return a page of what a tool returns. Raises PrdigestError."""
         tool = self._tools.get(name)
         if tool is None:
-            raise UsageError(f"There is no tool {quote_input(name)}: use {', '.join(self._tools)}.")
+            raise UsageError(format_unknown_tool(name, self._tools))
         parsed = parse_arguments(tool, arguments)
         key = _build_key(tool, parsed)
         result = self._kept.get(key) if parsed.offset else None

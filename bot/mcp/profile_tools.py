@@ -72,7 +72,7 @@ def list_touches(context: ToolContext, arguments: TouchArguments) -> ItemList:
 def find_profile_uses(context: ToolContext, arguments: ProfileUseArguments) -> str:
     """Find the uses of a name in a team's tree."""
     entry = _find_entry(context, arguments.profile)
-    profile = context.sources.planner.get_profile(entry.name)
+    profile = context.sources.planner.require_scanned(entry)
     return ProfileTools(context.session, profile).find_uses(arguments)
 
 

@@ -20,6 +20,7 @@ _DIGEST_PROCESSES = (Process.WORKER, Process.COMMANDS)
 _SHOWING_PROCESSES = (Process.WEB, *_DIGEST_PROCESSES)
 _POSTING_PROCESSES = (Process.WORKER, Process.CLOCK, Process.COMMANDS)
 
+SET_REPOSITORY = "Set PRDIGEST_REPO to your repository, as owner/name."
 _PATHS_EXAMPLE = """\
 ["vllm-project/vllm"]
 product = ["examples/online_serving/**/*.py"]

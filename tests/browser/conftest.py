@@ -44,7 +44,7 @@ def context(browser: Browser, demo: Demo) -> Iterator[BrowserContext]:
 
 @pytest.fixture(scope="package")
 def kept(context: BrowserContext) -> Page:
-    """To open a page anew takes as long as most of the tests."""
+    """To open a page again takes as long as most of the tests."""
     return context.new_page()
 
 
@@ -64,7 +64,7 @@ def page(demo: Demo, context: BrowserContext, kept: Page) -> Iterator[Page]:
 
 
 def _close(page: Page) -> None:
-    """The local Slack knows one window at a time, whoever opened it, and other tests one page."""
+    """The local Slack knows one window at a time, from any of them, and other tests one page."""
     for other in page.context.pages[1:]:
         other.close()
     if page.locator("#window[open]").count():

@@ -1,4 +1,4 @@
-"""``prdigest backfill --batch``: half the price, each batch paid for once, wherever a process died."""
+"""``prdigest backfill --batch``: half the price, each batch paid for once, also if a process died."""
 
 from __future__ import annotations
 

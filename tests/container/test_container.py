@@ -76,7 +76,7 @@ def merges(monkeypatch: Env, github: ScriptedGitHub, store: Redis, store_url: st
 
 @pytest.fixture
 def app(merges: Env, private_key: str) -> Env:
-    """The settings of a GitHub App in place of the token. Its key is checked for 40 ms wherever it is read."""
+    """The settings of a GitHub App in place of the token. Its key is checked for 40 ms at each reading."""
     merges.delenv("GITHUB_TOKEN")
     settings = {"GITHUB_APP_ID": "7", "GITHUB_APP_INSTALLATION_ID": "42", "GITHUB_APP_PRIVATE_KEY": private_key}
     for name, value in settings.items():

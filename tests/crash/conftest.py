@@ -42,7 +42,7 @@ AWAY, AGAIN = 5.0, 45.0
 
 
 class Gate:
-    """Holds whoever comes until it is opened, and knows who came."""
+    """Holds all who come until it is opened, and knows who came."""
 
     def __init__(self) -> None:
         self._open = threading.Event()

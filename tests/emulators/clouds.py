@@ -109,7 +109,7 @@ class BedrockFront(_Front):
 class VertexFront(_Front):
     """Vertex AI, and at ``/token`` the server that gives a service account its token.
 
-    It lets in whoever has the token ``accepted``.
+    It lets in callers with the token ``accepted``.
     """
 
     TOKEN = "ya29.loopback"

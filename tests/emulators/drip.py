@@ -1,6 +1,6 @@
 """A service that drips: what stands between the bot and an emulator hands on its answers byte by byte.
 
-Each byte begins a read timeout anew, in the headers as in the body, of a stream too, and over TLS.
+Each byte begins a read timeout again, in the headers as in the body, of a stream too, and over TLS.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ COMMANDS = {
     "test octo/engine path:docs": "preview",
 }
 
-# unmistakable commands with a mistake, wherever they are written: they name an option
+# unmistakable commands with a mistake, in every kind of conversation: they name an option
 MISTAKEN = {
     "risks 7d path:": "path: needs a value",
     "risks 7d top:99": "top:",

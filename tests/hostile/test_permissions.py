@@ -104,7 +104,7 @@ def by_command(there: Stage, action: Action) -> None:
 
 
 def by_command_in_it(there: Stage, action: Action) -> None:
-    """As if it was typed in the channel, whoever they are."""
+    """As if it was typed in the channel, by anybody."""
     sent = there.person.send_command("/prdigest", "help", there.side).payload
     forged = there.forged(sent) | {"channel_id": there.target, "text": f"{_VERBS[action]} all"}
     there.person._deliver_payload("slash_commands", forged)
@@ -276,7 +276,7 @@ CASES = [
     for name in rows
     if not (kind is Kind.DIRECT and name not in NOT_THEIRS) and not (kind is Kind.PRIVATE and name in SEVERAL)
 ]
-# who may do what is decided by the same code on the same store wherever it runs: who may do all, and who some
+# who may do what is decided by the same code on the same store in every process: who may do all, and who some
 CASES += [(APART, Kind.PUBLIC, "maker"), (APART, Kind.PRIVATE, "admin")]
 
 

@@ -129,7 +129,7 @@ BEGINNINGS = {
 @pytest.mark.parametrize("begin", BEGINNINGS.values(), ids=BEGINNINGS)
 @pytest.mark.parametrize("sources", [1, 8], ids=["one address", "eight addresses"])
 def test_nobody_is_shut_out_by_a_thousand_connections(sources: int, begin: bytes) -> None:
-    """They wait for as long as they may; whoever comes with a whole request is answered at once."""
+    """They wait for as long as they may; a client with a whole request is answered at once."""
     patient = ConnectionLimits(
         request_timeout=600.0, idle_timeout=600.0, max_connections=60, max_per_address=20, grace_period=0.0
     )

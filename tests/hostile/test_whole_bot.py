@@ -37,7 +37,7 @@ MANY = 250
 
 @contextmanager
 def works_afterwards(bot: Bot) -> Iterator[None]:
-    """The bot answers whoever comes next, its health checks say so, and its log has no traceback of the block."""
+    """The bot answers the next asker, its health checks say so, and its log has no traceback of the block."""
     before = len(bot.log())
     yield
     ada, number = bot.person(), bot.pull()

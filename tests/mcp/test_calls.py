@@ -166,6 +166,25 @@ class TestProfiles:
         with other_profile(there, explains=True), open_sources(named) as sources:
             assert [entry.name for entry in sources.profiles.list_entries()] == ["other", "plugin"]
 
+    @pytest.mark.parametrize(
+        ("problem", "sentence"),
+        [
+            ("GitHub is away.", "The profile other could not be scanned: GitHub is away."),
+            ("", "The profile other was not scanned yet: try again in a few minutes."),
+        ],
+    )
+    def test_one_without_a_scan_says_why(self, there: AgentWorld, problem: str, sentence: str) -> None:
+        named = {**there.settings, "PRDIGEST_MCP_PROFILES": "plugin, other"}
+        with other_profile(there, explains=True), open_sources(named) as sources:
+            with open_base(there.settings) as base:
+                profiles = RedisProfileStore(base.store, base.keyspace)
+                entry = sources.profiles.get_entry("other")
+                assert entry
+                profiles.remove("other")
+                profiles.put(replace(entry, problem=problem))
+            asked = call(make_tools(sources), "find_profile_uses", name="make", profile="Other")
+            assert (asked.is_error, asked.text) == (True, sentence)
+
     def test_no_agent_changes_a_profile(self, sources: AgentSources) -> None:
         (entry,) = sources.profiles.list_entries()
         with pytest.raises(UsageError):

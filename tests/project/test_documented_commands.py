@@ -1,6 +1,6 @@
 """Every command in the documents: our own command line parses it, or it is named here with a reason.
 
-A command that is neither fails: whoever writes it says here how it is tested. Those of two pages are run, too, by
+A command that is neither fails: its author says here how it is tested. Those of two pages are run, too, by
 ``tests/release/test_typed_pages.py``.
 """
 

@@ -42,7 +42,7 @@ def load_yaml(path: Path) -> Any:
 
 
 def list_checks() -> list[str]:
-    """What ``.ci/run`` runs through uv, without the arguments of whoever calls it."""
+    """What ``.ci/run`` runs through uv, without the arguments of its caller."""
     lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     return [line.removeprefix("run ").removesuffix(' "$@"') for line in lines if line.startswith("run ")]
 

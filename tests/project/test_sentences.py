@@ -1,14 +1,14 @@
-"""What people read stands in one module for each capability of :mod:`bot.render`."""
+"""What people read stands in one module for each capability of :mod:`bot.render`, and nowhere above it."""
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.project.tools.full_sentences import find_spoken_sentences, list_texts
 from tests.project.tools.module_nodes import list_nodes
 
 ROOT = Path(__file__).parents[2]
@@ -47,24 +47,29 @@ ALLOWED = {
     "risk/paired_reading.py": "each row of the table has its name, as in the evaluation",
     "subscriptions/form_context.py": "an error for the log: nobody reads it in Slack",
 }
+# what is above the messages, and holds no sentence of its own but the messages of errors
+SPEAKERS = ("bot/services", "bot/jobs", "bot/feeds.py", "handlers")
+# folders and modules there whose sentences nobody reads in a message, or whose place is there, with the reason
+EXCEPTIONS = {
+    "bot/services/costs/budget.py": "messages of errors, by the limit that is reached",
+    "bot/services/operations/deadlines.py": "the message of an error that several modules raise",
+    "bot/services/operations/model_tools.py": "a model reads them",
+    "bot/services/operations/ownership.py": "the message of an error, which the doctor shows too",
+    "bot/services/questions/agent.py": "a model reads them",
+    "bot/services/questions/answer_writer.py": "beginnings of answers and of their status",
+    "bot/services/questions/tools": "a model reads them",
+    "bot/services/review": "a model reads them",
+    "bot/services/source": "a model reads them",
+    "bot/services/summaries/structured_completion.py": "a model reads them",
+    "handlers/commands": "each command declares its help and its first notice with its name",
+}
 _WORD = re.compile(r"[(\"'*]*[^\W\d_]+(?:'[^\W\d_]+)?[)\"'*.,:;!?…]*")
 
 
 def find_sentences(source: str) -> list[str]:
     """Return the texts of a module, without docstrings, that have two words or more; ``{}`` stands for a value."""
-    nodes = list_nodes(source)
-    skipped = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-    # the parts of a text with values count together
-    skipped |= {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
-    texts = (join_parts(node) for node in nodes if id(node) not in skipped)
+    texts = (text for _, text in list_texts(list_nodes(source)))
     return [text for text in texts if sum(bool(_WORD.fullmatch(word)) for word in text.split()) > 1]
-
-
-def join_parts(node: ast.AST) -> str:
-    """Return the text of a literal with ``{}`` for each value; empty if the node is none."""
-    if isinstance(node, ast.JoinedStr):
-        return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def list_modules() -> Iterator[tuple[str, str]]:
@@ -73,6 +78,14 @@ def list_modules() -> Iterator[tuple[str, str]]:
         for path in sorted((RENDER / name).rglob("*.py")):
             if path.name != "sentences.py":
                 yield str(path.relative_to(RENDER)), path.read_text()
+
+
+def list_speaking_modules() -> Iterator[tuple[str, list[str]]]:
+    """Yield each module above the messages with its sentences: the path and the texts."""
+    for name in SPEAKERS:
+        place = ROOT / name
+        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+            yield str(path.relative_to(ROOT)), find_spoken_sentences(path.read_text())
 
 
 def test_each_capability_has_its_sentences() -> None:
@@ -94,6 +107,33 @@ def test_no_other_module_holds_a_sentence() -> None:
 def test_what_is_allowed_is_used() -> None:
     sources = dict(list_modules())
     assert [path for path in ALLOWED if not find_sentences(sources[path])] == []
+
+
+@pytest.mark.slow
+def test_what_is_above_the_messages_holds_no_sentence() -> None:
+    sentences = {path: texts for path, texts in list_speaking_modules() if texts}
+    exceptions = {path: name for path in sentences for name in EXCEPTIONS if path == name or f"{name}/" in path}
+    assert {path: texts for path, texts in sentences.items() if path not in exceptions} == {}
+    assert set(EXCEPTIONS) == set(exceptions.values())
+
+
+@pytest.mark.parametrize(
+    ("source", "sentences"),
+    [
+        ('THANKS = "Thanks for that."\nsay(THANKS)', ["Thanks for that."]),
+        ('say(f"{count} were merged by {name}. ")', ["{} were merged by {}. "]),
+        ('say("Looking at it…", "Now what?", "Write `help me.`")', ["Looking at it…", "Write `help me.`"]),
+        ('say("the last try failed")', []),
+        ('raise UsageError(f"There is no {name}.")', []),
+        ('GONE = "It is {}, and gone."\nraise UsageError(GONE.format(name))', []),
+        ('def build() -> UsageError:\n    return UsageError("It is not there.")', []),
+        ('class Aborted(PrdigestError): ...\nerror = Aborted("It is not there.")', []),
+        ('log.warning("It is not there.")', []),
+        ('def look() -> None:\n    """Look for it there."""', []),
+    ],
+)
+def test_a_sentence_above_the_messages_is_seen(source: str, sentences: list[str]) -> None:
+    assert find_spoken_sentences(source) == sentences
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def run(*arguments: str | Path, folder: Path, **settings: str) -> bytes:
 
 
 def build_wheel(project: Path, folder: Path) -> Path:
-    """As whoever publishes it does: the source distribution first, the wheel from what is in that."""
+    """As a publisher does: the source distribution first, the wheel from what is in that."""
     build = (sys.executable, "-m", "hatchling", "build", "-d", folder)
     run(*build, "-t", "sdist", folder=project)
     (packed,) = folder.glob("*.tar.gz")

@@ -182,7 +182,7 @@ def test_each_day_is_told_of_once_or_said_to_be_skipped(year: Told) -> None:
 
 
 def test_what_is_wanted_leaves_no_day_out(year: Told) -> None:
-    """No weekend either, where nothing is posted on them; and whoever changes the time or the zone loses none."""
+    """No weekend either, where nothing is posted on them; and a change of the time or the zone loses none."""
     for each in year.people:
         told: list[date] = []
         for life in each.lives:

@@ -217,7 +217,7 @@ class People:
         day = (self._year.now().astimezone(zone) - days * DAY).date()
         who = self._random.choice(self.all)
         edition = DigestSpec(who.channel, REPOSITORY, Span(day, day, zone), who.view)
-        # of whoever gets the same there: they may have begun before or after each other
+        # of those who get the same there: they may have begun before or after each other
         same = [each for each in self.all if (each.channel, each.view) == (who.channel, who.view)]
         own = {Span(day, day, zone).utc_offsets for each in same for zone in each.zones}
         # what has the same content is the channel's own digest, and may come early

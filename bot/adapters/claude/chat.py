@@ -18,6 +18,7 @@ from bot.adapters.claude.errors import (
     convert_usage,
     translate_claude_errors,
 )
+from bot.adapters.http import model_sentences
 from bot.adapters.http.bounded_calls import bound_requests
 from bot.adapters.http.bounded_streams import run_in_own_context
 from bot.domain.errors import ModelBusy, ModelRefusal
@@ -56,7 +57,7 @@ class ClaudeChat:
             raise translate_claude_errors(error) from error
         except (httpx2.HTTPError, httpx2.StreamError) as error:
             # once a stream has begun, the SDK passes on what the connection raises
-            raise ModelBusy("the connection to the model broke") from error
+            raise ModelBusy(model_sentences.CONNECTION_BROKE) from error
         if message is None:
             raise self._advice.report_wrong_service()
         yield from _finish_turn(message)
@@ -73,7 +74,7 @@ def _iterate_deltas(stream: MessageStream[Any]) -> Generator[ChatEvent, None, Me
         elif event.type in _USAGE_EVENTS and (usage := _read_usage(stream)):
             yield TurnUsage(usage)
     if is_begun and not is_over:
-        raise ModelBusy("the model stopped before the end of its answer")
+        raise ModelBusy(model_sentences.MODEL_STOPPED)
     return stream.get_final_message() if is_begun else None
 
 
@@ -92,7 +93,7 @@ def _iterate_events(stream: MessageStream[Any]) -> Iterator[Any]:
     except (anthropic.APIError, httpx2.HTTPError, httpx2.StreamError):
         raise
     except Exception as error:
-        raise ModelBusy("another server answered instead of the model") from error
+        raise ModelBusy(model_sentences.WRONG_SERVICE) from error
 
 
 def _read_usage(stream: MessageStream[Any]) -> Usage | None:
@@ -110,7 +111,7 @@ def _finish_turn(message: Message) -> Iterator[ChatEvent]:
         ModelRefusal: the model declined.
     """
     if message.stop_reason == "refusal":
-        raise ModelRefusal("the model declined to answer")
+        raise ModelRefusal(model_sentences.MODEL_DECLINED)
     # the last call of a turn that was cut may be incomplete
     if message.stop_reason == "tool_use":
         yield from (_parse_tool_call(block) for block in message.content if block.type == "tool_use")

@@ -17,6 +17,7 @@ from bot.adapters.claude.errors import (
     translate_claude_errors,
 )
 from bot.adapters.claude.transport import make_tracking_client
+from bot.adapters.http import model_sentences
 from bot.adapters.http.bounded_calls import bound_requests
 from bot.domain.errors import ModelAnswerTruncated, ModelRefusal
 from bot.ports import Completion, Prompt
@@ -101,7 +102,7 @@ def parse_completion(message: Message) -> Completion:
     if message.stop_reason == "refusal":
         raise ModelRefusal("the model declined to summarize it", usage)
     if message.stop_reason in TRUNCATION_REASONS:
-        raise ModelAnswerTruncated("the model's answer was truncated at its length limit", usage)
+        raise ModelAnswerTruncated(model_sentences.MODEL_CUT, usage)
     # answers may begin with a block of thinking
     text = "".join(block.text for block in message.content if block.type == "text")
     return Completion(text, usage)

@@ -10,6 +10,7 @@ import anthropic
 from anthropic.types import Usage as BilledUsage
 
 from bot.adapters.claude import sentences
+from bot.adapters.http import model_sentences
 from bot.adapters.http.bounded_calls import DeadlineExceeded
 from bot.adapters.http.retry_after import parse_retry_after
 from bot.domain.errors import ModelBusy, ModelError, ModelRequestRejected
@@ -89,7 +90,7 @@ class OperatorAdvice:
         The page of a proxy is returned as it came, whatever the SDK's types declare.
         """
         self._log_once(self._advice.address)
-        return ModelBusy(sentences.WRONG_SERVICE)
+        return ModelBusy(model_sentences.WRONG_SERVICE)
 
     def _log_once(self, advice: str) -> None:
         if advice and advice not in self._logged_advice:
@@ -100,12 +101,12 @@ class OperatorAdvice:
 def translate_claude_errors(error: CallError) -> ModelError:
     """Return the error of the domain."""
     if isinstance(error, DeadlineExceeded | anthropic.APITimeoutError):
-        return ModelBusy(sentences.MODEL_TIMED_OUT)
+        return ModelBusy(model_sentences.MODEL_TIMED_OUT)
     if isinstance(error, CloudAccessError):
         return ModelRequestRejected(sentences.NO_CLOUD_ACCESS)
     if isinstance(error, anthropic.APIStatusError):
         return _translate_status(error)
-    return ModelBusy(sentences.MODEL_UNREACHABLE)
+    return ModelBusy(model_sentences.MODEL_UNREACHABLE)
 
 
 def convert_usage(billed: BilledUsage) -> Usage:
@@ -126,12 +127,12 @@ def _translate_status(error: anthropic.APIStatusError) -> ModelError:
     if status in (401, 403):
         return ModelRequestRejected(sentences.KEY_REFUSED)
     if status == 404:
-        return ModelRequestRejected("there is no model with that name")
+        return ModelRequestRejected(model_sentences.MODEL_MISSING)
     if status in (408, 409, 429) or status >= 500:
-        return ModelBusy(sentences.MODEL_BUSY, parse_retry_after(error.response.headers.get("retry-after")))
+        return ModelBusy(model_sentences.MODEL_BUSY, parse_retry_after(error.response.headers.get("retry-after")))
     if status == 200 and read_error_type(error) in _TRANSIENT_TYPES:
-        return ModelBusy("the model stopped before the end of its answer")
-    return ModelRequestRejected(f"the model rejected the request with status {status}")
+        return ModelBusy(model_sentences.MODEL_STOPPED)
+    return ModelRequestRejected(model_sentences.format_rejection(status))
 
 
 def read_error_type(error: anthropic.APIStatusError) -> str:

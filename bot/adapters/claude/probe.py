@@ -10,13 +10,8 @@ from urllib.parse import quote
 
 import httpx2
 
-from bot.adapters.claude.sentences import (
-    KEY_REFUSED,
-    MODEL_BUSY,
-    MODEL_TIMED_OUT,
-    MODEL_UNREACHABLE,
-    WRONG_SERVICE,
-)
+from bot.adapters.claude.sentences import KEY_REFUSED
+from bot.adapters.http import model_sentences
 from bot.adapters.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.adapters.http.httpx_trace import track_connections
 from bot.adapters.http.tls import get_tls_context
@@ -45,9 +40,9 @@ class ClaudeProbe:
         if answer.status_code in _INCONCLUSIVE:
             return False if _is_missing(answer, model) else None
         if not answer.is_success:
-            raise ModelBusy(MODEL_BUSY)
+            raise ModelBusy(model_sentences.MODEL_BUSY)
         if _parse_object(answer).get("type") != "model":
-            raise ModelBusy(WRONG_SERVICE)
+            raise ModelBusy(model_sentences.WRONG_SERVICE)
         return True
 
     def _request_model(self, model: str) -> httpx2.Response:
@@ -61,14 +56,14 @@ class ClaudeProbe:
                 track_connections(client)
                 return client.get(address, headers=self._headers)
         except DeadlineExceeded as error:
-            raise ModelBusy(MODEL_TIMED_OUT) from error
+            raise ModelBusy(model_sentences.MODEL_TIMED_OUT) from error
         except UnicodeEncodeError as error:
             # such a key does not fit into a header
             raise ModelRequestRejected(KEY_REFUSED) from error
         except httpx2.TimeoutException as error:
-            raise ModelBusy(MODEL_TIMED_OUT) from error
+            raise ModelBusy(model_sentences.MODEL_TIMED_OUT) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise ModelBusy(MODEL_UNREACHABLE) from error
+            raise ModelBusy(model_sentences.MODEL_UNREACHABLE) from error
 
 
 def _parse_object(answer: httpx2.Response) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
-from bot.adapters.git.commands import build_command, build_environment
+from bot.adapters.git.commands import INSTALL_GIT, build_command, build_environment
 from bot.adapters.records.cleaning import replace_controls
 from bot.adapters.records.source_files import build_source_file
 from bot.domain.errors import UsageError
@@ -113,7 +113,7 @@ class BlobReader:
                     stderr=subprocess.DEVNULL,
                 )
             except OSError as error:
-                raise UsageError("The git program is missing: install git to read the clone.") from error
+                raise UsageError(INSTALL_GIT) from error
         return self._process
 
     def _read_header(self) -> bytes:

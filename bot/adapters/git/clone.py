@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, NoReturn
 
-from bot.adapters.git.commands import build_command, build_environment
+from bot.adapters.git.commands import INSTALL_GIT, build_command, build_environment
 from bot.adapters.git.diff_tree import LOG_FORMAT, parse_commits, parse_instant
 from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.history.commits import Commit
@@ -221,7 +221,7 @@ class GitClone:
                 check=False,
             )
         except OSError as error:
-            raise UsageError("The git program is missing: install git to read the clone.") from error
+            raise UsageError(INSTALL_GIT) from error
 
     def _stream_output(self, lines: IO[bytes], *arguments: str) -> Iterator[bytes]:
         """Yield the output of a git command in pieces. Closing the generator ends the command."""

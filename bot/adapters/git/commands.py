@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 MISSING_PROGRAM = "the git program is missing"
+INSTALL_GIT = "The git program is missing: install git to read the clone."
 # git knows this object always
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 # a repository may come from somebody else: its settings must start no program; nothing is fetched or locked

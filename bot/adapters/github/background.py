@@ -12,9 +12,9 @@ from bot.adapters.github.errors import GraphQLError, translate_github_errors
 from bot.adapters.github.queries import DISCUSSION_QUERY, build_commits_query, parse_pull_request
 from bot.adapters.records.cleaning import parse_node, parse_nodes, parse_number
 from bot.adapters.records.discussions import parse_discussion
-from bot.domain.errors import PullRequestNotFound
 from bot.domain.pull_requests.discussion import Discussion
 from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.reference import Reference
 
 # commits of one call; a revert names a few
 MAX_COMMITS = 10
@@ -36,7 +36,7 @@ class GitHubBackground:
             place = parse_node(data["repository"])
             node = parse_node(place.get("pullRequest"))
         if not node:
-            raise PullRequestNotFound(f"{repository} has no pull request #{number}.")
+            raise Reference(repository, number).build_missing_error()
         return replace(parse_discussion(repository, place.get("id"), node, number), web=self._client.web)
 
     def find_merges(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, PullRequest]:

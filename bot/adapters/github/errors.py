@@ -22,11 +22,11 @@ from bot.domain.errors import (
     GitHubAccessDenied,
     GitHubUnavailable,
     PrdigestError,
-    PullRequestNotFound,
     RateLimited,
     RepositoryNotFound,
 )
 from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.reference import Reference
 from bot.domain.text.strings import format_count
 
 
@@ -119,7 +119,7 @@ def _format_wait(seconds: float) -> str:
 def _build_not_found_error(repository: Repository, number: int | None) -> PrdigestError:
     """Return the error for a missing pull request, or for a missing repository if ``number`` is None."""
     if number is not None:
-        return PullRequestNotFound(f"{repository} has no pull request #{number}.")
+        return Reference(repository, number).build_missing_error()
     return RepositoryNotFound(f"GitHub has no repository {repository}, or the token may not read it.")
 
 

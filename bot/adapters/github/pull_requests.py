@@ -19,6 +19,7 @@ from bot.adapters.records.cleaning import parse_files, parse_node
 from bot.domain.digest.models import CountCheck
 from bot.domain.errors import PullRequestNotFound
 from bot.domain.pull_requests.models import PullRequest, Repository, sort_newest_first
+from bot.domain.pull_requests.reference import Reference
 from bot.domain.time.day import LocalDay
 from bot.ports import DayMerges
 
@@ -51,7 +52,7 @@ class GitHubPullRequests:
             data = self._client.run_query(SINGLE_QUERY, repository, {"number": number})
             node = parse_node(parse_node(data["repository"]).get("pullRequest"))
         if not node:
-            raise PullRequestNotFound(f"{repository} has no pull request #{number}.")
+            raise Reference(repository, number).build_missing_error()
         return replace(parse_pull_request(repository, node, number), web=self._client.web)
 
     def load_files(self, pull: PullRequest) -> PullRequest:

@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx2
 
+from bot.adapters.http import model_sentences
 from bot.adapters.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.adapters.http.httpx_trace import track_connections
 from bot.adapters.http.tls import get_tls_context
@@ -102,14 +103,14 @@ class ServerClient:
                 _check_answer(answer)
                 yield answer
         except (DeadlineExceeded, httpx2.TimeoutException) as error:
-            raise ModelBusy(sentences.MODEL_TIMED_OUT) from error
+            raise ModelBusy(model_sentences.MODEL_TIMED_OUT) from error
         except (httpx2.SSEError, UnicodeError) as error:
             # another type of content, an event without an end, or no text
             raise WrongService from error
         except httpx2.ConnectError as error:
-            raise ModelBusy(sentences.MODEL_UNREACHABLE) from error
+            raise ModelBusy(model_sentences.MODEL_UNREACHABLE) from error
         except (httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL) as error:
-            raise ModelBusy(sentences.CONNECTION_BROKE) from error
+            raise ModelBusy(model_sentences.CONNECTION_BROKE) from error
 
 
 def _check_answer(answer: httpx2.Response) -> None:

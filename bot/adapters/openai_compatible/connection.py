@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
+from bot.adapters.http import model_sentences
 from bot.adapters.http.bounded_streams import run_in_own_context
 from bot.adapters.openai_compatible import CONTEXT_TOKENS, sentences
 from bot.adapters.openai_compatible.client import ServerClient
@@ -115,7 +116,7 @@ class OpenAIConnection:
         choice = answer.choices[0]
         usage = self._read_usage(body, answer)
         if check_end(choice.finish_reason, choice.message.refusal, usage):
-            raise ModelAnswerTruncated("the model's answer was truncated at its length limit", usage)
+            raise ModelAnswerTruncated(model_sentences.MODEL_CUT, usage)
         return Completion(extract_json(choice.message.content or ""), usage)
 
     def _read_usage(self, body: dict[str, Any], answer: Answer) -> Usage:

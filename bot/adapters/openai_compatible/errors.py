@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bot.adapters.http import model_sentences
 from bot.adapters.http.retry_after import parse_retry_after
 from bot.adapters.openai_compatible import sentences
 from bot.domain.errors import ModelBusy, ModelError, ModelInputTooLong, ModelRequestRejected
@@ -95,12 +96,12 @@ class OperatorAdvice:
     def report_wrong_service(self) -> ModelBusy:
         """Return the error for an answer that is not one of the protocol, and log advice."""
         self.log_once(sentences.ADDRESS_ADVICE)
-        return ModelBusy(sentences.WRONG_SERVICE)
+        return ModelBusy(model_sentences.WRONG_SERVICE)
 
     def translate_refusal(self, refusal: ServerRefusal) -> ModelError:
         """Return the error of the domain, and log which setting may be at fault."""
         if refusal.status in _BUSY_STATUSES or refusal.status >= 500:
-            return ModelBusy(sentences.MODEL_BUSY, refusal.retry_after)
+            return ModelBusy(model_sentences.MODEL_BUSY, refusal.retry_after)
         if refusal.is_too_long:
             return ModelInputTooLong(sentences.TOO_LONG)
         sentence, advice = _explain_rejection(refusal)
@@ -120,8 +121,8 @@ def _explain_rejection(refusal: ServerRefusal) -> tuple[str, str]:
     if status in _REJECTIONS:
         return _REJECTIONS[status]
     detail = _quote_detail(refusal.message)
-    rejection = f"rejected the request with status {status}"
-    return f"the model {rejection}", f"The model's server {rejection}: {detail or 'it does not say why'}"
+    advice = f"The model's server rejected the request with status {status}: {detail or 'it does not say why'}"
+    return model_sentences.format_rejection(status), advice
 
 
 def _quote_detail(message: str) -> str:
@@ -133,5 +134,5 @@ def _quote_detail(message: str) -> str:
 _REJECTIONS: Mapping[int, tuple[str, str]] = {
     401: (sentences.KEY_REFUSED, sentences.KEY_ADVICE),
     403: (sentences.KEY_REFUSED, sentences.KEY_ADVICE),
-    404: (sentences.MODEL_MISSING, sentences.MODEL_ADVICE),
+    404: (model_sentences.MODEL_MISSING, sentences.MODEL_ADVICE),
 }

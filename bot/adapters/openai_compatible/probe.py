@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from bot.adapters.http import model_sentences
 from bot.adapters.openai_compatible import CONTEXT_TOKENS, sentences
 from bot.adapters.openai_compatible.client import ServerClient
 from bot.adapters.openai_compatible.connection import CHAT_PATH
@@ -129,7 +130,7 @@ def _translate_errors() -> Iterator[None]:
     try:
         yield
     except WrongService as error:
-        raise ModelBusy(sentences.WRONG_SERVICE) from error
+        raise ModelBusy(model_sentences.WRONG_SERVICE) from error
 
 
 def _is_ready(content: str | None) -> bool:

@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bot.adapters.openai_compatible import sentences
+from bot.adapters.http import model_sentences
 from bot.adapters.openai_compatible.errors import WrongService
 from bot.domain.errors import ModelBusy, ModelRefusal
 from bot.domain.operations.usage import Usage
@@ -166,11 +166,11 @@ def check_end(finish_reason: str | None, refusal: str | None, usage: Usage) -> b
         ModelBusy: the answer ended for another reason.
     """
     if refusal or finish_reason == "content_filter":
-        raise ModelRefusal("the model declined to answer", usage)
+        raise ModelRefusal(model_sentences.MODEL_DECLINED, usage)
     if finish_reason == _CUT_REASON:
         return True
     if finish_reason not in _WHOLE_REASONS:
-        error = ModelBusy(sentences.MODEL_STOPPED)
+        error = ModelBusy(model_sentences.MODEL_STOPPED)
         error.usage = usage
         raise error
     return False

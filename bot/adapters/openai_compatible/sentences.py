@@ -3,13 +3,6 @@
 from __future__ import annotations
 
 KEY_REFUSED = "the model's API key was rejected"
-MODEL_MISSING = "there is no model with that name"
-MODEL_BUSY = "the model is busy"
-MODEL_TIMED_OUT = "the model did not answer in time"
-MODEL_UNREACHABLE = "the model can't be reached"
-MODEL_STOPPED = "the model stopped before the end of its answer"
-CONNECTION_BROKE = "the connection to the model broke"
-WRONG_SERVICE = "another server answered instead of the model"
 WRONG_PATH = "the model's server has no such address"
 REDIRECTED = "the model's server sends its callers elsewhere"
 TOO_LARGE = "the model's answer was larger than any answer can be"

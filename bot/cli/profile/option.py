@@ -33,15 +33,16 @@ def load_profile(text: str, at: str, packages: tuple[str, ...]) -> Profile:
 
 def _get_kept_profile(text: str) -> Profile:
     """Return a profile of the store. Raises UsageError if there is none, and StoreUnavailable."""
+    unknown = UsageError(f"There is no profile, file or clone {quote_input(text)}: name another one.")
     try:
         name = parse_profile_name(text)
     except UsageError as error:
-        raise UsageError(f"There is no profile, file or clone {quote_input(text)}: name another one.") from error
+        raise unknown from error
     with open_command_foundation() as base:
         # it imports the SDKs, which takes most of a second; help must not wait for them
         from bot.container.touches.profiles import build_profile_store  # noqa: PLC0415
 
         profile = build_profile_store(base).get_profile(name)
     if profile is None:
-        raise UsageError(f"There is no profile, file or clone {quote_input(text)}: name another one.")
+        raise unknown
     return profile

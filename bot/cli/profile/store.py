@@ -16,7 +16,7 @@ from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.models import Profile
 from bot.domain.profile.names import parse_profile_name
 from bot.domain.pull_requests.models import Repository
-from bot.ports.codecs.profile_json import dump_profile, parse_profile
+from bot.ports.codecs.profile_json import NOT_A_PROFILE, dump_profile, parse_profile
 from bot.render.profile import sentences as render
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _read_profile(file: Path) -> Profile:
     try:
         return parse_profile(file.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
-        raise UsageError("That is not a profile: use a file that prdigest profile scan wrote.") from error
+        raise UsageError(NOT_A_PROFILE) from error
 
 
 def _print_result(entry: ProfileEntry) -> None:

@@ -20,7 +20,7 @@ from bot.cli.base import (
     timezone_option,
     write_text,
 )
-from bot.cli.clone_options import json_option, make_clone_option, make_dates_options, parse_dates
+from bot.cli.clone_options import branch_option, json_option, make_clone_option, make_dates_options, parse_dates
 from bot.cli.grouped_help import format_example
 from bot.cli.risks.reading import ReadingOptions, measure_reading
 from bot.domain.conversations.commands import DEFAULT_SCORE_SPAN, AllowedRepositories, ScoreRequest
@@ -58,7 +58,7 @@ def risks_group() -> None:
 )
 @timezone_option
 @click.option("--repo", metavar="OWNER/NAME", help="Repository. Default: the origin of the clone.")
-@click.option("--branch", help="Branch. Default: the default branch of the clone.")
+@branch_option
 @click.option(
     "--history-from",
     metavar="YYYY-MM-DD",

@@ -11,7 +11,7 @@ import click
 
 from bot.adapters.git import open_clone_trees
 from bot.cli.base import show_progress_bar
-from bot.cli.clone_options import json_option, make_clone_option
+from bot.cli.clone_options import branch_option, json_option, make_clone_option
 from bot.cli.grouped_help import format_example
 from bot.cli.profile.option import load_profile
 from bot.domain.errors import UsageError
@@ -37,7 +37,7 @@ DEFAULT_LIMIT = 5
 @make_clone_option("--upstream", " of the repository that you build on", "PATH")
 @click.option("--from", "since", metavar="COMMIT", required=True, help="Last commit, or date (UTC), that worked.")
 @click.option("--to", "until", metavar="COMMIT", default=HEAD, help="First one that fails. Default: the newest.")
-@click.option("--branch", help="Branch. Default: the default branch of the clone.")
+@branch_option
 @click.option(
     "--limit", type=click.IntRange(1, 50), default=DEFAULT_LIMIT, show_default=True, help="Most suspects."
 )

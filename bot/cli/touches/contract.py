@@ -10,7 +10,7 @@ import click
 
 from bot.adapters.git import open_clone_trees
 from bot.cli.base import show_progress_bar
-from bot.cli.clone_options import make_dates_options, parse_dates
+from bot.cli.clone_options import branch_option, make_dates_options, parse_dates
 from bot.cli.grouped_help import format_example
 from bot.domain.contract.net_changes import compute_net_changes
 from bot.domain.errors import UsageError
@@ -36,7 +36,7 @@ from bot.settings import load_settings
     "--clone", metavar="PATH", type=click.Path(path_type=Path), help="A local git clone. It is only read."
 )
 @click.option("--repo", metavar="OWNER/NAME", help="Repository. Default: the one that its merges name.")
-@click.option("--branch", help="Branch. Default: the default branch of the clone.")
+@branch_option
 @click.option("--net", "is_net", is_flag=True, help="Print only what is different after all merges together.")
 @click.option("--json", "for_scripts", is_flag=True, help="Print a JSON list.")
 def contract_command(

@@ -10,7 +10,13 @@ import click
 
 from bot.adapters.git import open_clone_trees
 from bot.cli.base import check_writable, show_progress_bar, write_text
-from bot.cli.clone_options import json_option, make_clone_option, make_dates_options, parse_dates
+from bot.cli.clone_options import (
+    json_option,
+    make_branch_option,
+    make_clone_option,
+    make_dates_options,
+    parse_dates,
+)
 from bot.cli.grouped_help import format_example
 from bot.domain.errors import UsageError
 from bot.domain.evaluation.adaptations import parse_truth
@@ -73,8 +79,8 @@ def touches_group() -> None:
     help="Write every merge to this CSV file (pr,level,score,change,use).",
 )
 @click.option("--repo", metavar="OWNER/NAME", help="Upstream repository. Default: the one that its merges name.")
-@click.option("--upstream-branch", help="Branch of the upstream clone. Default: its default branch.")
-@click.option("--downstream-branch", help="Branch of the downstream clone. Default: its default branch.")
+@make_branch_option("--upstream-branch", " of the upstream clone")
+@make_branch_option("--downstream-branch", " of the downstream clone")
 @click.option("--processes", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes to use.")
 @json_option
 def evaluate_command(  # noqa: PLR0913 (one argument for each option)

@@ -9,10 +9,11 @@ import click
 from bot.adapters.git import open_clone_trees
 from bot.cli.base import (
     check_writable,
+    out_option,
     show_progress_bar,
     write_text,
 )
-from bot.cli.clone_options import make_clone_option
+from bot.cli.clone_options import make_branch_option, make_clone_option
 from bot.cli.grouped_help import format_example
 from bot.cli.profile.option import load_profile
 from bot.domain.pull_requests.models import Repository
@@ -37,7 +38,7 @@ from bot.services.touches.clones.clone_upgrade import HEAD, CloneUpgradeReader
     help="A profile of the bot, one in a file, or a clone of the code that builds on upstream.",
 )
 @make_clone_option("--upstream", " of the upstream repository")
-@click.option("--branch", help="Branch of the upstream clone. Default: its default branch.")
+@make_branch_option("--branch", " of the upstream clone")
 @click.option(
     "--at", metavar="COMMIT", default="", help="Commit of the clone that is the profile. Default: its newest."
 )
@@ -45,7 +46,7 @@ from bot.services.touches.clones.clone_upgrade import HEAD, CloneUpgradeReader
     "--package", "packages", metavar="NAME", multiple=True, help="Upstream package. Default: its own ones."
 )
 @click.option("--repo", metavar="OWNER/NAME", help="Upstream repository. Default: that of the clone's origin.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="File to write. Default: stdout.")
+@out_option
 def upgrade_command(  # noqa: PLR0913 (one argument for each option)
     start: str,
     end: str,

@@ -13,7 +13,7 @@ from bot.container.digests.services import DigestServices, build_digest_services
 from bot.container.foundation import Foundation
 from bot.container.questions import build_archive
 from bot.container.touches.contracts import build_contract_lister, build_contract_reader
-from bot.container.touches.profiles import build_profile_store
+from bot.container.touches.profiles import build_known_profiles, build_profile_store
 from bot.container.touches.services import build_suspect_finder, build_upgrade_planner
 from bot.services.agents.kept_reports import KeptReports, KeptSummaryReader
 from bot.services.agents.sources import AgentSources
@@ -32,8 +32,8 @@ def build_agent_sources(base: Foundation) -> AgentSources:
     """
     settings, digests = base.settings, build_digest_services(base)
     profiles = VisibleProfiles(build_profile_store(base), settings.prdigest_mcp_profiles)
-    contracts = build_contract_reader(base, digests)
-    touches = TouchReports(profiles, contracts, settings.prdigest_concurrency)
+    contracts, known = build_contract_reader(base, digests), build_known_profiles(profiles)
+    touches = TouchReports(known, contracts, settings.prdigest_concurrency)
     lister = build_contract_lister(base, digests, contracts)
     return AgentSources(
         archive=build_archive(base, digests),
@@ -44,7 +44,7 @@ def build_agent_sources(base: Foundation) -> AgentSources:
         contracts=lister,
         profiles=profiles,
         touches=touches,
-        planner=build_upgrade_planner(base, lister, profiles, touches),
+        planner=build_upgrade_planner(base, lister, known, touches),
         suspects=build_suspect_finder(base, lister, profiles),
         name_of=partial(get_display_name, settings),
         limiter=RedisRateLimiter(base.expiring_store, settings.prdigest_mcp_calls, base.keyspace),

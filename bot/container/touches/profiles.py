@@ -9,6 +9,7 @@ from bot.container.digests.history import build_merge_history
 from bot.container.foundation import Foundation
 from bot.container.touches.contracts import build_kept_reader
 from bot.ports import ProfileStore
+from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.profile.refresher import ProfileRefresher, ProfileSources
 from bot.services.profile.registry import ProfileRegistry
 from bot.services.touches.decisions import TouchDecisions
@@ -18,6 +19,11 @@ from bot.services.touches.kept_contracts import KeptContracts
 def build_profile_store(base: Foundation) -> ProfileStore:
     """Build the store of profiles. Raises StoreUnavailable."""
     return RedisProfileStore(base.store, base.keyspace)
+
+
+def build_known_profiles(profiles: ProfileStore) -> KnownProfiles:
+    """Build the look-up of what people and agents name."""
+    return KnownProfiles(profiles.list_entries, profiles.get_profile)
 
 
 def build_touch_decisions(base: Foundation) -> TouchDecisions:

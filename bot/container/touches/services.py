@@ -14,7 +14,12 @@ from bot.container.touches.contracts import (
     build_deprecation_ledgers,
     find_tag_commit,
 )
-from bot.container.touches.profiles import build_profile_refresher, build_profile_store, build_touch_decisions
+from bot.container.touches.profiles import (
+    build_known_profiles,
+    build_profile_refresher,
+    build_profile_store,
+    build_touch_decisions,
+)
 from bot.ports import ProfileStore
 from bot.services.contract.deprecations import DeprecationLedgers
 from bot.services.contract.lister import ContractLister
@@ -52,10 +57,9 @@ class TouchServices:
         """Return the services of digests with the profiles that merges may be checked against."""
         reader = TouchedDayReader(self.reports, self.decisions.note_shown)
         steps = StepReader(self.ledgers.list_used_steps, self.profiles.get_profile)
-        known = KnownProfiles(self.profiles.list_entries)
         return replace(
             digests,
-            profiles=known,
+            profiles=build_known_profiles(self.profiles),
             read_touches=reader.read_day,
             list_steps=steps.list_day,
             list_moves=MoveReader(self.profiles.get_entry).list_day,
@@ -66,10 +70,11 @@ class TouchServices:
 def build_touch_services(base: Foundation, digests: DigestServices) -> TouchServices:
     """Build them. Raises ConfigurationError if a setting of GitHub is missing, and StoreUnavailable."""
     profiles, contracts = build_profile_store(base), build_contract_reader(base, digests)
-    reports = TouchReports(profiles, contracts, base.settings.prdigest_concurrency)
+    known = build_known_profiles(profiles)
+    reports = TouchReports(known, contracts, base.settings.prdigest_concurrency)
     decisions = build_touch_decisions(base)
     lister = build_contract_lister(base, digests, contracts)
-    touches = TouchLister(lister, reports, decisions, partial(get_display_name, base.settings))
+    touches = TouchLister(lister, reports, known, decisions, partial(get_display_name, base.settings))
     finder = build_suspect_finder(base, lister, profiles)
     return TouchServices(
         profiles,
@@ -78,9 +83,9 @@ def build_touch_services(base: Foundation, digests: DigestServices) -> TouchServ
         reports,
         decisions,
         TouchAnswerBuilder(lister, touches, decisions, finder),
-        _build_plans(base, digests, lister, UpgradeParts(profiles, contracts, reports)),
+        _build_plans(base, digests, lister, UpgradeParts(known, contracts, reports)),
         build_deprecation_ledgers(base),
-        AgentTasks(digests.pulls, reports, profiles, digests.paths.get_path_classes),
+        AgentTasks(digests.pulls, reports, known, digests.paths.get_path_classes),
     )
 
 
@@ -90,7 +95,7 @@ def build_suspect_finder(base: Foundation, lister: ContractLister, profiles: Pro
 
 
 def build_upgrade_planner(
-    base: Foundation, lister: ContractLister, profiles: ProfileStore, reports: TouchReports
+    base: Foundation, lister: ContractLister, profiles: KnownProfiles, reports: TouchReports
 ) -> UpgradePlanner:
     """Build what plans the way from a pin to now. Raises StoreUnavailable."""
     ledgers = build_deprecation_ledgers(base)
@@ -101,7 +106,7 @@ def build_upgrade_planner(
 class UpgradeParts:
     """What plans are made of."""
 
-    profiles: ProfileStore
+    profiles: KnownProfiles
     contracts: ContractReader
     reports: TouchReports
 

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 
 from bot.domain.operations.finding import Finding
 from bot.domain.text.strings import format_count
+from bot.settings.digests import SET_REPOSITORY
 
 SETTINGS = "Settings"
 _OWN_PREFIX = "PRDIGEST_"
@@ -125,8 +126,7 @@ def _find_missing_settings(snapshot: SettingsSnapshot) -> Iterator[tuple[str, Se
         # a file can't be read, so what it sets is unknown
         return
     if "PRDIGEST_REPO" not in snapshot.variables:
-        advice = "Set PRDIGEST_REPO to your repository, as owner/name."
-        yield "PRDIGEST_REPO", SettingFault("is not set", advice)
+        yield "PRDIGEST_REPO", SettingFault("is not set", SET_REPOSITORY)
     if snapshot.variables.keys().isdisjoint({"SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"}):
         advice = "Set SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for requests over HTTP."
         yield "SLACK_APP_TOKEN", SettingFault("is not set, nor is SLACK_SIGNING_SECRET", advice)

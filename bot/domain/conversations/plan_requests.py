@@ -12,7 +12,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.query_options import QueryOptions
 from bot.domain.source.revisions import is_hash, is_tag
 from bot.domain.text.strings import quote_input
-from bot.domain.time.date_range import Span, parse_day
+from bot.domain.time.date_range import Span, check_span, parse_day
 from bot.domain.time.day import LocalDay
 
 SINCE_WORD, DEPRECATIONS_WORD, UPGRADE_WORD = "since", "deprecations", "upgrade"
@@ -41,12 +41,11 @@ class SinceRequest:
             raise UsageError("Since when? Add a day, such as since 2026-11-01.")
         first, _, last = words.partition("..")
         span = Span(parse_day(first, today).date, parse_day(last, today).date if last else today.date, today.zone)
-        if span.last < span.first:
-            raise UsageError(f"{span.first}..{span.last} ends before it starts: write the earlier date first.")
-        if len(span) > MAX_SINCE_DAYS:
-            raise UsageError(f"{len(span)} days are too many at once: ask for up to {MAX_SINCE_DAYS}.")
         return cls(
-            _parse_repository(options, repositories), span, _parse_profile(options), is_private=options.is_private
+            _parse_repository(options, repositories),
+            check_span(span, today, MAX_SINCE_DAYS),
+            _parse_profile(options),
+            is_private=options.is_private,
         )
 
     def require_known(self, repositories: AllowedRepositories) -> Self:

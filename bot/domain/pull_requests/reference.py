@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from bot.domain.errors import UsageError
+from bot.domain.errors import PullRequestNotFound, UsageError
 from bot.domain.pull_requests.models import GITHUB_WEB, Repository
 from bot.domain.text.strings import quote_input
 
@@ -15,6 +15,7 @@ _NUMBER = re.compile(rf"#?{_DIGITS}")
 # as on pages that group digits: 35,617
 _GROUPED_NUMBER = re.compile(r"#?[1-9]\d{0,2}(?:,\d{3}){1,2}")
 _QUALIFIED = re.compile(rf"([\w.-]+/[\w.-]+)#{_DIGITS}")
+NO_REPOSITORY = "No repository: pass --repo owner/name or set PRDIGEST_REPO."
 _PAGE = re.compile(rf"/([\w.-]+/[\w.-]+)/pull/{_DIGITS}(?:[/?#].*)?")
 
 
@@ -28,6 +29,10 @@ class Reference:
     def __str__(self) -> str:
         """Return ``owner/name#35617``."""
         return f"{self.repository}#{self.number}"
+
+    def build_missing_error(self) -> PullRequestNotFound:
+        """Return the error for a number that no pull request of the repository has."""
+        return PullRequestNotFound(f"{self.repository} has no pull request #{self.number}.")
 
 
 def parse_reference(text: str, default: Repository | None, web: str = GITHUB_WEB) -> Reference:
@@ -49,7 +54,7 @@ def parse_reference(text: str, default: Repository | None, web: str = GITHUB_WEB
             "owner/repo#35617 or its web address."
         )
     if default is None:
-        raise UsageError("No repository: pass --repo owner/name or set PRDIGEST_REPO.")
+        raise UsageError(NO_REPOSITORY)
     return Reference(default, int(bare[1]))
 
 

@@ -106,7 +106,15 @@ def parse_span(text: str, today: LocalDay, longest: int) -> Span:
     Raises:
         UsageError: the text names no days, future days, or more than ``longest`` days.
     """
-    span = _parse_days(text.strip(), today)
+    return check_span(_parse_days(text.strip(), today), today, longest)
+
+
+def check_span(span: Span, today: LocalDay, longest: int) -> Span:
+    """Return a span that a person entered.
+
+    Raises:
+        UsageError: the span ends before it starts, has future days, or more than ``longest`` days.
+    """
     if span.last < span.first:
         raise UsageError(f"{span.first}..{span.last} ends before it starts: write the earlier date first.")
     if span.last > today.date:

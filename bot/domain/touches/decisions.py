@@ -16,7 +16,7 @@ from bot.domain.touches.models import TouchLevel
 
 
 class TouchVerdict(StrEnum):
-    """What somebody says about a hit, as the label of its button. Stored: never changed."""
+    """What somebody says about a hit. Stored: never changed. ``bot.render`` has the words that people read."""
 
     OURS = "ours to do"
     NOT_US = "not us"

@@ -8,6 +8,7 @@ from bot.domain.errors import UsageError
 from bot.domain.profile.models import Profile
 from bot.ports.codecs.versioned_json import UnknownVersion, VersionedJson
 
+NOT_A_PROFILE = "That is not a profile: use a file that prdigest profile scan wrote."
 _CODEC = VersionedJson(Profile, 1)
 
 
@@ -24,4 +25,4 @@ def parse_profile(text: str) -> Profile:
     except UnknownVersion as error:
         raise UsageError("That profile is of another version of prdigest: scan the tree again.") from error
     except (ValueError, AttributeError, RecursionError) as error:
-        raise UsageError("That is not a profile: use a file that prdigest profile scan wrote.") from error
+        raise UsageError(NOT_A_PROFILE) from error

@@ -14,6 +14,9 @@ from bot.domain.archive.models import (
 )
 from bot.domain.text.strings import format_count
 
+ACTION_TITLE = "What to do"
+FEEDS_ARE_READ = "Feeds can only be read."
+FEED_IS_AWAY = "The feed is not available now."
 NO_SUMMARY = "No summary is kept; the facts stand here alone."
 
 

@@ -1,4 +1,4 @@
-"""Labels that stand below messages of every capability, and the sentence for a button that nobody knows."""
+"""What messages of every capability share: labels below them, and sentences about buttons and windows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ REPEAT_LABEL = "Post it again"
 
 # in place of a name of which nothing is visible: Slack refuses an empty text
 UNNAMED = "(no name)"
+WINDOW_TOO_LATE = "The window did not open in time: try again."
 UNKNOWN_BUTTON = "That button no longer works: use a command instead."
 
 

@@ -87,6 +87,12 @@ def format_next_call(then: datetime) -> str:
     return f"{GOING_ON}at {then:%H:%M} UTC{ANSWER_THEN}"
 
 
+# votes on an answer
+
+GOOD_VOTE_RECORDED = "Thanks, saved for the people who run this bot."
+BAD_VOTE_RECORDED = f"{GOOD_VOTE_RECORDED} What was wrong? Reply here, and I answer again."
+ANSWER_TOO_OLD = "That answer is too old to rate: ask again, then vote."
+
 # the status line while tools run for the model; Slack writes the name of the bot before it
 
 SEARCHING_TEXT = "is searching descriptions…"

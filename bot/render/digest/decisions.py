@@ -57,7 +57,7 @@ def _amend_item(item: Element, decisions: Mapping[int, TouchDecision]) -> Elemen
     decision = decisions.get(int(number[1])) if number else None
     if decision is None:
         return item
-    words = make_text(decision.verdict, bold=True)
+    words = make_text(sentences.name_verdict(decision.verdict), bold=True)
     return {**item, "elements": [*item["elements"], make_text(" — "), words]}
 
 
@@ -67,7 +67,7 @@ def _render_decision(decision: TouchDecision) -> list[Element]:
     return [
         make_text(sentences.FORGOTTEN_PERSON) if decision.by == FORGOTTEN_USER else user,
         make_text(sentences.SAID_DECISION),
-        make_text(decision.verdict, bold=True),
+        make_text(sentences.name_verdict(decision.verdict), bold=True),
         make_text(", "),
         render_instant(decision.at),
     ]

@@ -73,6 +73,15 @@ ACTIONS_TITLE = "May need action"
 # the overview
 
 WITHOUT_MODEL = " (without the model)"
+NOTHING_MERGED = "Nothing was merged."
+
+
+def format_areas(areas: Sequence[tuple[str, int]], trivial: int) -> str:
+    """Return the areas with most merges, and how many merges are trivial; empty if there are none."""
+    names = ", ".join(f"{area} ({count})" for area, count in areas)
+    most = [f"Most of it in {names}."] if names else []
+    rest = [f"{format_count(trivial, 'pull request')} changed no product code."] if trivial else []
+    return " ".join((*most, *rest))
 
 
 def format_fallback_note(reason: str, *, is_alone: bool) -> str:
@@ -230,6 +239,16 @@ def format_cost(cost: float | None) -> str:
     if cost == 0:
         return "no model cost"
     return f"${cost:.2f}" if cost >= 0.005 else "under $0.01"
+
+
+# a digest whose messages were edited, or whose file is missing
+
+MOVED_NOTE = "This text is now part of the messages above."
+
+
+def format_unattached(reason: str) -> str:
+    """Return that the report is missing; ``reason`` is a sentence."""
+    return f"The report was not attached. {reason}"
 
 
 # days that were never posted

@@ -26,6 +26,7 @@ _SHAPES = {
     ContractClass.FLAG: "other values",
 }
 _USES = {UseKind.NAMED: "names it in a string", UseKind.INHERITED: "uses it as inherited"}
+_VERDICTS = {TouchVerdict.OURS: "ours to do", TouchVerdict.NOT_US: "not us", TouchVerdict.DONE: "done"}
 # between what changed upstream and where the team uses it
 OURS = ". Ours: "
 LINE_LABEL = "line"
@@ -58,6 +59,11 @@ def format_nothing(report: TouchReport) -> str:
     """Return that nothing touches, what was checked, and what could not be."""
     checked = f"{format_count(report.merges, 'merge')}, {format_count(report.uses, 'use')} checked"
     return f"Nothing touches {_shorten_profile(report.profile)} ({checked}{_format_unread(report, '; ')})."
+
+
+def format_unknown_hits(profile: str, reason: str) -> str:
+    """Return, as a clause, that nobody knows what touches; ``reason`` is a sentence."""
+    return f"what touches {profile} is not known: {reason.rstrip('.')}"
 
 
 def _format_unread(report: TouchReport, before: str) -> str:
@@ -131,11 +137,16 @@ SAID_DECISION = " said: "
 TASK_LABEL = "Task for an agent"
 
 
+def name_verdict(verdict: TouchVerdict) -> str:
+    """Return a verdict in words."""
+    return _VERDICTS[verdict]
+
+
 def label_verdict(verdict: TouchVerdict) -> str:
     """Return the label of the button for a verdict."""
-    return str(verdict).capitalize()
+    return name_verdict(verdict).capitalize()
 
 
 def format_noted(verdict: TouchVerdict) -> str:
     """Return that a verdict was recorded, for who gave it."""
-    return f"Noted: {verdict}. Digests and lists show it in a moment."
+    return f"Noted: {name_verdict(verdict)}. Digests and lists show it in a moment."

@@ -1,4 +1,4 @@
-"""What people read about the cost of model calls."""
+"""What people read about the bot itself: the cost of model calls, lost jobs, a store that is nearly full."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import datetime as dt
 
 from bot.domain.operations.budget import CallPurpose
 from bot.domain.operations.ledger import CallKind, CallOrigin, CostTotals, Expense, WorkKind, WorkTotal
+from bot.domain.operations.lost_job import LossReason
 from bot.domain.operations.usage_report import LastDigest, Spending
 from bot.domain.text.strings import format_count
 
@@ -30,6 +31,12 @@ _PURPOSES = {
     CallPurpose.SMALL: "summaries of small pull requests",
     CallPurpose.USUAL: "all other model calls",
 }
+# clauses about a job, for operators
+LOSS_REASONS = {
+    LossReason.FAILED: "the last try failed; the worker's log says why",
+    LossReason.ENDLESS: "it crashed three times and is not run again; prdigest doctor lists it for a week",
+}
+MORE_MEMORY = "Raise maxmemory of the server, or set maxmemory-policy to volatile-lru, before writes fail."
 _WORKS = {WorkKind.DIGEST: "Digests", WorkKind.ANSWER: "Answers to questions"}
 
 

@@ -160,7 +160,6 @@ NO_PROFILE_LABEL = "None"
 PROFILE_MISSING = "Choose a profile, or show more than what touches it."
 FILTER_LABEL = "Filter"
 FILTER_HINT = "Such as path:vllm/v1 label:rocm not-author:bots. Leave empty to show everything."
-FORM_TOO_LATE = "The window did not open in time: try again."
 FORM_OUTDATED = "This form is outdated: close it and open it again."
 FORM_NEEDS_COMMAND = (
     "Slack opens a form only after a command: type /prdigest schedule, or write subscribe at 09:00."

@@ -83,7 +83,6 @@ def format_coverage(coverage: Coverage) -> str:
 # the window
 
 CLOSE_LABEL = "Close"
-WINDOW_TOO_LATE = "The window did not open in time: try again."
 
 
 def format_loading(reference: Reference) -> str:

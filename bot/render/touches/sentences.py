@@ -6,7 +6,8 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.text.strings import format_count
 from bot.domain.touches.decisions import LevelScore, TouchVerdict
-from bot.render.digest.touch_sentences import name_level
+from bot.domain.touches.models import TouchLevel
+from bot.render.digest.touch_sentences import name_level, name_verdict
 
 DECISIONS_TITLE = "What people said: "
 IN_SHORTER_LISTS = "ask for fewer days"
@@ -26,7 +27,7 @@ def format_no_merges() -> str:
 
 def format_verdicts(verdicts: tuple[TouchVerdict, ...]) -> str:
     """Return what was said about the hits of a merge."""
-    return " " + ", ".join(verdicts)
+    return " " + ", ".join(map(name_verdict, verdicts))
 
 
 def format_score_title(profile: str) -> str:
@@ -38,9 +39,30 @@ def format_level_score(score: LevelScore) -> str:
     """Return what became of the hits of one level."""
     if not score.shown:
         return f"{name_level(score.level)}: none shown"
-    parts = [f"{score.ours} ours to do", f"{score.done} done", f"{score.not_us} not us", f"{score.open} open"]
+    counts = {TouchVerdict.OURS: score.ours, TouchVerdict.DONE: score.done, TouchVerdict.NOT_US: score.not_us}
+    parts = [*(f"{count} {name_verdict(verdict)}" for verdict, count in counts.items()), f"{score.open} open"]
     share = f"; {score.right} of {score.judged} were right" if score.judged else ""
     return f"{name_level(score.level)}: {format_count(score.shown, 'hit')} ({', '.join(parts)}){share}"
+
+
+# the way to a later commit
+
+# what several changes do, after their number
+COUNTED_LEVELS = {
+    TouchLevel.BREAKS: "break us",
+    TouchLevel.MAY_BREAK: name_level(TouchLevel.MAY_BREAK),
+    TouchLevel.TOUCHES: "touch us",
+}
+
+
+def name_change_level(level: TouchLevel) -> str:
+    """Return what one change does."""
+    return "touches us" if level is TouchLevel.TOUCHES else name_level(level)
+
+
+def format_free_way(profile: str) -> str:
+    """Return that nothing is to do; ``profile`` is escaped as its reader needs it."""
+    return f"Nothing on the way touches what {profile} uses."
 
 
 # tasks for coding agents

@@ -17,12 +17,8 @@ from bot.domain.touches.deprecations import UsedDeprecation
 from bot.domain.touches.models import TouchLevel
 from bot.domain.touches.upgrade import FileWork, StoppingPoint, UpgradeItem, UpgradePlan
 from bot.render.blocks.file_markdown import escape_line, write_address, write_code
+from bot.render.touches.sentences import COUNTED_LEVELS, format_free_way, name_change_level
 
-_LEVEL_WORDS = {
-    TouchLevel.BREAKS: "Breaks us",
-    TouchLevel.MAY_BREAK: "May break us",
-    TouchLevel.TOUCHES: "Touches us",
-}
 # characters of an upstream line; a signature of many parameters has more
 _MAX_CODE = 220
 _MAX_PARAMETERS, _MAX_PARAMETER = 12, 60
@@ -31,7 +27,6 @@ _MAX_NAMES_SHOWN = 4
 _MAX_REGRESSIONS, _MAX_DEPRECATIONS, _MAX_UNREAD = 30, 40, 10
 _HASH_LENGTH = 10
 _WITHOUT_TEXT = frozenset(map(str, (SourceProblem.BINARY, SourceProblem.SYMLINK, SourceProblem.SUBMODULE)))
-_NOTHING = "Nothing on the way touches what {} uses."
 _OUTCOME_WORDS = {
     OutcomeKind.REVERTED: "reverted",
     OutcomeKind.PARTLY: "reverted in part",
@@ -47,7 +42,7 @@ def render_upgrade(plan: UpgradePlan, url: str = "", pin: str = "") -> str:
     writer = _Writer(url)
     parts = [_format_head(plan, pin)]
     if not plan.files:
-        parts.append(_NOTHING.format(escape_line(plan.profile)))
+        parts.append(format_free_way(escape_line(plan.profile)))
     parts += writer.list_stops(plan)
     for work in plan.files:
         if work.level > TouchLevel.TOUCHES:
@@ -60,14 +55,7 @@ def render_upgrade(plan: UpgradePlan, url: str = "", pin: str = "") -> str:
 
 
 def _format_head(plan: UpgradePlan, pin: str) -> str:
-    counts = ", ".join(
-        f"{plan.count_changes(level)} {words}"
-        for level, words in (
-            (TouchLevel.BREAKS, "break us"),
-            (TouchLevel.MAY_BREAK, "may break us"),
-            (TouchLevel.TOUCHES, "touch us"),
-        )
-    )
+    counts = ", ".join(f"{plan.count_changes(level)} {words}" for level, words in COUNTED_LEVELS.items())
     merges = format_count(plan.merges, "merge")
     short = plan.start[:_HASH_LENGTH]
     start = f"{escape_line(pin)} ({short})" if is_tag(pin) else short
@@ -167,9 +155,9 @@ class _Writer:
         )
 
     def _format_item(self, item: UpgradeItem) -> str:
-        change = item.net.change
+        change, level = item.net.change, name_change_level(item.level).capitalize()
         lines = [
-            f"- [ ] **{_LEVEL_WORDS[item.level]}**, {_format_lines(item.uses)}: {self._format_change(item)}",
+            f"- [ ] **{level}**, {_format_lines(item.uses)}: {self._format_change(item)}",
             f"    - ours: {write_code(truncate_text(item.uses[0].text.strip(), _MAX_CODE))}",
         ]
         if not item.uses[0].text.strip():

@@ -30,16 +30,13 @@ from bot.render.blocks.rich_text import (
     make_text,
 )
 from bot.render.blocks.sentences import UNNAMED
-from bot.render.digest.touch_sentences import format_kind
+from bot.render.digest.touch_sentences import NEWS_TITLE, format_kind
 from bot.render.digest.touches import shorten_name
+from bot.render.touches.sentences import COUNTED_LEVELS, format_free_way, name_change_level
 from bot.render.touches.upgrade import render_upgrade
 
 _HASH_LENGTH = 10
-_NOTHING = "Nothing on the way touches what {} uses."
 _STOPS_TITLE = ": the last commits before something breaks"
-_DEPRECATIONS_TITLE = "Deprecated, and used by us"
-_LEVELS = {TouchLevel.BREAKS: "breaks us", TouchLevel.MAY_BREAK: "may break us", TouchLevel.TOUCHES: "touches us"}
-_COUNTED = {TouchLevel.BREAKS: "break us", TouchLevel.MAY_BREAK: "may break us", TouchLevel.TOUCHES: "touch us"}
 _MAX_NAME, _MAX_PATH, _MAX_TITLE = 90, 90, 60
 
 
@@ -90,8 +87,8 @@ def _render_blocks(title: str, plan: UpgradePlan, url: str, limits: _Limits) -> 
 
 def _count(plan: UpgradePlan) -> str:
     if not plan.files:
-        return f"{format_count(plan.merges, 'merge')}. {_NOTHING.format(collapse_lines(plan.profile))}"
-    counts = {word: plan.count_changes(level) for level, word in _COUNTED.items()}
+        return f"{format_count(plan.merges, 'merge')}. {format_free_way(collapse_lines(plan.profile))}"
+    counts = {word: plan.count_changes(level) for level, word in COUNTED_LEVELS.items()}
     parts = [f"{count:,} {word}" for word, count in counts.items() if count]
     files = sum(work.level > TouchLevel.TOUCHES for work in plan.files)
     where = f" To adapt: {format_count(files, 'file')} of ours." if files else ""
@@ -136,8 +133,9 @@ def _render_item(item: UpgradeItem, url: str, limits: _Limits) -> list[Element]:
     change = item.net.change
     target = change.new_name if change.kind in (ChangeKind.MOVED, ChangeKind.RENAMED) else ""
     reason = truncate_words(collapse_lines(item.touch.action or item.touch.reason), limits.words)
+    place = f"{name_change_level(item.level)}, line {item.uses[0].line}: "
     return [
-        make_text(f"{_LEVELS[item.level]}, line {item.uses[0].line}: ", bold=item.level is TouchLevel.BREAKS),
+        make_text(place, bold=item.level is TouchLevel.BREAKS),
         _make_name(shorten_name(change.name)),
         *([] if reason and not target else [make_text(f" {format_kind(change)}")]),
         *([make_text(" to "), _make_name(target)] if target else []),
@@ -164,7 +162,7 @@ def _render_deprecations(plan: UpgradePlan, url: str, limits: _Limits) -> Iterat
         for used in plan.deprecations[: limits.files]
     ]
     if items:
-        yield _make_list(_DEPRECATIONS_TITLE, items, len(plan.deprecations) - limits.files)
+        yield _make_list(NEWS_TITLE, items, len(plan.deprecations) - limits.files)
 
 
 def _render_number(number: int, url: str) -> list[Element]:

@@ -24,6 +24,7 @@ from bot.domain.text.strings import collapse_lines, remove_invisible, truncate_t
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.ports import HistoryStore
+from bot.render.archive.sentences import ACTION_TITLE
 from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK
 
 # characters and counts of what comes from outside; a day of vLLM is far below all of them
@@ -120,7 +121,7 @@ def _group_outcomes(merges: Iterable[PullRequest]) -> Mapping[int, tuple[Archive
 
 def _list_sections(summary: Summary) -> tuple[tuple[str, str], ...]:
     sections = ((name, truncate_text(_clean_text(text), _MAX_SECTION)) for name, text in summary.sections)
-    return (*sections, *([("What to do", clean_line(summary.action, _MAX_SECTION))] if summary.action else ()))
+    return (*sections, *([(ACTION_TITLE, clean_line(summary.action, _MAX_SECTION))] if summary.action else ()))
 
 
 def _list_changes(contract: MergeContract) -> Sequence[ContractChange]:

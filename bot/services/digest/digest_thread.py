@@ -13,13 +13,13 @@ from bot.domain.errors import SlackCallRefused, SlackUnavailable
 from bot.ports import Attachment, Messenger, Post
 from bot.ports.slack.messages import CLOCK_SKEW
 from bot.render.conversations.notices import render_notice
+from bot.render.digest.sentences import MOVED_NOTE, format_unattached
 from bot.services.digest.posting_plan import PostingPlan
 from bot.services.digest.records import TrackedDigest
 
 log = logging.getLogger(__name__)
 
 _MAX_ATTEMPTS = 3
-_MOVED_NOTE = "This text is now part of the messages above."
 
 
 class DigestThread:
@@ -82,7 +82,7 @@ class DigestThread:
                 self._post_reply(key, post)
         for key, ts in posted.items():
             if key.startswith(f"{self._key}#"):
-                self._messenger.edit_message(self._channel, ts, render_notice(_MOVED_NOTE).build_payload(), key)
+                self._messenger.edit_message(self._channel, ts, render_notice(MOVED_NOTE).build_payload(), key)
 
     def edit_changed(self, before: PostingPlan | None, after: PostingPlan) -> None:
         """Edit the messages that differ from ``before``, all if it is None. Deleted ones are not posted again."""
@@ -119,7 +119,7 @@ class DigestThread:
         except SlackCallRefused as error:
             if error.code != "missing_scope":
                 raise
-            return (f"The report was not attached. {error}",)
+            return (format_unattached(str(error)),)
         return ()
 
     def _assign_keys(self, posts: tuple[Mapping[str, Any], ...]) -> dict[str, Mapping[str, Any]]:

@@ -11,12 +11,13 @@ from bot.domain.errors import ModelError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.summaries.fallback import Fallback, FallbackReason, explain_fallback
 from bot.domain.text.issue_numbers import remove_unknown_numbers
-from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay
+from bot.render.digest.sentences import NOTHING_MERGED, format_areas
 from bot.services.summaries.prompts import build_overview_prompt
 from bot.services.summaries.schemas import OverviewAnswer
 from bot.services.summaries.structured_completion import StructuredAnswer, StructuredCompletion
 
+_MAX_AREAS = 4
 log = logging.getLogger(__name__)
 
 
@@ -35,7 +36,7 @@ class OverviewWriter:
     def write_overview(self, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
         """Write the overview of the entries of a day. A day without merges costs no call."""
         if not entries:
-            return Overview("Nothing was merged.")
+            return Overview(NOTHING_MERGED)
         completion = self._completion
         if completion is None:
             return _build_from_facts(entries, Fallback(FallbackReason.NO_MODEL))
@@ -65,8 +66,6 @@ def _build_checked(
 
 def _build_from_facts(entries: Iterable[Entry], fallback: Fallback, spent: float | None = 0.0) -> Overview:
     areas = Counter(entry.area for entry in entries if not entry.summary.is_trivial)
-    named = ", ".join(f"{area} ({count})" for area, count in areas.most_common(4))
     trivial = sum(entry.summary.is_trivial for entry in entries)
-    text = f"Most of it in {named}. " if named else ""
-    text += f"{format_count(trivial, 'pull request')} changed no product code." if trivial else ""
-    return Overview(text.strip(), cost=spent, fallback=fallback)
+    text = format_areas(areas.most_common(_MAX_AREAS), trivial)
+    return Overview(text, cost=spent, fallback=fallback)

@@ -18,6 +18,7 @@ from bot.domain.time.day import LocalDay
 from bot.domain.touches.deprecations import DeprecationStep
 from bot.domain.touches.listing import JudgedMerges
 from bot.domain.touches.models import MergeTouches, TouchReport
+from bot.render.digest.touch_sentences import format_unknown_hits
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +81,7 @@ class TouchedDayReader:
                 self._note_shown(report.profile, pulls[0].repository, report.touching)
         except PrdigestError as error:
             log.warning("what touches %s is not known: %s", profile, error)
-            return TouchedDay(problem=f"what touches {profile} is not known: {str(error).rstrip('.')}")
+            return TouchedDay(problem=format_unknown_hits(profile, str(error)))
         return TouchedDay(report, judged.contracts)
 
 

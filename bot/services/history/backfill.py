@@ -56,6 +56,12 @@ class CostLimit:
     maximum: float
     spent: float = 0.0
 
+    def build_error(self) -> BackfillAborted:
+        """Return the error for a limit that is reached."""
+        return BackfillAborted(
+            f"The limit of ${self.maximum:.2f} is reached: run the command again to continue, or with --facts."
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class _ReadResult:
@@ -190,10 +196,7 @@ class _PullRequestReader:
     def _check_limits(self) -> None:
         """Raise BackfillAborted if the money is spent, or the model failed five times in a row."""
         if not self._limit.spent < self._limit.maximum:
-            raise BackfillAborted(
-                f"The limit of ${self._limit.maximum:.2f} is reached: run the command again to continue, or "
-                "with --facts."
-            )
+            raise self._limit.build_error()
         if len(self._failures) >= _MAX_FAILURES:
             raise BackfillAborted(
                 f"The model gave no summary {len(self._failures)} times in a row ({self._failures[-1]}): "

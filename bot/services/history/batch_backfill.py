@@ -56,10 +56,7 @@ class BatchBackfill:
                 self._note_report(self._runner.run_batch(name, prompts, say))
         yield from outcomes.values()
         if not is_complete:
-            raise BackfillAborted(
-                f"The limit of ${self._limit.maximum:.2f} is reached: run the command again to continue, or "
-                "with --facts."
-            )
+            raise self._limit.build_error()
 
     def _read_days(
         self, repository: Repository, span: Span, say: WaitListener, outcomes: dict[dt.date, BackfillOutcome]

@@ -7,7 +7,7 @@ can correct it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.domain.errors import PrdigestError, StoreUnavailable
+from bot.domain.text.strings import quote_input
 from bot.services.summaries.prompts import fence_text
 from bot.services.summaries.schemas import CompactSchema
 
@@ -27,6 +28,16 @@ class ToolArguments(BaseModel):
     description: ClassVar[str]
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def format_unknown_tool(name: str, known: Iterable[str]) -> str:
+    """Return that there is no such tool, and which there are."""
+    return f"There is no tool {quote_input(name)}: use {', '.join(known)}."
+
+
+def format_excess_call(limit: int) -> str:
+    """Return that a turn called more tools than ``limit``."""
+    return f"Use up to {limit} tools at a time."
 
 
 @cache
@@ -73,7 +84,7 @@ class ModelTools:
         Raises StoreUnavailable: without the store, the result of the work could not be saved either.
         """
         if name not in self._tools:
-            return ToolOutput(f"There is no tool {name!r}: use {', '.join(self._tools)}.", is_error=True)
+            return ToolOutput(format_unknown_tool(name, self._tools), is_error=True)
         shape, tool = self._tools[name]
         try:
             text = tool(shape.model_validate(arguments))

@@ -51,8 +51,7 @@ class ProfileRegistry:
 
     def remove(self, name: str) -> None:
         """Remove a profile with its hits and what people said about them. Raises UsageError if there is none."""
-        if self._profiles.get_entry(name) is None:
-            raise UsageError(f"There is no profile {quote_input(name)}.")
+        self._require_entry(name)
         self._due_queue.drop(ProfileRefresh(name))
         self._profiles.remove(name)
         self._decisions.remove_all(name)
@@ -63,7 +62,10 @@ class ProfileRegistry:
 
     def get_profile(self, name: str) -> tuple[ProfileEntry, Profile | None]:
         """Return a profile with its entry. Raises UsageError if there is none."""
+        return self._require_entry(name), self._profiles.get_profile(name)
+
+    def _require_entry(self, name: str) -> ProfileEntry:
         entry = self._profiles.get_entry(name)
         if entry is None:
             raise UsageError(f"There is no profile {quote_input(name)}.")
-        return entry, self._profiles.get_profile(name)
+        return entry

@@ -21,6 +21,7 @@ from bot.ports import (
     Turn,
 )
 from bot.render.conversations.streaming import AnswerMarkdown, Links
+from bot.services.operations.model_tools import format_excess_call
 from bot.services.operations.model_turns import ModelTurn, build_turn_retrying
 from bot.services.questions.answer_inputs import ToolExchange
 from bot.services.questions.answer_progress import (
@@ -141,7 +142,7 @@ class AnswerAgent:
 
     def _run_tool(self, answer: AnswerProgress, toolbox: Toolbox, call: ToolCall, index: int) -> ToolResult:
         if index >= self._limits.calls:
-            return ToolResult(call.id, f"Use up to {self._limits.calls} tools at a time.", is_error=True)
+            return ToolResult(call.id, format_excess_call(self._limits.calls), is_error=True)
         result = toolbox.run_tool(call.name, call.arguments)
         answer.exchanges.append(ToolExchange(call.name, dict(call.arguments), result.text))
         return ToolResult(call.id, result.text, result.is_error)

@@ -14,7 +14,7 @@ from bot.domain.operations.budget import CallPurpose
 from bot.domain.operations.usage import NO_USAGE, PriceList, Usage
 from bot.ports import Chat, ChatModel, TextDelta, TextPart, ToolResult, Turn
 from bot.services.operations import deadlines
-from bot.services.operations.model_tools import ModelTools
+from bot.services.operations.model_tools import ModelTools, format_excess_call
 from bot.services.operations.model_turns import ModelTurn, build_turn_retrying
 from bot.services.review.schemas import ReviewAnswer
 from bot.services.summaries.prompts import read_instructions
@@ -148,7 +148,7 @@ class ReviewConversation:
                 output = self._tools.run_tool(call.name, call.arguments)
                 results.append(ToolResult(call.id, output.text, output.is_error))
             else:
-                reason = f"Use up to {self._limits.calls} tools at a time."
+                reason = format_excess_call(self._limits.calls)
                 results.append(ToolResult(call.id, reason, is_error=True))
         used = self._cost.usage
         is_spent = (

@@ -10,8 +10,9 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import PathClass, PathClasses
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.touches.agent_task import AgentTask, build_agent_task
-from bot.ports import ProfileStore, PullRequests
+from bot.ports import PullRequests
 from bot.render.touches import sentences
+from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.touches.reports import TouchReports
 
 
@@ -22,7 +23,7 @@ class AgentTasks:
         self,
         pulls: PullRequests,
         reports: TouchReports,
-        profiles: ProfileStore,
+        profiles: KnownProfiles,
         path_classes: Callable[[Repository], PathClasses],
     ) -> None:
         self._pulls = pulls
@@ -37,17 +38,17 @@ class AgentTasks:
             UsageError: there is no such profile, its lines may not be shown to models, or nothing touches it.
             PrdigestError: the pull request can't be read.
         """
-        entry = self._reports.find_entry(profile_name)
+        entry = self._profiles.find_entry(profile_name)
         upstream = repositories.require_known(entry.upstream)
         if upstream != repositories.require_known(reference.repository):
             raise UsageError(sentences.format_other_upstream(entry.name, upstream))
-        profile = self._profiles.get_profile(entry.name)
-        if profile and not profile.explains:
+        profile = self._profiles.require_scanned(entry)
+        if not profile.explains:
             raise UsageError(sentences.format_hidden_profile(entry.name))
         pull = self._pulls.load_files(self._pulls.fetch_pull_request(upstream, reference.number))
         judged = self._reports.judge_merges(entry.name, [pull])
         merge = next(iter(judged.report.touching), None)
-        if profile is None or merge is None:
+        if merge is None:
             is_unread = bool(judged.report.unread)
             raise UsageError(sentences.format_no_touch(entry.name, reference, is_unread=is_unread))
         classes = self._path_classes(upstream)

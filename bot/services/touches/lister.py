@@ -11,6 +11,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.touches.decisions import HitKey, TouchDecision, TouchVerdict
 from bot.domain.touches.listing import TouchList
 from bot.services.contract.lister import ContractLister
+from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.touches.decisions import TouchDecisions
 from bot.services.touches.reports import TouchReports
 
@@ -22,11 +23,13 @@ class TouchLister:
         self,
         lister: ContractLister,
         reports: TouchReports,
+        profiles: KnownProfiles,
         decisions: TouchDecisions,
         name_of: Callable[[Repository], str],
     ) -> None:
         self._lister = lister
         self._reports = reports
+        self._profiles = profiles
         self._decisions = decisions
         self._name_of = name_of
 
@@ -35,7 +38,7 @@ class TouchLister:
 
         Raises UsageError if there is none, or if the bot may not answer about its upstream.
         """
-        entry = self._reports.find_entry(profile)
+        entry = self._profiles.find_entry(profile)
         repositories.require_known(entry.upstream)
         return entry
 

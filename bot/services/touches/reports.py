@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from functools import partial
 
 from bot.domain.contract.models import MergeContract
-from bot.domain.errors import TimeLimitExceeded, UsageError
-from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.names import parse_profile_name
+from bot.domain.errors import TimeLimitExceeded
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.text.strings import format_count, quote_input
+from bot.domain.text.strings import format_count
 from bot.domain.touches.judgement import judge_merges
 from bot.domain.touches.listing import JudgedMerges
-from bot.ports import ProfileStore
 from bot.services.contract.reader import ContractReader
 from bot.services.operations import deadlines
 from bot.services.operations.progress import note_progress
 from bot.services.operations.worker_threads import DeadlineExecutor
+from bot.services.profile.known_profiles import KnownProfiles
 
 # merges between two looks at how far it is
 _STEP = 50
@@ -29,7 +27,7 @@ class TouchReports:
     Merges are judged each time by the profile as it is now: a file that uses a name may come after its change.
     """
 
-    def __init__(self, profiles: ProfileStore, contracts: ContractReader, workers: int) -> None:
+    def __init__(self, profiles: KnownProfiles, contracts: ContractReader, workers: int) -> None:
         self._profiles = profiles
         self._contracts = contracts
         self._workers = workers
@@ -43,10 +41,8 @@ class TouchReports:
             UsageError: there is no such profile, or it was not scanned yet.
             StoreUnavailable: the store does not answer.
         """
-        entry = self.find_entry(profile_name)
-        profile = self._profiles.get_profile(entry.name)
-        if profile is None:
-            raise UsageError(_explain_missing_scan(entry))
+        entry = self._profiles.find_entry(profile_name)
+        profile = self._profiles.require_scanned(entry)
         upstream = str(entry.upstream).lower()
         merges = [pull for pull in pulls if pull.is_merged and str(pull.repository).lower() == upstream]
         contracts = self.read_contracts(merges)
@@ -84,25 +80,3 @@ class TouchReports:
             raise TimeLimitExceeded(deadlines.TOO_LONG)
         with DeadlineExecutor(self._workers, "contracts") as crew:
             return crew.map_items(partial(self._contracts.read_merge, must_wait=True), pulls)
-
-    def find_entry(self, profile_name: str) -> ProfileEntry:
-        """Return the entry of a profile; without a name, that of the only one. Raises UsageError."""
-        if profile_name:
-            name = parse_profile_name(profile_name)
-            if entry := self._profiles.get_entry(name):
-                return entry
-        entries = self._profiles.list_entries()
-        if not profile_name and len(entries) == 1:
-            return entries[0]
-        known = ", ".join(entry.name for entry in entries)
-        if not known:
-            raise UsageError("There is no profile yet: an operator adds one with `prdigest profile add`.")
-        if not profile_name:
-            raise UsageError(f"Which profile? Add profile:NAME with one of {known}.")
-        raise UsageError(f"There is no profile {quote_input(profile_name)}: use {known}.")
-
-
-def _explain_missing_scan(entry: ProfileEntry) -> str:
-    if entry.problem:
-        return f"The profile {entry.name} could not be scanned: {entry.problem}"
-    return f"The profile {entry.name} was not scanned yet: try again in a few minutes."

@@ -17,9 +17,9 @@ from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay, get_today
 from bot.domain.touches.profile_index import ProfileIndex
 from bot.domain.touches.upgrade import UpgradePlan, UpgradeRange, build_upgrade_plan
-from bot.ports import ProfileStore
 from bot.services.contract.deprecations import DeprecationLedgers
 from bot.services.history.merge_lists import MergeList
+from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.touches.pins import Pin, PinFinder
 from bot.services.touches.reports import TouchReports
 
@@ -30,7 +30,7 @@ class UpgradePlanner:
     def __init__(
         self,
         reports: TouchReports,
-        profiles: ProfileStore,
+        profiles: KnownProfiles,
         ledgers: DeprecationLedgers,
         pins: PinFinder,
         list_merges: Callable[[Repository, Span], MergeList],
@@ -45,20 +45,17 @@ class UpgradePlanner:
 
     def find_entry(self, profile: str, repositories: AllowedRepositories) -> ProfileEntry:
         """Return the entry of a profile. Raises UsageError if there is none, or its upstream is not allowed."""
-        entry = self._reports.find_entry(profile)
+        entry = self._profiles.find_entry(profile)
         repositories.require_known(entry.upstream)
         return entry
 
-    def get_profile(self, name: str) -> Profile:
-        """Return a profile. Raises UsageError if it was not scanned yet."""
-        profile = self._profiles.get_profile(name)
-        if profile is None:
-            raise UsageError(f"The profile {name} was not scanned yet: try again in a few minutes.")
-        return profile
+    def require_scanned(self, entry: ProfileEntry) -> Profile:
+        """Return what the code of a profile uses. Raises UsageError as ``KnownProfiles.require_scanned``."""
+        return self._profiles.require_scanned(entry)
 
     def find_pin(self, request: UpgradeRequest, entry: ProfileEntry) -> Pin:
         """Return the request's pin, or that of the profile. Raises as ``PinFinder.find_pin``."""
-        return self._pins.find_pin(entry.upstream, request.start, self.get_profile(entry.name))
+        return self._pins.find_pin(entry.upstream, request.start, self._profiles.require_scanned(entry))
 
     def build_plan(self, pin: PullRequest, entry: ProfileEntry) -> UpgradePlan:
         """Plan the way from a merge to the last one.
@@ -68,7 +65,7 @@ class UpgradePlanner:
             RateLimited, TimeLimitExceeded: it takes longer; what was read is kept.
             PrdigestError: the merges can't be listed.
         """
-        profile = self.get_profile(entry.name)
+        profile = self._profiles.require_scanned(entry)
         merges = self._list_since(entry.upstream, pin)
         contracts = self._reports.read_steps(merges)
         commits = [pin.commit, *(pull.commit for pull in merges)]

@@ -1,4 +1,4 @@
-"""No text of anybody's makes a tag, an attribute or an address, wherever it stands, and it reads as written."""
+"""No text of anybody's makes a tag, an attribute or an address, in any place, and it reads as written."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ def test_a_stream_that_ends_within_an_event_is_busy(body: bytes) -> None:
     assert caught.value.usage.prompt_tokens == 10
 
 
-# --- whoever runs the bot
+# --- the operator
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Streams over bounded calls: their bounds hold while nobody reads, and do not bound whoever reads."""
+"""Streams over bounded calls: their bounds hold while nobody reads, and do not bound the reader."""
 
 from __future__ import annotations
 

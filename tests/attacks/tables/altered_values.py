@@ -1,6 +1,6 @@
 """Values of buttons and menus, and what forms remember, as no message of the bot has them.
 
-Each must get one refusal, cost nothing and change nothing, whoever presses.
+Each must get one refusal, cost nothing and change nothing, from anybody who presses.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Orders to the model in texts from outside, what a model that obeys them does, and what must not come of it.
 
 Each case has a door, by which its text comes in, and a model that is on the attacker's side: it writes what
-``says`` holds wherever it may write, and calls the tools of ``calls`` when it is asked a question. ``never`` names
-what the case is after. ``tests/attacks/judgement.py`` says how each is seen, and judges every case by all of them.
+``says`` holds in every place where it may write, and calls the tools of ``calls`` when it is asked a question.
+``never`` names what the case is after. ``tests/attacks/judgement.py`` says how each is seen, and judges every case
+by all of them.
 """
 
 from __future__ import annotations

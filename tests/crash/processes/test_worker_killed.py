@@ -1,4 +1,4 @@
-"""A worker is killed with SIGKILL; whoever asked gets the answer from another one, there or started then."""
+"""A worker is killed with SIGKILL; the asker gets the answer from another one, there or started then."""
 
 from __future__ import annotations
 

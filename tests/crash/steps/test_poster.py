@@ -94,7 +94,7 @@ def test_a_network_that_goes_away_at_any_call_leaves_a_digest_that_is_finished_l
         publish(messenger_of(slack), records, build)
     slack.before = slack.after = None
     publish(messenger_of(slack), records, build)
-    # a lead that was never posted is built anew, from the cache
+    # a lead that was never posted is built again, from the cache
     count = 2 if (call, with_effect) == (CALLS.index("chat.postMessage") + 1, False) else 1
     assert (standing(slack), build.count) == (replace(COMPLETE, leads=[f"Engine {count}"]), count)
 

@@ -13,7 +13,7 @@ from tests.crash.overlap import overlapping
 from tests.helpers.checks import eventually
 from tests.hostile.tables.store_faults import configure, follow
 
-# longer than a consumer of jobs needs to begin anew
+# longer than a consumer of jobs needs to begin again
 _LONG = 5.0
 
 Act = Callable[[Redis], object]

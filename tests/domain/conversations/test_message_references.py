@@ -1,4 +1,4 @@
-"""The pull requests that a message of Slack names, whoever wrote it."""
+"""The pull requests that a message of Slack names, from any author."""
 
 from __future__ import annotations
 

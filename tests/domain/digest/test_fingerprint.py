@@ -187,5 +187,5 @@ def test_days_that_are_not_known_and_notes_count() -> None:
 
 
 def test_it_is_what_earlier_versions_recorded() -> None:
-    """Another one here edits every digest that is mended after an upgrade."""
+    """Another one here edits every digest that is repaired after an upgrade."""
     assert compute_fingerprint(BASE) == "6b5beccbc23a3c13"

@@ -38,7 +38,7 @@ def check_request(request: Request, api_key: str) -> None:
 
 
 def check_caller(request: Request, api_key: str) -> None:
-    """Refuse whoever has no key, or does not say which version of the interface is meant."""
+    """Refuse a caller who has no key, or does not say which version of the interface is meant."""
     bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
     given = request.headers.get("x-api-key") or bearer
     require(given == api_key, "invalid x-api-key", 401, "authentication_error")
@@ -78,7 +78,7 @@ def _check_messages(body: dict[str, Any]) -> None:
 
 
 def _check_texts(where: str, given: list[dict[str, Any]]) -> None:
-    """No block of text is blank, whoever said it, also inside of what a tool says."""
+    """No block of text is blank, neither a person's nor the model's, also inside of what a tool says."""
     for block in given:
         if block.get("type") == "tool_result":
             inner = block.get("content")

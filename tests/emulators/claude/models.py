@@ -11,7 +11,7 @@ MODELS_PATH = "/v1/models/"
 
 
 def model_answer(request: Request, api_key: str) -> Response:
-    """The model, for whoever has the key."""
+    """The model, for callers with the key."""
     check_caller(request, api_key)
     name = request.path.removeprefix(MODELS_PATH)
     require(request.method == "GET" and name in MODELS, f"model: {name}", 404, "not_found_error")

@@ -26,7 +26,7 @@ def _characters(block: dict[str, Any]) -> str:
 
 @dataclass
 class _Entry:
-    """A prefix that is kept until ``until``; each read gives it its life anew."""
+    """A prefix that is kept until ``until``; each read gives it its whole life again."""
 
     life: float
     until: float

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.emulators.claude.errors import require
 
-# keywords of JSON Schema that structured output refuses, wherever they stand
+# keywords of JSON Schema that structured output refuses in every place
 UNSUPPORTED = frozenset(
     "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern maxItems "
     "uniqueItems contains minContains maxContains prefixItems minProperties maxProperties patternProperties "

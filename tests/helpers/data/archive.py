@@ -93,7 +93,7 @@ def texts() -> st.SearchStrategy[str]:
 
 
 def hostile_days() -> st.SearchStrategy[ArchivedDay]:
-    """A day with such texts wherever a text of somebody else can be."""
+    """A day with such texts in every place of a text of somebody else."""
     changes = st.builds(change, texts(), new_name=texts(), before=texts(), after=texts(), replacement=texts())
     merges = st.builds(
         merge,

@@ -1,6 +1,6 @@
 """Credentials as people commit or write them by mistake; in parts, so that no scanner takes them for real.
 
-What must not happen, wherever one stands (a title, a description, a diff, the name of a file, a question, a reply,
+What must not happen in any place of one (a title, a description, a diff, the name of a file, a question, a reply,
 a model's answer): that it reaches a model, Slack, a report, a terminal or the log. What must not happen to the
 texts that look like one: that anything of them is taken out.
 """

@@ -1,6 +1,6 @@
 """Texts that forge a Markdown file: titles, names of files, and what a model says of a pull request.
 
-What must not happen, wherever Markdown is written to a file: that one of them makes a link, an image, HTML, a
+What must not happen in any Markdown that is written to a file: that one of them makes a link, an image, HTML, a
 heading, a rule, a fence, a quotation, a table or a definition, that it says in place of the file which pull
 request something is about, or that what follows it is no longer read as it was written.
 """

@@ -83,7 +83,7 @@ ALLOWED: dict[Kind, dict[str, frozenset[Action]]] = {
     },
     Kind.PRIVATE: {
         "maker": _ALL,
-        # whoever left it knows of it no more
+        # a person who left it knows of it no more
         "maker who left": _NONE,
         "member": _ALL,
         "non-member": _NONE,

@@ -1,4 +1,4 @@
-"""Patterns that are made to be slow are compared at once, wherever somebody may write one."""
+"""Patterns that are made to be slow are compared at once, in every place where somebody may write one."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from handlers.commands.declaration import Command
 from handlers.commands.registry import CommandRegistry
 from handlers.shortcuts import SHORTCUTS, Shortcut
 
-# what whoever installs the app puts in its place
+# what the installer of the app puts in its place
 _URL = "https://your-host.example/slack/events"
 
 

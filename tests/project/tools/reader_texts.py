@@ -17,7 +17,7 @@ from localslack.cli import main as localslack_cli
 from bot.cli import cli
 from bot.settings import Settings
 from tests.helpers.processes.command import ROOT
-from tests.project.test_sentences import join_parts
+from tests.project.tools.full_sentences import list_texts
 from tests.project.tools.module_nodes import list_nodes
 
 # history is not rewritten
@@ -122,12 +122,8 @@ def list_module_texts() -> Iterator[tuple[str, str]]:
 def find_prose(source: str) -> Iterator[str]:
     """Yield the texts of a module that have two words or more; ``{}`` stands for a value."""
     nodes = list_nodes(source)
-    skipped = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-    # the parts of a text with values count together
-    skipped |= {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
-    skipped |= {id(each) for node in nodes if _is_for_machines(node) for each in ast.walk(node)}
-    texts = (join_parts(node) for node in nodes if id(node) not in skipped)
-    for text in filter(None, texts):
+    skipped = {id(each) for node in nodes if _is_for_machines(node) for each in ast.walk(node)}
+    for _, text in list_texts(nodes, skipped):
         if len(re.findall(r"\b[A-Za-z']{2,}\b", text)) > 1 and not _NO_PROSE.search(text):
             yield text
 

@@ -43,10 +43,10 @@ from tests.render.accepted import assert_taken, invisible, seen, strings
 from tests.render.hostile_days import BLANK, WORST, texts
 
 REFERENCE = "a1b2c3"
-# what errors say to whoever runs the bot
+# what errors say to the operator
 LOUD = (
     "Traceback (most recent call last): RuntimeError at https://api.github.example/graphql: set SLACK_BOT_TOKEN, "
-    "GITHUB_TOKEN and redis://localhost:6379 (REDIS_URL) anew."
+    "GITHUB_TOKEN and redis://localhost:6379 (REDIS_URL) again."
 )
 FOR_ASKERS = (
     *(

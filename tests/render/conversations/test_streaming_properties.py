@@ -1,4 +1,4 @@
-"""What holds of every answer that a model may write, wherever the stream cuts it."""
+"""What holds of every answer that a model may write, at any cut of the stream."""
 
 from __future__ import annotations
 

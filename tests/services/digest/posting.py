@@ -143,7 +143,7 @@ def poster_of(messenger: Any, records: Any, sleeps: Sleeps | None = None, now: d
 
 
 class Poster:
-    """A poster, as whoever has a specification uses it."""
+    """A poster, as the owner of a specification uses it."""
 
     def __init__(self, messenger: Any, store: Any, sleeps: Sleeps, now: datetime) -> None:
         self._records = DigestRecords(store, messenger.fetch_team)

@@ -126,7 +126,7 @@ def test_one_that_broke_off_is_finished_as_it_was_recorded(slack: SlackEmulator,
 
 
 def mended(slack: SlackEmulator, store: Redis, *made: RenderedDigest) -> scheduled.Desk:
-    """A worker that mends it, as often as something was made."""
+    """A worker that repairs it, as often as something was made."""
     desk = scheduled.Desk(slack, store, kitchen=scheduled.Kitchen(*made))
     desk.agenda.put(DigestRepair(KEY), DUE)
     return desk
@@ -229,7 +229,7 @@ def test_the_clock_leaves_one_that_stands_alone(slack: SlackEmulator, store: Red
     digests, _ = desk.tick()
     assert not digests
     assert desk.planned(NextDigest(DAILY.id)) == DAILY.timing.find_next_after(DUE)
-    # what a command left incomplete is mended at the cost of the bot
+    # what a command left incomplete is repaired at the cost of the bot
     assert (desk.planned(DigestRepair(KEY)) is not None) == (name == "command")
     assert desk.record.payer == ""
 

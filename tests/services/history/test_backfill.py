@@ -60,7 +60,7 @@ PULLS = (merged(1), merged(2), merged(3, 1), merged(4, 2), merged(5, 2), merged(
 
 @dataclass
 class Clock:
-    """A time that passes only while somebody sleeps; ``after`` that many pauses something is mended."""
+    """A time that passes only while somebody sleeps; ``after`` that many pauses something is repaired."""
 
     now: datetime = NOW
     pauses: list[float] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""A batch is paid for, kept and counted once, wherever a process dies; and what a runner makes of the provider."""
+"""A batch is paid for, kept and counted once, also if a process dies; and what a runner makes of the provider."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A link has one card in a conversation, wherever the attempt to show it ended."""
+"""A link has one card in a conversation, also if an attempt to show it ended early."""
 
 from __future__ import annotations
 

@@ -25,6 +25,28 @@ def test_a_name_is_found_whatever_its_case() -> None:
     assert KNOWN.require_view(DigestView(profile="ASCEND"), REPOSITORY) == DigestView(profile="ascend")
 
 
+def test_without_a_name_there_is_only_one_to_find() -> None:
+    assert KnownProfiles(lambda: [ProfileEntry("xpu", OTHER, ("web",))]).find_entry("").name == "xpu"
+    with pytest.raises(UsageError, match="Add profile:NAME with one of ascend, xpu"):
+        KNOWN.find_entry("")
+    many = [ProfileEntry(f"team-{number}", OTHER, ("web",)) for number in range(1, 12)]
+    with pytest.raises(UsageError, match=r"use team-1, team-10, team-11, .*, team-6\.$"):
+        KnownProfiles(lambda: many).find_entry("gaudi")
+
+
+@pytest.mark.parametrize(
+    ("problem", "sentence"),
+    [
+        ("", "The profile xpu was not scanned yet: try again in a few minutes."),
+        ("GitHub is away.", "The profile xpu could not be scanned: GitHub is away."),
+    ],
+)
+def test_one_without_a_scan_says_why(problem: str, sentence: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        KNOWN.require_scanned(ProfileEntry("xpu", OTHER, ("web",), problem=problem))
+    assert str(caught.value) == sentence
+
+
 def test_without_a_name_nothing_is_looked_up() -> None:
     def fail() -> list[ProfileEntry]:
         raise AssertionError

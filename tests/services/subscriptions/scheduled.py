@@ -160,7 +160,7 @@ class Desk:
         return jobs.of(DELIVER_DIGEST), jobs.of(REPAIR_DIGEST)
 
     def turn(self, pause: timedelta = MINUTE) -> tuple[int, int]:
-        """The same, and a worker does what is on the queues; how many digests and mends that was."""
+        """The same, and a worker does what is on the queues; how many digests and repairs that was."""
         digests, mends = self.tick(pause)
         for each in digests:
             self.delivery.deliver_digest(each.name, each.due)

@@ -1,4 +1,4 @@
-"""A digest that is due is posted once, however often and wherever it breaks off, and what went wrong is known."""
+"""A digest that is due is posted once, however often and early it breaks off, and what went wrong is known."""
 
 from __future__ import annotations
 
@@ -315,9 +315,9 @@ def test_a_digest_that_slack_puts_off_is_posted_once_when_the_pause_is_over(desk
 @pytest.mark.parametrize(
     ("error", "minutes"),
     [
-        pytest.param(AWAY, [1, 2, 5, 10, 15, 15, 15], id="what-mends-itself"),
+        pytest.param(AWAY, [1, 2, 5, 10, 15, 15, 15], id="what-ends-by-itself"),
         pytest.param(KeyError("x"), [1, 2, 5, 10, 15, 15, 15], id="a-defect"),
-        pytest.param(GitHubAccessDenied("Refused."), [15] * 7, id="what-a-person-mends"),
+        pytest.param(GitHubAccessDenied("Refused."), [15] * 7, id="what-a-person-corrects"),
         pytest.param(RateLimited("Used up.", 240), [4, 4, 5, 10, 15, 15, 15], id="no-sooner-than-asked"),
         pytest.param(RateLimited("Used up.", 3_600), [60] * 7, id="an-hour"),
         pytest.param(SlackUnavailable("Slack limits the rate.", 720), [12] * 4 + [15] * 3, id="slack-asks"),

@@ -1,4 +1,4 @@
-"""What is wrong is told once, to whoever has to know, and how it ended is edited into that."""
+"""What is wrong is told once, to those who have to know, and how it ended is edited into that."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Bot:
     slack: SlackEmulator
 
     def turn(self, pause: timedelta = MINUTE) -> int:
-        """Time passes, the clock looks, and a worker does what is due; how many digests were mended."""
+        """Time passes, the clock looks, and a worker does what is due; how many digests were repaired."""
         jobs, scheduling = Outbox(), self.services.subscriptions
         scheduler = build_scheduler(self.base, self.services.schedule)
         scheduler.tick(self.wall.passes(pause), jobs)

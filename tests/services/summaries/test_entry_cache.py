@@ -1,4 +1,4 @@
-"""Entries that were read once: answered from the store, and read anew where that would be wrong."""
+"""Entries that were read once: answered from the store, and read again where that would be wrong."""
 
 from __future__ import annotations
 
@@ -136,10 +136,10 @@ def test_what_github_says_of_the_number_is_passed_on(cache: RedisCache, error: E
 def test_reading_replaces_what_the_store_holds(cache: RedisCache) -> None:
     pulls = KnownPulls((MERGED,))
     entries(pulls, cache).refresh_summary(MERGED)
-    entries(pulls, cache, Summaries(summary(headline="Read anew"))).refresh_summary(MERGED)
+    entries(pulls, cache, Summaries(summary(headline="Read again"))).refresh_summary(MERGED)
     found = entries(pulls, cache).get_cached(SEVEN)
     assert found
-    assert found.summary.headline == "Read anew"
+    assert found.summary.headline == "Read again"
 
 
 def test_reading_gives_the_patches_to_those_who_go_on(cache: RedisCache) -> None:

@@ -1,4 +1,4 @@
-"""The same pull request has the same rating wherever it is shown, whatever the cache holds of it."""
+"""The same pull request has the same rating in all places, whatever the cache holds of it."""
 
 from __future__ import annotations
 

@@ -22,6 +22,7 @@ from bot.services.contract.reader import ContractReader
 from bot.services.digest.touched_day import TouchedDayReader
 from bot.services.operations import deadlines
 from bot.services.operations.progress import follow_progress
+from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.touches.reports import TouchReports
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.store import sha
@@ -61,7 +62,8 @@ def reports(github: ScriptedGitHub, store: Redis) -> TouchReports:
 
     versions = GitHubSourceFiles(GitHubClient(github.url, Auth.Token(github.token)))
     contracts = ContractReader(versions, RedisCache(store), never, extract_merge, EXTRACTION_VERSION)
-    return TouchReports(RedisProfileStore(store), contracts, workers=2)
+    profiles = RedisProfileStore(store)
+    return TouchReports(KnownProfiles(profiles.list_entries, profiles.get_profile), contracts, workers=2)
 
 
 def test_a_removed_function_breaks_its_caller(github: ScriptedGitHub, store: Redis, reports: TouchReports) -> None:
@@ -137,7 +139,7 @@ def test_merges_of_another_repository_are_left_out(
         ([], "ascend", "no profile yet"),
         ([], "", "no profile yet"),
         ([ENTRY], "gaudi", "no profile 'gaudi': use ascend"),
-        ([ENTRY], "a b", "not a name of a profile"),
+        ([ENTRY], "a b", "no profile 'a b': use ascend"),
         ([ENTRY, replace(ENTRY, name="gaudi")], "", "one of ascend, gaudi"),
         ([ENTRY], "ascend", "was not scanned yet"),
         ([replace(ENTRY, problem="GitHub is away.")], "ascend", "could not be scanned: GitHub is away"),

@@ -78,7 +78,7 @@ class ReadingSession:
         reference = Reference(repository, number)
         if reference not in self._pulls:
             if reference in self._missing:
-                raise PullRequestNotFound(f"{repository} has no pull request #{number}.")
+                raise reference.build_missing_error()
             self._pulls[reference] = self._read_entry(reference)
         return self._pulls[reference]
 

@@ -76,4 +76,4 @@ class PlanAnswerBuilder:
         entry = self._planner.find_entry(name, repositories)
         if str(entry.upstream).casefold() != str(repository).casefold():
             raise UsageError(f"The profile {entry.name} builds on {entry.upstream}: add repo:{entry.upstream}.")
-        return self._planner.get_profile(entry.name)
+        return self._planner.require_scanned(entry)

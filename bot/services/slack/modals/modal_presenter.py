@@ -9,7 +9,7 @@ from typing import Any
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import PrdigestError, SlackCallRefused, StoreUnavailable
 from bot.ports import Views
-from bot.render.summaries.sentences import WINDOW_TOO_LATE
+from bot.render.blocks.sentences import WINDOW_TOO_LATE
 from bot.services.operations import deadlines
 from bot.services.slack.answers.replies import ReplySender, log_refusal
 

@@ -7,7 +7,7 @@ import logging
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused
 from bot.ports import Views
-from bot.render.summaries import sentences
+from bot.render.blocks.sentences import WINDOW_TOO_LATE
 from bot.render.summaries.reference_form import render_reference_form
 from bot.services.slack.answers.replies import ReplySender
 
@@ -35,4 +35,4 @@ class ReferenceFormOpener:
         except SlackCallRefused as error:
             log.info("the form [%s] is not opened: %s", slack_request.reference, error)
             if error.code != _OPENED_EARLIER:
-                self._replies.tell_asker(slack_request, sentences.WINDOW_TOO_LATE)
+                self._replies.tell_asker(slack_request, WINDOW_TOO_LATE)

@@ -10,7 +10,7 @@ from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused, UsageError
 from bot.ports import Views
-from bot.render.subscriptions import sentences
+from bot.render.blocks.sentences import WINDOW_TOO_LATE
 from bot.render.subscriptions.form import render_form
 from bot.services.profile.known_profiles import NO_PROFILES, KnownProfiles
 from bot.services.slack.answers.replies import ReplySender
@@ -63,4 +63,4 @@ class FormOpener:
             log.info("the form [%s] is not opened: %s", slack_request.reference, error)
             # an earlier attempt of this job may have opened it
             if error.code != "duplicate_external_id":
-                self._replies.tell_asker(slack_request, sentences.FORM_TOO_LATE)
+                self._replies.tell_asker(slack_request, WINDOW_TOO_LATE)

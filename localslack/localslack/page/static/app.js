@@ -35,7 +35,7 @@ function showNews(latest) {
   }
 }
 
-// a newcomer would take "1 reply" for nothing; whoever is elsewhere or typing by then stays there
+// a newcomer would take "1 reply" for nothing; a reader who is elsewhere or typing by then stays there
 
 function openAnswer() {
   if (!asked || !$(`#messages a[href="${CSS.escape(asked)}"]`)) return;
@@ -97,7 +97,7 @@ async function say(form) {
   const inThread = form.id === "reply";
   box.value = "";
   grow(box);
-  // what comes of it shall be seen, wherever the list was scrolled to
+  // the result has to be seen, also after the list was scrolled
   const list = $(inThread ? "#thread" : "#messages");
   list.dataset.follow = "yes";
   const said = await send("say", { place: here.place, thread: inThread ? here.thread : "", text });

@@ -41,7 +41,7 @@ export function showWindow(view) {
   if (!view) {
     if (dialog.open) {
       dialog.close();
-      // Chromium gives back the focus without the caret where a form was drawn anew: what is typed would be lost
+      // Chromium gives back the focus without the caret where a form was drawn again: what is typed would be lost
       const back = document.activeElement;
       back.blur();
       back.focus({ preventScroll: true });
@@ -76,7 +76,7 @@ function valueOf(box) {
   }
 }
 
-// what was wrong with a form: its window may be drawn anew while this stands
+// what was wrong with a form: its window may be drawn again while this stands
 let told = { view: "", errors: {}, notice: "" };
 
 export async function submit(form) {

@@ -1,4 +1,4 @@
-// Draws what the server sends: lists of pieces, of which only those that are new are drawn anew.
+// Draws what the server sends: lists of pieces, of which only those that are new are drawn.
 
 import { $, HOME, all, toast } from "./page.js";
 import { control } from "./forms.js";
@@ -53,7 +53,7 @@ function stayHere(link) {
   link.removeAttribute("target");
 }
 
-// what somebody has typed, put the focus on or scrolled to, in a piece that is drawn anew
+// what somebody has typed, put the focus on or scrolled to, in a piece that is drawn again
 function held(within) {
   const focus = within.contains(document.activeElement) ? addressOf(document.activeElement) : "";
   const typed = all("[data-input]", within).map((box) => [box.dataset.block, box.dataset.action, control(box)]);

@@ -111,7 +111,7 @@ def test_a_cache_holds_the_lease_of_its_deployment(store: Redis) -> None:
     assert keys_of(store) == ["team-a/key"]
 
 
-# --- whoever builds what uses the store hands it the keyspace
+# --- what builds the users of the store hands them the keyspace
 
 NEEDS = ("migrate_schema", "make_broker", "StoreTransfer")
 WITHOUT_KEYS = ("RedisTimeouts",)

@@ -1,4 +1,4 @@
-"""What a Slack that begins anew forgets, and what it keeps."""
+"""What a Slack that begins again forgets, and what it keeps."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def test_where_github_does_not_answer_the_model_hears_it(name: str, error: Prdig
     there = shelf(SEVEN, failing={"day 2026-02-28": error, "pull 7": error, "talk 7": error})
     found = refused(there.toolbox(), name, EVERY_TOOL[name])
     assert found.startswith(said)
-    assert "GITHUB_TOKEN" not in found, "that is for whoever runs the bot"
+    assert "GITHUB_TOKEN" not in found, "that is for the operator"
 
 
 def test_without_the_store_there_is_no_answer_to_keep() -> None:

@@ -1,4 +1,4 @@
-"""Answers with a file: one message and one file, wherever an attempt ends, and a way to it for the asker alone."""
+"""Answers with a file: one message and one file, also after a crash, and a way to it for the asker alone."""
 
 from __future__ import annotations
 

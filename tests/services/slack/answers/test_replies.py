@@ -306,7 +306,7 @@ def test_an_error_is_told_to_the_asker_with_the_reference_that_the_log_has(
     asked = office.asked()
     office.replies().give_answer(asked, "summary", audience, Make(error))
     (told,) = office.whispered()
-    # what the asker can mend is no matter for an operator
+    # what the asker can correct is no matter for an operator
     is_mistake = isinstance(error, UsageError | PullRequestNotFound)
     assert told.endswith(f" [{asked.reference}]") is not is_mistake
     assert (hint in told, office.said()) == (True, [])
